@@ -1,0 +1,92 @@
+import { v7 as uuid } from "uuid";
+import { apiKeyPrefix, generateApiKey, hashApiKey } from "../../src/identity/api-key.ts";
+import { CliError } from "../cli-error.ts";
+import type { Database, SqlRow } from "./database.ts";
+
+/** The workspace and the key of a platform on one's own machine; both stay as they are when they exist. */
+export async function ensureLocalWorkspace(
+  database: Database,
+  local: { workspaceId: string; apiKey: string },
+): Promise<void> {
+  if (local.workspaceId === "") return;
+  await database.run(
+    "INSERT OR IGNORE INTO workspaces (id, name, plan, created_at) VALUES (?, ?, ?, ?)",
+    [local.workspaceId, "local", "enterprise", Date.now()],
+  );
+  if (local.apiKey === "") return;
+  const hash = await hashApiKey(local.apiKey);
+  const [known] = await database.run("SELECT id FROM api_keys WHERE hash = ?", [hash]);
+  if (known === undefined) await insertKey(database, local.workspaceId, "local", local.apiKey);
+}
+
+export async function createWorkspace(
+  database: Database,
+  name: string,
+  plan: string,
+): Promise<SqlRow> {
+  const workspace = { id: uuid(), name, plan, created_at: Date.now() };
+  await database.run(
+    "INSERT INTO workspaces (id, name, plan, created_at) VALUES (?, ?, ?, ?)",
+    Object.values(workspace),
+  );
+  return workspace;
+}
+
+export async function listWorkspaces(database: Database): Promise<SqlRow[]> {
+  return database.run("SELECT id, name, plan, created_at FROM workspaces ORDER BY created_at, id");
+}
+
+/** Makes a key; its text is in the answer and nowhere else. */
+export async function createKey(
+  database: Database,
+  options: { workspaceId: string | undefined; name: string },
+): Promise<SqlRow> {
+  const workspaceId = await findWorkspace(database, options.workspaceId);
+  const key = generateApiKey();
+  const id = await insertKey(database, workspaceId, options.name, key);
+  return { id, workspace_id: workspaceId, name: options.name, key };
+}
+
+export async function listKeys(database: Database): Promise<SqlRow[]> {
+  return database.run(
+    "SELECT id, workspace_id, prefix, name, created_at, last_used_at, revoked_at FROM api_keys ORDER BY created_at, id",
+  );
+}
+
+export async function revokeKey(database: Database, id: string): Promise<SqlRow> {
+  const [revoked] = await database.run(
+    "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ? RETURNING id, workspace_id, name, revoked_at",
+    [Date.now(), id],
+  );
+  if (revoked === undefined) throw new CliError(`there is no key ${id}`);
+  return revoked;
+}
+
+/** The workspace that is named, or the only one there is. */
+async function findWorkspace(database: Database, id: string | undefined): Promise<string> {
+  const workspaces = await listWorkspaces(database);
+  if (id !== undefined) {
+    if (workspaces.some((workspace) => workspace["id"] === id)) return id;
+    throw new CliError(`there is no workspace ${id}`);
+  }
+  const [only, ...others] = workspaces;
+  if (only === undefined) throw new CliError("there is no workspace yet: create one first");
+  if (others.length > 0) {
+    throw new CliError(`there are ${workspaces.length} workspaces: name one with --workspace`);
+  }
+  return String(only["id"]);
+}
+
+async function insertKey(
+  database: Database,
+  workspaceId: string,
+  name: string,
+  key: string,
+): Promise<string> {
+  const id = uuid();
+  await database.run(
+    "INSERT INTO api_keys (id, workspace_id, prefix, hash, name, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+    [id, workspaceId, apiKeyPrefix(key), await hashApiKey(key), name, Date.now()],
+  );
+  return id;
+}

@@ -1,0 +1,49 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { unstable_splitSqlQuery } from "wrangler";
+import type { D1 } from "./worker-options.ts";
+
+const DEFAULT_TABLE = "d1_migrations";
+
+/**
+ * Applies a folder's migrations that a local D1 database lacks, each in one transaction, with the
+ * bookkeeping of `wrangler d1 migrations apply`. Returns the names of those applied.
+ */
+export async function applyMigrations(
+  database: D1,
+  options: { dir: string; table?: string | undefined },
+): Promise<string[]> {
+  if (!existsSync(options.dir)) return [];
+  const names = readdirSync(options.dir).filter((name) => name.endsWith(".sql"));
+  if (names.length === 0) return [];
+
+  const table = `"${(options.table ?? DEFAULT_TABLE).replaceAll('"', '""')}"`;
+  await database
+    .prepare(
+      `CREATE TABLE IF NOT EXISTS ${table}(
+        id         INTEGER PRIMARY KEY AUTOINCREMENT,
+        name       TEXT UNIQUE,
+        applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+      )`,
+    )
+    .all();
+  const { results } = await database.prepare(`SELECT name FROM ${table}`).all();
+  const applied = new Set(results.map((row) => row["name"]));
+  const missing = names.filter((name) => !applied.has(name)).toSorted(byLeadingNumber);
+  for (const name of missing) {
+    const statements = unstable_splitSqlQuery(readFileSync(join(options.dir, name), "utf8"));
+    await database.batch([
+      ...statements.map((statement) => database.prepare(statement)),
+      database.prepare(`INSERT INTO ${table} (name) VALUES (?)`).bind(name),
+    ]);
+  }
+  return missing;
+}
+
+/** `9_x.sql` comes before `10_y.sql`; names without a number follow. */
+function byLeadingNumber(a: string, b: string): number {
+  const [numberOfA, numberOfB] = [a, b].map((name) => Number.parseInt(name, 10) || Infinity);
+  if (numberOfA !== numberOfB) return (numberOfA ?? 0) < (numberOfB ?? 0) ? -1 : 1;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,19 @@
+const POLL_MS = 500;
+
+/** Set by the script that starts this process, to its own process id. */
+export const PARENT_VARIABLE = "THREADWORKS_PARENT_PID";
+
+/**
+ * Calls back when the script that started this process is gone, for instance because npm or the shell
+ * above it was killed: nobody could end this process any more. Does nothing when started in other ways.
+ */
+export function whenParentEnds(callback: () => void): void {
+  const parent = Number(process.env[PARENT_VARIABLE]);
+  if (!Number.isSafeInteger(parent) || process.ppid !== parent) return;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    callback();
+  }, POLL_MS);
+  timer.unref();
+}

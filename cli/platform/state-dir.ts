@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { CliError } from "../cli-error.ts";
+import { killWorkerd } from "./workerd-process.ts";
+
+export type StateDir = {
+  path: string;
+  /** Where Miniflare keeps D1, R2 and objects; `wrangler --persist-to <state dir>` reads the same. */
+  persistPath: string;
+  buildDir: string;
+  /** Names the running workerd, for whoever has to end it when this process cannot. */
+  workerdPidFile: string;
+  announce: (url: string) => void;
+  release: () => void;
+};
+
+type Owner = { pid: number; url?: string };
+
+/**
+ * Takes a state directory for this process, or throws a `CliError` that names the process which has it.
+ * Ends a workerd that an earlier owner left behind. The lock is SQLite's own file lock: the system
+ * drops it when the process dies, whatever kills it.
+ */
+export function acquireStateDir(stateDir: string): StateDir {
+  const path = resolve(stateDir);
+  const runDir = join(path, "run");
+  const ownerFile = join(runDir, "owner.json");
+  mkdirSync(runDir, { recursive: true });
+  const lock = lockFile(join(runDir, "lock"));
+  if (lock === undefined) throw new CliError(describeOwner(path, ownerFile));
+
+  for (const name of readdirSync(runDir).filter((file) => file.endsWith(".pid"))) {
+    const pidFile = join(runDir, name);
+    killWorkerd(Number(readFileSync(pidFile, "utf8")));
+    rmSync(pidFile, { force: true });
+  }
+  const writeOwner = (owner: Owner): void => writeFileSync(ownerFile, JSON.stringify(owner));
+  writeOwner({ pid: process.pid });
+  const workerdPidFile = join(runDir, `workerd-${process.pid}.pid`);
+  return {
+    path,
+    persistPath: join(path, "v3"),
+    buildDir: join(path, "build"),
+    workerdPidFile,
+    announce: (url) => writeOwner({ pid: process.pid, url }),
+    release: () => {
+      rmSync(ownerFile, { force: true });
+      rmSync(workerdPidFile, { force: true });
+      lock.close();
+    },
+  };
+}
+
+/** Whether a platform is running on a state directory just now. */
+export function isStateDirInUse(stateDir: string): boolean {
+  const file = join(resolve(stateDir), "run/lock");
+  if (!existsSync(file)) return false;
+  const lock = lockFile(file);
+  lock?.close();
+  return lock === undefined;
+}
+
+function lockFile(file: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database.close();
+    if ((error as Error).message.includes("locked")) return undefined;
+    throw error;
+  }
+}
+
+function describeOwner(path: string, ownerFile: string): string {
+  let owner = "another process";
+  try {
+    const { pid, url } = JSON.parse(readFileSync(ownerFile, "utf8")) as Owner;
+    owner = `process ${pid}${url === undefined ? "" : `, which serves ${url}`}`;
+  } catch {
+    // The owner has the lock and is about to write its name.
+  }
+  return `the state directory ${path} is in use by ${owner}; stop it, or give another with --state`;
+}

@@ -1,0 +1,162 @@
+import { dirname, join, resolve } from "node:path";
+import {
+  convertV4MiniflareOptions,
+  Log,
+  LogLevel,
+  Miniflare,
+  type MiniflareOptions,
+  type V4WorkerOptions,
+  type WorkerdStructuredLog,
+} from "miniflare";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { CliError } from "../cli-error.ts";
+import type { WorkerModule } from "./worker-bundle.ts";
+
+/** What the tools use of a D1 binding; Miniflare's own type needs Cloudflare's type package. */
+export type D1 = {
+  prepare: (sql: string) => D1Statement;
+  batch: (statements: D1Statement[]) => Promise<unknown>;
+};
+export type D1Statement = {
+  bind: (...values: (string | number | null)[]) => D1Statement;
+  all: () => Promise<{ results: Record<string, unknown>[] }>;
+};
+
+export type D1Config = {
+  binding: string;
+  database_id?: string;
+  preview_database_id?: string;
+  migrations_dir?: string;
+  migrations_table?: string;
+};
+
+/** Everything of a Worker's Miniflare options but its source. */
+type WorkerSettings = Partial<V4WorkerOptions> & { bindings?: Record<string, unknown> };
+
+export type WorkerConfig = {
+  name: string;
+  main: string;
+  define: Record<string, string>;
+  crons: string[];
+  databases: { binding: string; migrationsDir: string | undefined; table: string | undefined }[];
+  /** The bindings and settings of `wrangler.toml`, as Miniflare's options. */
+  miniflare: WorkerSettings;
+};
+
+/** Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. */
+export function readWorkerConfig(repoRoot: string, env?: string): WorkerConfig {
+  // wrangler would print on stdout which files it reads.
+  process.env["WRANGLER_LOG"] ??= "error";
+  const configPath = join(repoRoot, "wrangler.toml");
+  const config = unstable_readConfig({ config: configPath, ...(env === undefined ? {} : { env }) });
+  if (config.name === undefined) throw new CliError(`${configPath} gives no name`);
+  const { workerOptions, define, main } = unstable_getMiniflareWorkerOptions(config);
+  const databases = (config.d1_databases as D1Config[]).map((database) => ({
+    binding: database.binding,
+    table: database.migrations_table,
+    migrationsDir:
+      database.migrations_dir === undefined
+        ? undefined
+        : resolve(dirname(configPath), database.migrations_dir),
+  }));
+  return {
+    name: config.name,
+    main: main ?? join(repoRoot, "src/index.ts"),
+    define,
+    crons: config.triggers.crons ?? [],
+    databases,
+    miniflare: workerOptions as WorkerSettings,
+  };
+}
+
+export type ServeOptions = {
+  persistPath: string;
+  runtimeEnv: Record<string, string>;
+  modules: WorkerModule[];
+  host: string;
+  port: number;
+  vars: Record<string, string>;
+  onLog: (log: WorkerdStructuredLog) => void;
+};
+
+/**
+ * The Worker listens on its own socket, without the proxy Worker that Miniflare puts before its entry:
+ * that hop halves the throughput. The entry, on any free port, only carries this process's own calls.
+ */
+export function serveMiniflareOptions(
+  config: WorkerConfig,
+  options: ServeOptions,
+): MiniflareOptions {
+  const { modulesRules: _modulesRules, ...workerOptions } = config.miniflare as WorkerSettings & {
+    modulesRules?: unknown;
+  };
+  return convertV4MiniflareOptions({
+    ...sharedOptions(options.persistPath, options.runtimeEnv),
+    handleStructuredLogs: options.onLog,
+    workers: [
+      {
+        ...workerOptions,
+        name: config.name,
+        modules: options.modules,
+        modulesRoot: "/",
+        bindings: { ...workerOptions.bindings, ...options.vars },
+        unsafeDirectSockets: [{ host: options.host, port: options.port }],
+      },
+    ],
+  });
+}
+
+/** Only the D1 databases, for work on them while no Worker runs. */
+export function databaseMiniflareOptions(
+  config: WorkerConfig,
+  persistPath: string,
+  runtimeEnv: Record<string, string> = {},
+): MiniflareOptions {
+  const { d1Databases } = config.miniflare;
+  return convertV4MiniflareOptions({
+    ...sharedOptions(persistPath, runtimeEnv),
+    workers: [
+      {
+        name: config.name,
+        modules: true,
+        script: "",
+        ...(d1Databases === undefined ? {} : { d1Databases }),
+      },
+    ],
+  });
+}
+
+/**
+ * A Miniflare whose process still decides what a signal does. Miniflare's own handlers leave at once
+ * with an exit code of 128 and more, before anything else could be closed.
+ */
+export function createMiniflare(options: MiniflareOptions): Miniflare {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const before = new Map(signals.map((signal) => [signal, new Set(process.listeners(signal))]));
+  const miniflare = new Miniflare(options);
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) {
+      if (!before.get(signal)?.has(listener)) process.removeListener(signal, listener);
+    }
+  }
+  return miniflare;
+}
+
+function sharedOptions(
+  persistPath: string,
+  runtimeEnv: Record<string, string>,
+): {
+  resourcePersistencePath: string;
+  unsafeRuntimeEnv: Record<string, string>;
+  port: number;
+  cf: false;
+  log: Log;
+} {
+  return {
+    resourcePersistencePath: persistPath,
+    unsafeRuntimeEnv: runtimeEnv,
+    port: 0,
+    cf: false,
+    log: new Log(LogLevel.ERROR),
+  };
+}

@@ -1,0 +1,195 @@
+import { readFileSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import dotenv from "dotenv";
+import { z } from "zod";
+import { CliError } from "../cli-error.ts";
+
+const GRAPH_EXTENSIONS = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+const PYTHON_EXTENSIONS = new Set([".py", ".pyx", ".pyd", ".pyi"]);
+
+/** Keys that would change how a graph is served elsewhere and do nothing here. */
+const KEYS_WITHOUT_EFFECT = [
+  "auth",
+  "checkpointer",
+  "dockerfile_lines",
+  "http",
+  "store",
+  "ui",
+  "webhooks",
+] as const;
+
+const anyObject = z.record(z.string(), z.unknown());
+
+const graphEntry = z.union([
+  z.string(),
+  z.strictObject({ path: z.string(), description: z.string().optional() }),
+]);
+
+const langgraphJson = z.strictObject({
+  $schema: z.string().optional(),
+  graphs: z.record(z.string(), graphEntry),
+  env: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  dependencies: z.array(z.string()).optional(),
+  node_version: z.union([z.string(), z.number()]).optional(),
+  python_version: z.string().optional(),
+  pip_config_file: z.string().optional(),
+  pip_installer: z.string().optional(),
+  dockerfile_lines: z.array(z.string()).optional(),
+  base_image: z.string().optional(),
+  image_distro: z.string().optional(),
+  api_version: z.string().optional(),
+  store: anyObject.nullish(),
+  checkpointer: anyObject.nullish(),
+  auth: anyObject.nullish(),
+  http: anyObject.nullish(),
+  webhooks: anyObject.nullish(),
+  ui: anyObject.nullish(),
+  ui_config: anyObject.nullish(),
+  keep_pkg_tools: z.union([z.boolean(), z.array(z.string())]).nullish(),
+  _INTERNAL_docker_tag: z.string().optional(),
+});
+
+type LanggraphJson = z.infer<typeof langgraphJson>;
+
+export type GraphSource = {
+  id: string;
+  /** Absolute path of the module. */
+  file: string;
+  exportName: string;
+  description: string | undefined;
+};
+
+export type ProjectConfig = {
+  configPath: string;
+  projectDir: string;
+  graphs: GraphSource[];
+  env: Record<string, string>;
+  /** The `.env` file that `env` names, whether or not it exists. */
+  envFile: string | undefined;
+  warnings: string[];
+};
+
+/**
+ * Reads a project's `langgraph.json` and the `.env` file it names.
+ * Throws a `CliError` that names every key, graph or file that cannot be used.
+ */
+export function loadProjectConfig(path: string): ProjectConfig {
+  const configPath = findConfigFile(path);
+  const projectDir = dirname(configPath);
+  const config = parseConfig(configPath);
+  const warnings = keysWithoutEffect(config).map(
+    (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
+  );
+  const { env, envFile, warning } = readEnv(config.env, projectDir);
+  if (warning !== undefined) warnings.push(warning);
+  return {
+    configPath,
+    projectDir,
+    graphs: resolveGraphs(config.graphs, projectDir, configPath),
+    env,
+    envFile,
+    warnings,
+  };
+}
+
+function findConfigFile(path: string): string {
+  const absolute = resolve(path);
+  const stats = statSync(absolute, { throwIfNoEntry: false });
+  const file = stats?.isDirectory() ? join(absolute, "langgraph.json") : absolute;
+  if (!isFile(file)) throw new CliError(`no project here: ${file} does not exist`);
+  return file;
+}
+
+function parseConfig(configPath: string): LanggraphJson {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(configPath, "utf8"));
+  } catch (error) {
+    throw new CliError(`${configPath} is not valid JSON: ${(error as Error).message}`);
+  }
+  const parsed = langgraphJson.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `  ${describeIssue(issue)}`);
+  throw new CliError(`${configPath} cannot be used:\n${problems.join("\n")}`);
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const at = issue.path.map(String).join(".");
+  if (issue.code === "unrecognized_keys") {
+    const keys = issue.keys.map((key) => `"${at === "" ? key : `${at}.${key}`}"`);
+    return `unknown ${keys.length === 1 ? "key" : "keys"} ${keys.join(", ")}`;
+  }
+  if (issue.path[0] === "graphs" && issue.path.length === 2) {
+    return `graph "${String(issue.path[1])}": give "./file.ts:export" or {"path": "./file.ts:export", "description": "..."}`;
+  }
+  if (issue.path[0] === "env" && issue.path.length === 1) {
+    return `"env" must be the path of a .env file or an object of strings`;
+  }
+  return at === "" ? issue.message : `"${at}": ${issue.message}`;
+}
+
+function resolveGraphs(
+  entries: LanggraphJson["graphs"],
+  projectDir: string,
+  configPath: string,
+): GraphSource[] {
+  const graphs: GraphSource[] = [];
+  const problems: string[] = [];
+  for (const [id, entry] of Object.entries(entries)) {
+    const spec = typeof entry === "string" ? entry : entry.path;
+    const description = typeof entry === "string" ? undefined : entry.description;
+    const source = resolveGraph(id, spec, projectDir);
+    if (typeof source === "string") problems.push(`  ${source}`);
+    else graphs.push({ id, description, ...source });
+  }
+  if (problems.length > 0) {
+    throw new CliError(`${configPath} cannot be used:\n${problems.join("\n")}`);
+  }
+  if (graphs.length === 0) throw new CliError(`${configPath} names no graph: "graphs" is empty`);
+  return graphs;
+}
+
+/** The module and export that a graph's entry names, or the sentence that says what is wrong with it. */
+function resolveGraph(
+  id: string,
+  spec: string,
+  projectDir: string,
+): { file: string; exportName: string } | string {
+  if (id.trim() === "") return "a graph id may not be empty";
+  if (id.includes("/")) return `graph "${id}": a graph id may not contain a slash`;
+  const colon = spec.lastIndexOf(":");
+  const path = colon === -1 ? spec : spec.slice(0, colon);
+  const exportName = colon === -1 ? "" : spec.slice(colon + 1);
+  const extension = extname(path).toLowerCase();
+  if (PYTHON_EXTENSIONS.has(extension)) {
+    return `graph "${id}": ${path} is Python; only JavaScript and TypeScript graphs run here`;
+  }
+  if (path === "" || exportName === "" || !GRAPH_EXTENSIONS.has(extension)) {
+    return `graph "${id}": "${spec}" must name a JavaScript or TypeScript file and one of its exports, like "./agent.ts:graph"`;
+  }
+  const file = resolve(projectDir, path);
+  if (!isFile(file)) return `graph "${id}": ${file} does not exist`;
+  return { file, exportName };
+}
+
+function readEnv(
+  env: LanggraphJson["env"],
+  projectDir: string,
+): { env: Record<string, string>; envFile: string | undefined; warning?: string } {
+  if (env === undefined) return { env: {}, envFile: undefined };
+  if (typeof env !== "string") return { env, envFile: undefined };
+  const envFile = resolve(projectDir, env);
+  // Templates name a `.env` that they do not commit, so a project without one still has to start.
+  if (!isFile(envFile)) {
+    return { env: {}, envFile, warning: `${envFile} does not exist: no variables are set` };
+  }
+  return { env: dotenv.parse(readFileSync(envFile)), envFile };
+}
+
+function keysWithoutEffect(config: LanggraphJson): string[] {
+  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(config[key] ?? {}).length > 0);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}

@@ -1,0 +1,38 @@
+/**
+ * Runs TypeScript over a project's graphs and answers with their schemas, then waits to be ended.
+ * A process of its own, because the compiler needs seconds and hundreds of megabytes.
+ */
+import Module from "node:module";
+import { fileURLToPath } from "node:url";
+import type { SchemaReply, SchemaRequest } from "./extract-schemas.ts";
+
+useOwnTypeScript();
+
+process.once("message", async (requests: SchemaRequest[]) => {
+  process.send?.(await extract(requests));
+});
+
+async function extract(requests: SchemaRequest[]): Promise<SchemaReply> {
+  try {
+    const { getStaticGraphSchema } = await import("@langchain/langgraph-api/schema");
+    const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
+    const found = await getStaticGraphSchema(byIndex, { mainThread: true });
+    return { ok: true, schemas: requests.map((_, index) => found[String(index)] ?? null) };
+  } catch (error) {
+    return { ok: false, message: (error as Error).message };
+  }
+}
+
+/**
+ * The schema reader's virtual file system looks for TypeScript's library files beside whatever
+ * `require.resolve("typescript")` names from its own folder. That is the native compiler of this
+ * repository's checks, which ships no such files; `registerHooks` does not reach `require.resolve`.
+ */
+function useOwnTypeScript(): void {
+  type Resolve = (request: string, ...rest: unknown[]) => string;
+  const loader = Module as unknown as { _resolveFilename: Resolve };
+  const resolveFilename = loader._resolveFilename;
+  const typescript = fileURLToPath(import.meta.resolve("typescript"));
+  loader._resolveFilename = (request, ...rest) =>
+    request === "typescript" ? typescript : resolveFilename(request, ...rest);
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { CliError, describeError } from "./cli-error.ts";
+import { localDatabase } from "./database/database.ts";
+import { ensureLocalWorkspace } from "./database/identity.ts";
+import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
+import { whenParentEnds } from "./platform/parent-process.ts";
+import { nextFreePort } from "./platform/ports.ts";
+import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
+
+const DEFAULT_PORT = 8123;
+const DEFAULT_HOST = "127.0.0.1";
+const CLOSE_TIMEOUT_MS = 4_500;
+
+const USAGE = `Serves a project of LangGraph graphs.
+
+  npm start -- [options]
+  npm run dev -- [options]      the same, and reloads when a file changes
+
+  --config <path>   the project's langgraph.json, or its folder   (langgraph.json)
+  --port <number>   0 for any free port                           (${DEFAULT_PORT})
+  --host <address>  the address to listen on                      (${DEFAULT_HOST})
+  --state <folder>  where threads, keys and runs are kept         (${DEFAULT_STATE})
+  --watch           reload when a file changes
+`;
+
+type StartOptions = {
+  config: string;
+  port: number | undefined;
+  host: string;
+  state: string;
+  watch: boolean;
+};
+
+let running: Platform | undefined;
+let ending = false;
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end());
+whenParentEnds(() => void end());
+// A closed terminal or a pipe whose reader is gone: there is nobody left to serve.
+process.stdout.on("error", () => void end());
+
+try {
+  await start(readOptions(process.argv.slice(2)));
+} catch (error) {
+  if (!ending) {
+    console.error(`error: ${describeError(error)}`);
+    process.exit(1);
+  }
+}
+
+async function start(options: StartOptions): Promise<void> {
+  const port = options.port ?? (await nextFreePort(options.host, DEFAULT_PORT));
+  if (options.port === undefined && port !== DEFAULT_PORT) {
+    console.log(`Port ${DEFAULT_PORT} is in use; using ${port}.`);
+  }
+  running = await startPlatform({
+    repoRoot: REPO_ROOT,
+    configPath: options.config,
+    stateDir: options.state,
+    port,
+    host: options.host,
+    watch: options.watch,
+    prepareDatabase: (database, vars) =>
+      ensureLocalWorkspace(localDatabase(database), {
+        workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
+        apiKey: text(vars["LOCAL_API_KEY"]),
+      }),
+    onLog: printLog,
+  });
+  printBanner(running, options.host);
+}
+
+function readOptions(args: string[]): StartOptions {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        config: { type: "string" },
+        port: { type: "string" },
+        host: { type: "string", default: DEFAULT_HOST },
+        state: { type: "string" },
+        watch: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    const { config, port, host, state, watch } = values;
+    return {
+      config: config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config),
+      port: port === undefined ? undefined : readPort(port),
+      host,
+      state: state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state),
+      watch,
+    };
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new CliError(`--port ${text} is not a port number`);
+}
+
+function printBanner(platform: Platform, host: string): void {
+  const url =
+    host === DEFAULT_HOST ? platform.url.replace(DEFAULT_HOST, "localhost") : platform.url;
+  const key = text(platform.vars["LOCAL_API_KEY"]);
+  const rows = [
+    ["agent server", url],
+    ["API reference", `${url}/docs`],
+    ["graphs", platform.graphs.join(", ")],
+    ...(key === "" ? [] : [["API key", key]]),
+  ];
+  const lines = rows.map(([name = "", value]) => `  ${name.padEnd(15)}${value}`);
+  console.log(`\n  Threadworks ${version()}\n\n${lines.join("\n")}`);
+  if (platform.vars["AGENT_AUTH"] === "none") {
+    console.log(`\n  AGENT_AUTH is "none": the agent server accepts requests without a key.`);
+  }
+  console.log(`\nready  ${url}`);
+}
+
+function printLog({ source, level, message }: PlatformLog): void {
+  if (source === "worker" || level === "info") console.log(message);
+  else console.error(`${level === "warn" ? "warning" : "error"}: ${message}`);
+}
+
+async function end(): Promise<void> {
+  if (ending) return;
+  ending = true;
+  setTimeout(() => process.exit(1), CLOSE_TIMEOUT_MS).unref();
+  try {
+    await running?.close();
+    process.exit(0);
+  } catch {
+    process.exit(1);
+  }
+}
+
+function version(): string {
+  const manifest = readFileSync(join(REPO_ROOT, "package.json"), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

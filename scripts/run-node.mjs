@@ -1,0 +1,84 @@
+/** Runs a program of this repository under the Node version that it was installed with. */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { exitWith, projectEnvironment, REPO_ROOT, SetupError, setUp } from "./setup.mjs";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+const PARENT_POLL_MS = 500;
+const NEEDED_MAJOR = 24;
+
+/**
+ * Sets the checkout up and runs `node <args>` to its end, with this process's terminal and signals.
+ * Never returns: this process leaves with the program's exit code.
+ */
+export async function runNode(args, { browser = false } = {}) {
+  await setUp({ browser }).catch(exitWith);
+  process.exit(await spawnNode(args));
+}
+
+function spawnNode(args) {
+  const child = spawn(nodePath(), ["--disable-warning=ExperimentalWarning", ...args], {
+    stdio: "inherit",
+    env: { ...projectEnvironment(), THREADWORKS_PARENT_PID: String(process.pid) },
+  });
+  // The program decides what a signal means; this process waits for its exit code.
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  whenNpmEnds(() => child.kill("SIGTERM"));
+  return new Promise((done) => {
+    child.once("error", (error) =>
+      exitWith(new SetupError(`node did not start: ${error.message}`)),
+    );
+    child.once("exit", (code, signal) => done(code ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+}
+
+function nodePath() {
+  const name = process.platform === "win32" ? "node.exe" : "node";
+  const installed = join(REPO_ROOT, "node_modules/node/bin", name);
+  if (existsSync(installed)) return installed;
+  if (Number(process.versions.node.split(".")[0]) >= NEEDED_MAJOR) return process.execPath;
+  return exitWith(
+    new SetupError(
+      `Node ${NEEDED_MAJOR} is missing from node_modules; remove node_modules and run this again with install scripts allowed`,
+    ),
+  );
+}
+
+/**
+ * Calls back when npm, or the shell between npm and this process, is gone: npm killed by force leaves
+ * its scripts running, and nobody to end them.
+ */
+function whenNpmEnds(callback) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const grandparent = isShell(parent) ? parentOf(parent) : undefined;
+  const isOrphan = () =>
+    process.ppid !== parent || (grandparent !== undefined && parentOf(parent) !== grandparent);
+  const timer = setInterval(() => {
+    if (!isOrphan()) return;
+    clearInterval(timer);
+    callback();
+  }, PARENT_POLL_MS);
+  timer.unref();
+}
+
+function isShell(pid) {
+  return /^(?:ba|da|z|k)?sh$/.test(processStat(pid)?.name ?? "");
+}
+
+function parentOf(pid) {
+  return processStat(pid)?.parent;
+}
+
+/** What Linux tells about a process; elsewhere, or when it is gone, nothing. */
+function processStat(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/s.exec(stat) ?? [];
+    return { name, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}

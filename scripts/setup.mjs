@@ -1,0 +1,256 @@
+/**
+ * Prepares a checkout: installs the dependencies, and writes the settings of a local platform.
+ * Runs before anything is installed, on any Node from 20 on, so it has no dependencies.
+ */
+import { spawn } from "node:child_process";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const REPO_ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+const INSTALL_TIMEOUT_MS = 15 * 60_000;
+const BROWSER_TIMEOUT_MS = 10 * 60_000;
+const LOCK_POLL_MS = 500;
+const KEY_BYTES = 32;
+const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** A failure that its message explains. */
+export class SetupError extends Error {}
+
+/** Installs what package-lock.json names, unless exactly that is installed. */
+export async function installDependencies(root = REPO_ROOT) {
+  if (await isInstalled(root)) return;
+  await withLock(join(root, ".threadworks/setup.lock"), async () => {
+    if (await isInstalled(root)) return;
+    const hasLockfile = existsSync(join(root, "package-lock.json"));
+    const command = hasLockfile ? "ci" : "install";
+    say(`Installing dependencies (npm ${command}); this takes a minute or two ...`);
+    const npm = npmCommand();
+    // Development dependencies are what runs the platform, also where NODE_ENV is "production".
+    const args = [...npm.args, command, "--include=dev", "--no-audit", "--no-fund"];
+    await run(npm.file, args, { cwd: root, timeoutMs: INSTALL_TIMEOUT_MS, what: `npm ${command}` });
+    await writeMarker(root);
+    say("Dependencies are installed.");
+  });
+}
+
+async function isInstalled(root) {
+  if (!existsSync(join(root, "node_modules"))) return false;
+  const lockfile = await readIfExists(join(root, "package-lock.json"));
+  if (lockfile === undefined) return existsSync(join(root, "node_modules/.package-lock.json"));
+  if ((await readIfExists(markerPath(root))) === digest(lockfile)) return true;
+  // Somebody may have run npm by hand: what npm says it installed decides.
+  if (!(await matchesInstalled(root, lockfile))) return false;
+  await writeMarker(root);
+  return true;
+}
+
+async function matchesInstalled(root, lockfile) {
+  const installed = await readIfExists(join(root, "node_modules/.package-lock.json"));
+  if (installed === undefined) return false;
+  const wanted = JSON.parse(lockfile).packages ?? {};
+  const present = JSON.parse(installed).packages ?? {};
+  return Object.entries(wanted).every(([path, entry]) => {
+    // The root, workspaces, and packages for other platforms are not in npm's own record.
+    if (!path.includes("node_modules/") || entry.link || entry.optional || entry.peer) return true;
+    return present[path]?.version === entry.version;
+  });
+}
+
+function markerPath(root) {
+  return join(root, "node_modules/.threadworks-lock");
+}
+
+async function writeMarker(root) {
+  const lockfile = await readIfExists(join(root, "package-lock.json"));
+  if (lockfile !== undefined) await writeFile(markerPath(root), digest(lockfile));
+}
+
+function digest(text) {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The npm that runs this script, or the one on the PATH. */
+function npmCommand() {
+  const cli = process.env.npm_execpath;
+  if (cli !== undefined && /npm-cli\.[cm]?js$/.test(cli) && existsSync(cli)) {
+    return { file: process.execPath, args: [cli] };
+  }
+  return { file: process.platform === "win32" ? "npm.cmd" : "npm", args: [] };
+}
+
+/**
+ * Writes the settings of a local platform that `.dev.vars` lacks; what is there stays as it is.
+ * Returns the names of those added.
+ */
+export async function ensureDevVars(root = REPO_ROOT) {
+  const path = join(root, ".dev.vars");
+  const text = (await readIfExists(path)) ?? "";
+  const present = new Set(
+    [...text.matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/gm)].map(([, name]) => name),
+  );
+  const settings = {
+    AGENT_AUTH: "none",
+    AGENT_WORKSPACE_ID: randomUUID(),
+    LOCAL_API_KEY: newApiKey(),
+  };
+  const missing = Object.entries(settings).filter(([name]) => !present.has(name));
+  if (missing.length === 0) return [];
+  const separator = text === "" || text.endsWith("\n") ? "" : "\n";
+  const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
+  await writeFile(path, text + separator + added, { mode: 0o600 });
+  await chmod(path, 0o600);
+  return missing.map(([name]) => name);
+}
+
+export function newApiKey() {
+  return `tw_${randomBytes(KEY_BYTES).toString("base64url")}`;
+}
+
+/** The path of a Chromium, which is installed when this machine has none and is a Debian. */
+export async function ensureBrowser() {
+  const configured = process.env.CHROMIUM_PATH;
+  if (configured !== undefined && configured !== "") {
+    if (existsSync(configured)) return configured;
+    throw new SetupError(`CHROMIUM_PATH names ${configured}, which does not exist`);
+  }
+  const found = findBrowser();
+  if (found !== undefined) return found;
+  if (!existsSync("/usr/bin/apt-get")) {
+    throw new SetupError("no Chromium here: install one, and name it in CHROMIUM_PATH");
+  }
+  say("Installing Chromium for the browser tests ...");
+  const sudo = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const deadline = Date.now() + BROWSER_TIMEOUT_MS;
+  for (const step of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]]) {
+    const [file, ...args] = [...sudo, "apt-get", ...step];
+    const options = {
+      env,
+      timeoutMs: Math.max(deadline - Date.now(), 1),
+      what: `apt-get ${step[0]}`,
+    };
+    await run(file, args, options);
+  }
+  const installed = findBrowser();
+  if (installed === undefined) throw new SetupError("apt-get installed no Chromium");
+  return installed;
+}
+
+function findBrowser() {
+  return BROWSERS.find((path) => existsSync(path));
+}
+
+/** Everything a checkout needs to run. */
+export async function setUp({ browser = false } = {}) {
+  await installDependencies();
+  const added = await ensureDevVars();
+  if (added.length > 0) say(`Wrote ${added.join(", ")} to .dev.vars.`);
+  if (browser) process.env.CHROMIUM_PATH = await ensureBrowser();
+}
+
+/** Runs a command with its output on stderr, because stdout belongs to what is set up. */
+function run(file, args, { cwd = REPO_ROOT, env = process.env, timeoutMs, what }) {
+  return new Promise((succeed, fail) => {
+    const child = spawn(file, args, { cwd, env, stdio: ["ignore", 2, 2], detached: true });
+    const killAll = (signal) => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // The group is gone already.
+      }
+    };
+    const onSignal = (signal) => {
+      killAll(signal);
+      process.exit(130);
+    };
+    const timer = setTimeout(() => {
+      killAll("SIGKILL");
+      fail(new SetupError(`${what} took longer than ${Math.round(timeoutMs / 60_000)} minutes`));
+    }, timeoutMs);
+    const settle = () => {
+      clearTimeout(timer);
+      process.off("SIGINT", onSignal);
+      process.off("SIGTERM", onSignal);
+    };
+    process.on("SIGINT", onSignal);
+    process.on("SIGTERM", onSignal);
+    child.once("error", (error) => {
+      settle();
+      fail(new SetupError(`${what} could not be started: ${error.message}`));
+    });
+    child.once("exit", (code, signal) => {
+      settle();
+      if (code === 0) succeed();
+      else fail(new SetupError(`${what} failed (${signal ?? `exit code ${code}`}); see above`));
+    });
+  });
+}
+
+/** Lets one process at a time do the work; the lock of a process that died is taken over. */
+async function withLock(path, work) {
+  await mkdir(dirname(path), { recursive: true });
+  for (let waited = false; ; waited = true) {
+    try {
+      const file = await open(path, "wx");
+      await file.writeFile(String(process.pid));
+      await file.close();
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    const owner = Number(await readIfExists(path));
+    if (owner > 0 && !isAlive(owner)) {
+      await rm(path, { force: true });
+      continue;
+    }
+    if (!waited) say(`Waiting for the installation that process ${owner} is doing ...`);
+    await new Promise((done) => setTimeout(done, LOCK_POLL_MS));
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+async function readIfExists(path) {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function say(message) {
+  process.stderr.write(`[setup] ${message}\n`);
+}
+
+/** Ends this process with a plain sentence for a `SetupError`. */
+export function exitWith(error) {
+  process.stderr.write(`[setup] ${error instanceof SetupError ? error.message : error.stack}\n`);
+  process.exit(1);
+}
+
+/** The environment in which the project's own programs come first. */
+export function projectEnvironment() {
+  const bin = join(REPO_ROOT, "node_modules/.bin");
+  return { ...process.env, PATH: [bin, process.env.PATH].filter(Boolean).join(delimiter) };
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await setUp({ browser: process.argv.includes("--browser") }).catch(exitWith);
+}

@@ -1,0 +1,6 @@
+import type { GraphHostApi } from "../graph-runtime/protocol.ts";
+
+/** The built-in project's graph host: an entrypoint of this very Worker, reached by RPC. */
+export function graphHost(ctx: { exports: Cloudflare.Exports }): GraphHostApi {
+  return ctx.exports.GraphHost;
+}

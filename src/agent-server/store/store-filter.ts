@@ -1,0 +1,60 @@
+type Comparison = (value: unknown, operand: unknown) => boolean;
+
+/** LangGraph's store operators. Ordering compares numbers with numbers and strings with strings. */
+const OPERATORS: Record<string, Comparison> = {
+  $eq: equals,
+  $ne: (value, operand) => !equals(value, operand),
+  $gt: (value, operand) => compare(value, operand, (sign) => sign > 0),
+  $gte: (value, operand) => compare(value, operand, (sign) => sign >= 0),
+  $lt: (value, operand) => compare(value, operand, (sign) => sign < 0),
+  $lte: (value, operand) => compare(value, operand, (sign) => sign <= 0),
+};
+
+export const STORE_OPERATORS: readonly string[] = Object.keys(OPERATORS);
+
+/** Every key of the filter must match: an operator object, or a value that is equal. */
+export function matchesFilter(
+  value: Record<string, unknown>,
+  filter: Record<string, unknown>,
+): boolean {
+  return Object.entries(filter).every(([key, condition]) => matches(value[key], condition));
+}
+
+function matches(value: unknown, condition: unknown): boolean {
+  if (!isOperatorObject(condition)) return equals(value, condition);
+  return Object.entries(condition).every(([name, operand]) => {
+    const operator = OPERATORS[name];
+    if (operator === undefined) throw new Error(`Unknown filter operator "${name}"`);
+    return operator(value, operand);
+  });
+}
+
+function isOperatorObject(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.keys(value).some((key) => key.startsWith("$"))
+  );
+}
+
+function compare(value: unknown, operand: unknown, test: (sign: number) => boolean): boolean {
+  if (typeof value === "number" && typeof operand === "number") return test(value - operand);
+  if (typeof value === "string" && typeof operand === "string") {
+    return test(value < operand ? -1 : value > operand ? 1 : 0);
+  }
+  return false;
+}
+
+/** Structural, regardless of the order of keys. */
+function equals(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || !left || !right) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const leftEntries = Object.entries(left);
+  const rightMap = new Map(Object.entries(right));
+  return (
+    leftEntries.length === rightMap.size &&
+    leftEntries.every(([key, value]) => rightMap.has(key) && equals(value, rightMap.get(key)))
+  );
+}

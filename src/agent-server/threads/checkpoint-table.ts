@@ -1,0 +1,313 @@
+import type {
+  CheckpointBatch,
+  CheckpointPut,
+  CheckpointQuery,
+  StoredCheckpoint,
+  Typed,
+  WritesPut,
+} from "../../graph-runtime/protocol.ts";
+import { byteParts, joinBytes } from "./row-parts.ts";
+
+type CheckpointRow = {
+  ns: string;
+  id: string;
+  parent_id: string | null;
+  checkpoint_type: string;
+  checkpoint: ArrayBuffer;
+  metadata_type: string;
+  metadata: ArrayBuffer;
+  channels: string;
+  format: number;
+};
+
+type ValueRow = { type: string; data: ArrayBuffer };
+
+type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel: string };
+
+const COLUMNS =
+  "ns, id, parent_id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format";
+
+const WRITE_KEY = "ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?";
+
+type WriteKey = readonly [ns: string, checkpointId: string, taskId: string, idx: number];
+
+/** Rows a filtered listing reads at a time: bounds memory while it looks for matches. */
+const SCAN_PAGE_ROWS = 100;
+
+/**
+ * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
+ * changed and, for each other channel, which ancestor wrote the value it inherits. That lineage, and
+ * not the channel's version number, names a value: two branches forked from one checkpoint count
+ * versions alike and must not share values.
+ */
+export class CheckpointTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
+  apply(batch: CheckpointBatch, runId: string | null): void {
+    for (const op of batch) {
+      if ("put" in op) this.#put(op.put, runId);
+      else this.#putWrites(op.writes, runId);
+    }
+  }
+
+  /** The checkpoint with that id, or the newest of the namespace. */
+  get(ns: string, id: string | null): StoredCheckpoint | null {
+    const [row] = (
+      id === null
+        ? this.#sql.exec<CheckpointRow>(
+            `SELECT ${COLUMNS} FROM checkpoints WHERE ns = ? ORDER BY id DESC LIMIT 1`,
+            ns,
+          )
+        : this.#sql.exec<CheckpointRow>(
+            `SELECT ${COLUMNS} FROM checkpoints WHERE ns = ? AND id = ?`,
+            ns,
+            id,
+          )
+    ).toArray();
+    return row === undefined ? null : this.#load(row);
+  }
+
+  /** Newest first; `filter` compares top-level metadata keys. */
+  list(query: CheckpointQuery): StoredCheckpoint[] {
+    const { limit = 50 } = query;
+    const found: StoredCheckpoint[] = [];
+    let before = query.before ?? null;
+    while (found.length < limit) {
+      const rows = this.#page(query, before);
+      for (const row of rows) {
+        if (query.filter && !matches(row, query.filter)) continue;
+        found.push(this.#load(row));
+        if (found.length === limit) return found;
+      }
+      if (rows.length < SCAN_PAGE_ROWS) return found;
+      before = rows.at(-1)?.id ?? null;
+    }
+    return found;
+  }
+
+  namespaces(): string[] {
+    return this.#sql
+      .exec<{ ns: string }>("SELECT DISTINCT ns FROM checkpoints")
+      .toArray()
+      .map((row) => row.ns);
+  }
+
+  hasCheckpointOfRun(runId: string): boolean {
+    return (
+      this.#sql
+        .exec("SELECT 1 FROM checkpoints WHERE run_id = ? AND ns = '' LIMIT 1", runId)
+        .toArray().length > 0
+    );
+  }
+
+  /** The newest root checkpoint the run left: what its result can be read from later. */
+  lastOfRun(runId: string): string | null {
+    const [row] = this.#sql
+      .exec<{ id: string }>(
+        "SELECT id FROM checkpoints WHERE run_id = ? AND ns = '' ORDER BY id DESC LIMIT 1",
+        runId,
+      )
+      .toArray();
+    return row?.id ?? null;
+  }
+
+  /** The newest root checkpoint that is not of this run: where a rollback leads back to. */
+  lastBefore(runId: string): string | null {
+    const [row] = this.#sql
+      .exec<{ id: string }>(
+        "SELECT id FROM checkpoints WHERE ns = '' AND run_id IS NOT ? ORDER BY id DESC LIMIT 1",
+        runId,
+      )
+      .toArray();
+    return row?.id ?? null;
+  }
+
+  /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */
+  deleteRun(runId: string): void {
+    this.#sql.exec(
+      `DELETE FROM writes WHERE run_id = ?1
+         OR (ns, checkpoint_id) IN (SELECT ns, id FROM checkpoints WHERE run_id = ?1)`,
+      runId,
+    );
+    this.#sql.exec("DELETE FROM checkpoints WHERE run_id = ?", runId);
+    this.#sql.exec(
+      `DELETE FROM channel_values WHERE (ns, checkpoint_id, channel) NOT IN
+         (SELECT c.ns, j.value, j.key FROM checkpoints c, json_each(c.channels) j)`,
+    );
+  }
+
+  #put(put: CheckpointPut, runId: string | null): void {
+    const sources = this.#inheritedSources(put);
+    for (const [channel, [type, data]] of put.channels) {
+      sources[channel] = put.id;
+      for (const [part, bytes] of byteParts(data).entries()) {
+        this.#sql.exec(
+          "INSERT OR REPLACE INTO channel_values (ns, checkpoint_id, channel, part, type, data) VALUES (?, ?, ?, ?, ?, ?)",
+          put.ns,
+          put.id,
+          channel,
+          part,
+          type,
+          bytes,
+        );
+      }
+    }
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO checkpoints (${COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      put.ns,
+      put.id,
+      put.parent_id,
+      put.checkpoint[0],
+      put.checkpoint[1],
+      put.metadata[0],
+      put.metadata[1],
+      JSON.stringify(sources),
+      put.format,
+      runId,
+    );
+  }
+
+  #inheritedSources(put: CheckpointPut): Record<string, string> {
+    const sources: Record<string, string> = {};
+    if (put.parent_id === null) return sources;
+    const [parent] = this.#sql
+      .exec<{ channels: string }>(
+        "SELECT channels FROM checkpoints WHERE ns = ? AND id = ?",
+        put.ns,
+        put.parent_id,
+      )
+      .toArray();
+    if (parent === undefined) return sources;
+    const inherited: Record<string, string> = JSON.parse(parent.channels);
+    for (const channel of put.inherited) {
+      const source = inherited[channel];
+      if (source !== undefined) sources[channel] = source;
+    }
+    return sources;
+  }
+
+  #putWrites(put: WritesPut, runId: string | null): void {
+    const next = this.#sql
+      .exec<{ seq: number }>(
+        "SELECT coalesce(max(seq), -1) + 1 AS seq FROM writes WHERE ns = ? AND checkpoint_id = ?",
+        put.ns,
+        put.checkpoint_id,
+      )
+      .one();
+    let { seq } = next;
+    for (const [idx, channel, [type, data]] of put.writes) {
+      const key = [put.ns, put.checkpoint_id, put.task_id, idx] as const;
+      if (this.#hasWrite(key)) {
+        // A task's ordinary writes count once; its special ones (negative idx) replace the former.
+        if (idx >= 0) continue;
+        this.#sql.exec(`DELETE FROM writes WHERE ${WRITE_KEY}`, ...key);
+      }
+      for (const [part, bytes] of byteParts(data).entries()) {
+        this.#sql.exec(
+          `INSERT INTO writes (ns, checkpoint_id, task_id, idx, part, run_id, channel, type, data, seq)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...key,
+          part,
+          runId,
+          channel,
+          type,
+          bytes,
+          seq,
+        );
+      }
+      seq += 1;
+    }
+  }
+
+  #hasWrite(key: WriteKey): boolean {
+    return (
+      this.#sql.exec(`SELECT 1 FROM writes WHERE ${WRITE_KEY} LIMIT 1`, ...key).toArray().length > 0
+    );
+  }
+
+  #page(query: CheckpointQuery, before: string | null): CheckpointRow[] {
+    return this.#sql
+      .exec<CheckpointRow>(
+        `SELECT ${COLUMNS} FROM checkpoints
+         WHERE (?1 IS NULL OR ns = ?1) AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR id < ?3)
+         ORDER BY id DESC LIMIT ${SCAN_PAGE_ROWS}`,
+        query.ns ?? null,
+        query.id ?? null,
+        before,
+      )
+      .toArray();
+  }
+
+  #load(row: CheckpointRow): StoredCheckpoint {
+    const sources: Record<string, string> = JSON.parse(row.channels);
+    const channels: StoredCheckpoint["channels"] = [];
+    for (const [channel, source] of Object.entries(sources)) {
+      const value = this.#channelValue(row.ns, source, channel);
+      if (value !== null) channels.push([channel, value]);
+    }
+    const stored: StoredCheckpoint = {
+      ns: row.ns,
+      id: row.id,
+      parent_id: row.parent_id,
+      checkpoint: [row.checkpoint_type, new Uint8Array(row.checkpoint)],
+      metadata: [row.metadata_type, new Uint8Array(row.metadata)],
+      channels,
+      writes: this.#writes(row.ns, row.id),
+    };
+    // Before checkpoint format 4 a parent's pending writes held the sends of its child.
+    if (row.parent_id !== null && row.format < 4) {
+      stored.parent_writes = this.#writes(row.ns, row.parent_id);
+    }
+    return stored;
+  }
+
+  #channelValue(ns: string, checkpointId: string, channel: string): Typed | null {
+    const rows = this.#sql
+      .exec<ValueRow>(
+        "SELECT type, data FROM channel_values WHERE ns = ? AND checkpoint_id = ? AND channel = ? ORDER BY part",
+        ns,
+        checkpointId,
+        channel,
+      )
+      .toArray();
+    const [first] = rows;
+    if (first === undefined) return null;
+    return [first.type, joinBytes(rows.map((row) => new Uint8Array(row.data)))];
+  }
+
+  #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
+    const rows = this.#sql
+      .exec<WriteRow>(
+        "SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ? ORDER BY seq, part",
+        ns,
+        checkpointId,
+      )
+      .toArray();
+    const writes: StoredCheckpoint["writes"] = [];
+    for (const row of rows) {
+      const bytes = new Uint8Array(row.data);
+      const previous = writes.at(-1);
+      if (row.part > 0 && previous !== undefined) {
+        previous[2][1] = joinBytes([previous[2][1], bytes]);
+      } else writes.push([row.task_id, row.channel, [row.type, bytes]]);
+    }
+    return writes;
+  }
+}
+
+function matches(row: CheckpointRow, filter: Record<string, unknown>): boolean {
+  const metadata: Record<string, unknown> = parseJson(row.metadata);
+  return Object.entries(filter).every(
+    ([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value),
+  );
+}
+
+// The serde's "json" type is JSON text, and metadata is always an object, so always of that type.
+function parseJson(bytes: ArrayBuffer): Record<string, unknown> {
+  return JSON.parse(new TextDecoder().decode(bytes));
+}

@@ -1,0 +1,400 @@
+import type {
+  CommitAck,
+  GraphHostApi,
+  RunBatch,
+  RunError,
+  RunOutcome,
+  StoreOperation,
+  ThreadSnapshot,
+} from "../../graph-runtime/protocol.ts";
+import { type CancelAction, Execution } from "./execution.ts";
+import { ExecutionPort, ReadPort } from "./run-port.ts";
+import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
+import type { RunStreams } from "./run-streams.ts";
+import type { RunRow } from "./run-table.ts";
+import { parseSnapshot } from "./snapshot.ts";
+import type { ThreadStatus } from "./thread-record.ts";
+import type { ThreadStorage } from "./thread-storage.ts";
+
+/** A run that keeps dying with its process is given up after so many attempts. */
+const MAX_ATTEMPTS = 3;
+
+/** Graph code that ignores its abort signal is left behind after this. */
+const CANCEL_GRACE_MS = 5000;
+
+/** Before an attempt that failed for reasons outside the graph is repeated. */
+const RETRY_DELAY_MS = 500;
+
+export type RunQueueDeps = {
+  storage: ThreadStorage;
+  streams: RunStreams;
+  host: () => GraphHostApi;
+  store: (operations: StoreOperation[]) => Promise<unknown[]>;
+  now: () => number;
+  /** How long the events and the result of an ended run are kept for late readers. */
+  retentionMs: number;
+  /** The thread or its queue changed: index and alarm may be out of date. */
+  onChange: () => void;
+  /** A run of a temporary thread has ended. */
+  onTemporaryEnd: (run: RunRow) => void;
+};
+
+export type EnqueueResult = { ok: true; run: RunRow; kwargs: RunKwargs } | { ok: false; code: "busy" };
+
+/**
+ * Runs of one thread, one at a time, in the order they are due. The rows are the truth: `pump` looks
+ * at them and starts what is to run, so a run whose process died is simply found again.
+ */
+export class RunQueue {
+  readonly #deps: RunQueueDeps;
+  readonly #storage: ThreadStorage;
+  #execution: Execution | null = null;
+
+  constructor(deps: RunQueueDeps) {
+    this.#deps = deps;
+    this.#storage = deps.storage;
+  }
+
+  get execution(): Execution | null {
+    return this.#execution;
+  }
+
+  /** Stores the run and applies its multitask strategy. Nothing executes before `pump`. */
+  enqueue(request: CreateRunRequest): EnqueueResult {
+    const { runs, texts, thread } = this.#storage;
+    const { payload, assistant } = request;
+    const now = this.#deps.now();
+    return this.#storage.transaction(() => {
+      const inFlight = runs.inFlight();
+      if (payload.multitask_strategy === "reject" && inFlight.length > 0) {
+        return { ok: false, code: "busy" };
+      }
+      const kwargs = toKwargs(request, JSON.parse(thread.get().metadata));
+      const run = runs.insert({
+        run_id: request.run_id,
+        assistant_id: assistant.assistant_id,
+        graph_id: assistant.graph_id,
+        multitask_strategy: payload.multitask_strategy,
+        metadata: JSON.stringify(kwargs.config.metadata),
+        resumable: payload.stream_resumable,
+        created_at: now + Math.round(payload.after_seconds * 1000),
+        now,
+      });
+      texts.set(kwargsName(run), JSON.stringify(kwargs));
+      if (inFlight.length === 0) {
+        const adopted = { graphId: assistant.graph_id, assistantId: assistant.assistant_id };
+        thread.adopt({ ...adopted, config: kwargs.config }, now);
+      }
+      const strategy = payload.multitask_strategy;
+      if (strategy === "interrupt" || strategy === "rollback") {
+        for (const other of inFlight) this.#cancelRow(other, strategy);
+      }
+      return { ok: true, run, kwargs };
+    });
+  }
+
+  kwargs(run: RunRow): RunKwargs | null {
+    const text = this.#storage.texts.get(kwargsName(run));
+    return text === null ? null : JSON.parse(text);
+  }
+
+  /** The final values of an ended run, while they are kept. */
+  result(run: RunRow): string | null {
+    return this.#storage.texts.get(resultName(run));
+  }
+
+  /** Starts what is due, unless something runs. Also how an interrupted run is found again. */
+  pump(): void {
+    if (this.#execution !== null) return;
+    const run = this.#storage.runs.running() ?? this.#duePending();
+    if (run !== null) this.#begin(run);
+  }
+
+  #duePending(): RunRow | null {
+    const next = this.#storage.runs.nextPending();
+    return next !== null && next.created_at <= this.#deps.now() ? next : null;
+  }
+
+  /** Cancels a run that has not ended; resolves when it has, or at once for a pending one. */
+  async cancel(run: RunRow, action: CancelAction): Promise<void> {
+    const execution = this.#execution;
+    this.#storage.transaction(() => this.#cancelRow(run, action));
+    this.#deps.onChange();
+    if (execution?.run.seq === run.seq) await execution.ended;
+  }
+
+  /** Gives up what runs, without a trace: the thread is being deleted. */
+  abandon(): void {
+    this.#execution?.cancel("interrupt");
+    this.#execution?.end();
+    this.#execution = null;
+  }
+
+  /** Removes a run with its checkpoints, events and texts. In a transaction. */
+  erase(run: RunRow): void {
+    const { runs, texts, checkpoints, log } = this.#storage;
+    checkpoints.deleteRun(run.run_id);
+    log.delete(run.seq);
+    texts.delete(kwargsName(run));
+    texts.delete(resultName(run));
+    runs.delete(run.seq);
+    this.#deps.streams.wake(run.seq);
+  }
+
+  /** Drops the events and results whose time has come; a reader gets to the end. In a transaction. */
+  expire(): void {
+    const { runs, texts, log } = this.#storage;
+    const now = this.#deps.now();
+    for (const run of runs.expired(now)) {
+      if (this.#deps.streams.hasReaders(run.seq)) {
+        runs.keepUntil(run.seq, now + this.#deps.retentionMs);
+        continue;
+      }
+      log.delete(run.seq);
+      texts.delete(resultName(run));
+      runs.keepUntil(run.seq, null);
+    }
+  }
+
+  #cancelRow(run: RunRow, action: CancelAction): void {
+    const { runs, thread } = this.#storage;
+    if (run.status === "running") {
+      this.#cancelRunning(run, action);
+      return;
+    }
+    if (action === "rollback") this.erase(run);
+    else this.#endRow(run, "interrupted", null);
+    thread.settle(runs.inFlight().length > 0, this.#deps.now());
+  }
+
+  #cancelRunning(run: RunRow, action: CancelAction): void {
+    const execution = this.#execution;
+    if (execution === null || execution.run.seq !== run.seq) return;
+    execution.cancel(action);
+    setTimeout(() => {
+      // The host has not come back: its output is refused from now on, and the queue goes on.
+      if (this.#execution === execution) void this.#finish(execution, abandonedOutcome());
+    }, CANCEL_GRACE_MS);
+  }
+
+  #begin(row: RunRow): void {
+    const { runs, log } = this.#storage;
+    if (row.attempt >= MAX_ATTEMPTS) {
+      this.#giveUp(row);
+      return;
+    }
+    const run = this.#storage.transaction(() => {
+      const started = runs.start(row.seq, this.#deps.now());
+      this.#append(started, [
+        {
+          event: "metadata",
+          data: JSON.stringify({ run_id: started.run_id, attempt: started.attempt }),
+        },
+      ]);
+      return { ...started, next_event: log.nextId(started.seq) };
+    });
+    const execution = new Execution(run);
+    this.#execution = execution;
+    this.#deps.onChange();
+    void this.#releaseWhenDurable(run);
+    void this.#drive(execution);
+  }
+
+  async #drive(execution: Execution): Promise<void> {
+    let outcome: RunOutcome;
+    try {
+      outcome = await this.#callHost(execution);
+    } catch (error) {
+      if (this.#execution !== execution) return;
+      console.error({
+        event: "run_attempt_failed",
+        run_id: execution.run.run_id,
+        attempt: execution.run.attempt,
+        error: String(error),
+      });
+      if (execution.cancelAction === null) {
+        this.#retry(execution);
+        return;
+      }
+      outcome = abandonedOutcome();
+    }
+    await this.#finish(execution, outcome);
+  }
+
+  async #callHost(execution: Execution): Promise<RunOutcome> {
+    const { run } = execution;
+    const { checkpoints, thread } = this.#storage;
+    const kwargs = this.kwargs(run);
+    if (kwargs === null) throw new Error(`Run ${run.run_id} has lost its arguments`);
+    const resuming = checkpoints.hasCheckpointOfRun(run.run_id);
+    const fromNewest = resuming || kwargs.checkpoint === null;
+    const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
+      resuming,
+      namespaces: checkpoints.namespaces(),
+      start: fromNewest && !kwargs.temporary ? checkpoints.get("", null) : null,
+      follow: this.#deps.streams.isFollowed(run.seq),
+    });
+    const port = new ExecutionPort(checkpoints, {
+      commit: (batch) => this.#commit(execution, batch),
+      cancelled: execution.cancelled,
+      store: this.#deps.store,
+    });
+    return this.#deps.host().run(spec, port);
+  }
+
+  /** One group commit of the host. Refused once another attempt, or the end, took the run over. */
+  async #commit(execution: Execution, batch: RunBatch): Promise<CommitAck> {
+    if (this.#execution !== execution) return { ok: false, code: "superseded" };
+    const { run } = execution;
+    this.#storage.transaction(() => this.#apply(run, batch));
+    await this.#releaseWhenDurable(run);
+    return { ok: true, follow: this.#deps.streams.isFollowed(run.seq) };
+  }
+
+  #apply(run: RunRow, batch: RunBatch): void {
+    this.#storage.checkpoints.apply(batch.checkpoints, run.run_id);
+    this.#append(run, batch.events);
+  }
+
+  #append(run: RunRow, events: RunBatch["events"]): void {
+    const { log } = this.#storage;
+    const first = log.nextId(run.seq);
+    this.#deps.streams.hold(run.seq, first, log.append(run.seq, events));
+  }
+
+  async #releaseWhenDurable(run: RunRow): Promise<void> {
+    const end = this.#storage.log.nextId(run.seq);
+    await this.#storage.durable();
+    this.#deps.streams.release(run.seq, end);
+  }
+
+  /** The host failed, not the graph: the same run again, from its last checkpoint. */
+  #retry(execution: Execution): void {
+    execution.end();
+    setTimeout(() => {
+      if (this.#execution !== execution) return;
+      this.#execution = null;
+      this.pump();
+    }, RETRY_DELAY_MS * execution.run.attempt);
+  }
+
+  #giveUp(run: RunRow): void {
+    const error: RunError = {
+      error: "RunInterruptedError",
+      message: `The run was interrupted ${MAX_ATTEMPTS} times and is not tried again.`,
+    };
+    this.#storage.transaction(() => {
+      this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
+      this.#endRow(run, "error", error);
+      this.#settle("error", null, error);
+    });
+    void this.#releaseWhenDurable(run);
+    this.#deps.onChange();
+    this.pump();
+  }
+
+  async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {
+    if (this.#execution !== execution) return;
+    const { run, cancelAction } = execution;
+    if (cancelAction === "rollback") {
+      await this.#rollBack(execution);
+      return;
+    }
+    const status = execution.finalStatus(outcome.status);
+    const error = outcome.status === "error" ? outcome.error : null;
+    this.#storage.transaction(() => {
+      this.#apply(run, outcome.tail);
+      const result = error === null ? outcome.result : JSON.stringify({ __error__: error });
+      this.#storage.texts.set(resultName(run), result ?? this.#storage.thread.values() ?? "{}");
+      this.#endRow(run, status, error);
+      const settled = settledStatus(outcome, status);
+      this.#settle(settled, outcome.snapshot, error);
+    });
+    this.#conclude(execution);
+  }
+
+  /** The run and all it stored go; the thread shows again what it showed before. */
+  async #rollBack(execution: Execution): Promise<void> {
+    const { run } = execution;
+    const before = await this.#snapshotBefore(run);
+    if (this.#execution !== execution) return;
+    this.#storage.transaction(() => {
+      this.erase(run);
+      this.#settle(before.next.length > 0 ? "interrupted" : "idle", before, null);
+    });
+    this.#conclude(execution);
+  }
+
+  async #snapshotBefore(run: RunRow): Promise<ThreadSnapshot> {
+    const { checkpoints, thread } = this.#storage;
+    const previous = checkpoints.lastBefore(run.run_id);
+    if (previous === null) return { values: null, next: [], interrupts: {} };
+    const { thread_id } = thread.get();
+    const state = await this.#deps.host().getState(
+      {
+        graph_id: run.graph_id,
+        config: this.kwargs(run)?.config ?? { configurable: {}, metadata: {} },
+        thread_id,
+        checkpoint: { checkpoint_id: previous, checkpoint_ns: "" },
+        subgraphs: false,
+      },
+      new ReadPort(checkpoints),
+    );
+    return state.ok ? parseSnapshot(state.value) : { values: null, next: [], interrupts: {} };
+  }
+
+  #endRow(run: RunRow, status: RunRow["status"], error: RunError | null): void {
+    const now = this.#deps.now();
+    // Without `stream_resumable` the events are promised only until the run ends, but somebody who
+    // reads them slowly at that moment gets to the end.
+    const kept = run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
+    this.#storage.runs.end(run.seq, {
+      status,
+      error: error === null ? null : JSON.stringify(error),
+      now,
+      expiresAt: now + this.#deps.retentionMs,
+    });
+    if (!kept) this.#storage.log.delete(run.seq);
+  }
+
+  #settle(settled: ThreadStatus, snapshot: ThreadSnapshot | null, error: RunError | null): void {
+    const { thread, runs } = this.#storage;
+    thread.setState(snapshot, settled, error);
+    thread.settle(runs.inFlight().length > 0, this.#deps.now());
+  }
+
+  /** After the commit that ended a run: the next one starts in the same turn, so in one commit. */
+  #conclude(execution: Execution): void {
+    const { run } = execution;
+    this.#execution = null;
+    this.pump();
+    void this.#releaseWhenDurable(run).then(() => {
+      execution.end();
+      if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
+    });
+    this.#deps.onChange();
+  }
+}
+
+function settledStatus(outcome: RunOutcome, status: RunRow["status"]): ThreadStatus {
+  if (status === "error" || status === "timeout") return "error";
+  return outcome.snapshot !== null && outcome.snapshot.next.length > 0 ? "interrupted" : "idle";
+}
+
+/** A cancelled run whose host did not answer: it keeps what it had committed. */
+function abandonedOutcome(): RunOutcome {
+  return {
+    status: "interrupted",
+    tail: { checkpoints: [], events: [] },
+    result: null,
+    snapshot: null,
+  };
+}
+
+function kwargsName(run: RunRow): string {
+  return `kwargs:${run.run_id}`;
+}
+
+function resultName(run: RunRow): string {
+  return `result:${run.run_id}`;
+}

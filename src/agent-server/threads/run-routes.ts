@@ -1,0 +1,231 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { AppContext } from "../../http/app-types.ts";
+import { uuidParam } from "../../http/path-params.ts";
+import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
+import { createRouter } from "../../http/router.ts";
+import { threadFailure } from "./failures.ts";
+import type { ResponseConfig } from "./response-config.ts";
+import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
+import { RUN_STATUSES } from "./run-table.ts";
+import { streamResponse } from "./stream-response.ts";
+import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
+import { threadStub } from "./thread-stub.ts";
+
+/** Reads, joins and cancels runs. A stateless run is on the thread that has its id. */
+export const runRoutes = createRouter();
+
+const threadParams = z.object({ thread_id: uuidParam() });
+const runParams = z.object({ thread_id: uuidParam(), run_id: uuidParam() });
+const statelessParams = z.object({ run_id: uuidParam() });
+
+const oneRun = { description: "The run", content: { "application/json": { schema: runSchema } } };
+const events = {
+  description: "Server-sent events of the run, after `Last-Event-ID` when given",
+  content: { "text/event-stream": { schema: z.string() } },
+};
+const finalValues: ResponseConfig = {
+  description: "The run's final values, or `__error__`",
+  content: { "application/json": { schema: z.unknown() } },
+};
+
+const streamQuery = z.strictObject({
+  stream_mode: listParam(STREAM_MODES).optional(),
+  cancel_on_disconnect: booleanParam().optional(),
+});
+const joinQuery = z.strictObject({ cancel_on_disconnect: booleanParam().optional() });
+
+runRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/runs",
+    tags: ["Runs"],
+    summary: "List the runs of a thread, newest first",
+    request: {
+      params: threadParams,
+      query: z.strictObject({
+        limit: integerParam({ min: 1, max: 1000 }).optional(),
+        offset: integerParam({ min: 0 }).optional(),
+        status: z.enum(RUN_STATUSES).optional(),
+        select: listParam(RUN_FIELDS).optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: "Runs",
+        content: { "application/json": { schema: z.array(runSchema.partial()) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const { limit = 10, offset = 0, status = null, select } = c.req.valid("query");
+    const runs = await threadStub(c.env, c.var.scope, thread_id).listRuns({
+      limit,
+      offset,
+      status,
+    });
+    if (runs === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
+    if (select === undefined) return c.json(runs, 200);
+    const fields = new Set<string>(select);
+    const selected = runs.map((run) =>
+      Object.fromEntries(Object.entries(run).filter(([key]) => fields.has(key))),
+    );
+    return c.json(selected, 200);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}",
+    tags: ["Runs"],
+    summary: "Get a run",
+    request: { params: runParams },
+    responses: { 200: oneRun },
+  }),
+  async (c) => {
+    const { thread_id, run_id } = c.req.valid("param");
+    const run = await threadStub(c.env, c.var.scope, thread_id).getRun(run_id);
+    if (run === null) throw threadFailure({ code: "run_not_found" }, thread_id);
+    return c.json(run, 200);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/threads/{thread_id}/runs/{run_id}",
+    tags: ["Runs"],
+    summary: "Delete a run and its checkpoints",
+    request: { params: runParams },
+    responses: { 204: { description: "Deleted" } },
+  }),
+  async (c) => {
+    const { thread_id, run_id } = c.req.valid("param");
+    const deleted = await threadStub(c.env, c.var.scope, thread_id).deleteRun(run_id);
+    if (!deleted) throw threadFailure({ code: "run_not_found" }, thread_id);
+    return c.body(null, 204);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/threads/{thread_id}/runs/{run_id}/cancel",
+    tags: ["Runs"],
+    summary: "Cancel a run",
+    request: {
+      params: runParams,
+      query: z.strictObject({
+        wait: booleanParam().optional(),
+        action: z.enum(["interrupt", "rollback"]).optional(),
+      }),
+    },
+    responses: {
+      202: { description: "Cancelling" },
+      204: { description: "Cancelled: the run has ended" },
+    },
+  }),
+  async (c) => {
+    const { thread_id, run_id } = c.req.valid("param");
+    const { wait = false, action = "interrupt" } = c.req.valid("query");
+    const thread = threadStub(c.env, c.var.scope, thread_id);
+    const cancelled = await thread.cancelRun(run_id, { action, wait });
+    if (!cancelled.ok) throw threadFailure(cancelled, thread_id);
+    return c.body(null, wait ? 204 : 202);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}/join",
+    tags: ["Runs"],
+    summary: "Wait for a run to end",
+    request: { params: runParams, query: joinQuery },
+    responses: { 200: finalValues },
+  }),
+  (c) => {
+    const { thread_id, run_id } = c.req.valid("param");
+    return join(c, thread_id, run_id, c.req.valid("query").cancel_on_disconnect);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/runs/{run_id}/join",
+    tags: ["Stateless runs"],
+    summary: "Wait for a stateless run to end",
+    request: { params: statelessParams, query: joinQuery },
+    responses: { 200: finalValues },
+  }),
+  (c) => {
+    const { run_id } = c.req.valid("param");
+    return join(c, run_id, run_id, c.req.valid("query").cancel_on_disconnect);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}/stream",
+    tags: ["Runs"],
+    summary: "Join the event stream of a run",
+    request: { params: runParams, query: streamQuery },
+    responses: { 200: events },
+  }),
+  (c) => {
+    const { thread_id, run_id } = c.req.valid("param");
+    return joinStream(c, thread_id, run_id, c.req.valid("query"));
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/runs/{run_id}/stream",
+    tags: ["Stateless runs"],
+    summary: "Join the event stream of a stateless run",
+    request: { params: statelessParams, query: streamQuery },
+    responses: { 200: events },
+  }),
+  (c) => {
+    const { run_id } = c.req.valid("param");
+    c.header("Content-Location", `/runs/${run_id}`);
+    return joinStream(c, run_id, run_id, c.req.valid("query"));
+  },
+);
+
+async function join(
+  c: AppContext,
+  threadId: string,
+  runId: string,
+  cancelOnDisconnect = false,
+): Promise<Response> {
+  const joined = await threadStub(c.env, c.var.scope, threadId).joinRun(runId, {
+    cancel_on_disconnect: cancelOnDisconnect,
+  });
+  if (!joined.ok) throw threadFailure(joined, threadId);
+  return streamResponse(c, "json", joined.value);
+}
+
+async function joinStream(
+  c: AppContext,
+  threadId: string,
+  runId: string,
+  query: z.infer<typeof streamQuery>,
+): Promise<Response> {
+  const joined = await threadStub(c.env, c.var.scope, threadId).streamRun(runId, {
+    last_event_id: lastEventId(c.req.header("last-event-id")),
+    modes: query.stream_mode ?? null,
+    cancel_on_disconnect: query.cancel_on_disconnect ?? false,
+  });
+  if (!joined.ok) throw threadFailure(joined, threadId);
+  return streamResponse(c, "events", joined.value);
+}
+
+/** `-1` replays everything; what is no event id of ours counts as none. */
+function lastEventId(header: string | undefined): number | null {
+  return header !== undefined && /^(-1|\d{1,15})$/.test(header) ? Number(header) : null;
+}

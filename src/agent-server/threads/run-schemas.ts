@@ -1,0 +1,140 @@
+import { z } from "@hono/zod-openapi";
+import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
+import type { RunPayload } from "./run-request.ts";
+import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./run-table.ts";
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+export const configSchema = z
+  .strictObject({
+    tags: z.array(z.string()).optional(),
+    recursion_limit: z.int().min(1).optional(),
+    configurable: jsonObject.optional(),
+    metadata: jsonObject.optional(),
+  })
+  .openapi("Config");
+
+export const checkpointSchema = z
+  .strictObject({
+    // SDKs send back the checkpoint they were given, which names its thread.
+    thread_id: z.string().optional(),
+    checkpoint_id: z.string().nullish(),
+    checkpoint_ns: z.string().nullish(),
+    checkpoint_map: z.record(z.string(), z.string()).nullish(),
+  })
+  .openapi("CheckpointConfig");
+
+const sendSchema = z.strictObject({ node: z.string(), input: z.unknown() }).openapi("Send");
+
+export const commandSchema = z
+  .strictObject({
+    goto: z
+      .union([z.string(), sendSchema, z.array(z.union([z.string(), sendSchema]))])
+      .nullish(),
+    update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
+    resume: z.unknown().optional(),
+  })
+  .openapi("Command");
+
+const nodeNames = z.union([z.literal("*"), z.array(z.string())]);
+
+const streamMode = z.enum(STREAM_MODES);
+
+const runCreate = z.strictObject({
+  assistant_id: z.string().min(1).openapi({ description: "An assistant's id, or a graph name." }),
+  input: z.unknown().optional(),
+  command: commandSchema.nullish(),
+  checkpoint: checkpointSchema.nullish(),
+  checkpoint_id: z.string().nullish(),
+  metadata: jsonObject.nullish(),
+  config: configSchema.nullish(),
+  context: z.unknown().optional(),
+  interrupt_before: nodeNames.nullish(),
+  interrupt_after: nodeNames.nullish(),
+  stream_mode: z.union([streamMode, z.array(streamMode)]).nullish(),
+  stream_subgraphs: z.boolean().nullish(),
+  stream_resumable: z.boolean().nullish(),
+  on_disconnect: z.enum(["cancel", "continue"]).nullish(),
+  multitask_strategy: z.enum(MULTITASK_STRATEGIES).nullish(),
+  after_seconds: z.number().min(0).max(31_536_000).nullish(),
+  durability: z.enum(["sync", "async", "exit"]).nullish(),
+  checkpoint_during: z.boolean().nullish(),
+});
+
+export const runCreateStatefulSchema = runCreate
+  .extend({ if_not_exists: z.enum(["reject", "create"]).nullish() })
+  .openapi("RunCreateStateful");
+
+export const runCreateStatelessSchema = runCreate
+  .extend({
+    on_completion: z.enum(["delete", "keep"]).nullish(),
+    // The SDK has one payload type for both kinds of run; a stateless run always makes its thread.
+    if_not_exists: z.enum(["reject", "create"]).nullish(),
+  })
+  .openapi("RunCreateStateless");
+
+export type RunCreateBody = z.infer<typeof runCreate>;
+
+export const runSchema = z
+  .object({
+    run_id: z.uuid(),
+    thread_id: z.uuid(),
+    assistant_id: z.string(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    status: z.enum(RUN_STATUSES),
+    metadata: jsonObject,
+    kwargs: jsonObject,
+    multitask_strategy: z.enum(MULTITASK_STRATEGIES),
+  })
+  .openapi("Run");
+
+export const RUN_FIELDS = [
+  "run_id",
+  "thread_id",
+  "assistant_id",
+  "created_at",
+  "updated_at",
+  "status",
+  "metadata",
+  "kwargs",
+  "multitask_strategy",
+] as const satisfies (keyof z.infer<typeof runSchema>)[];
+
+/** The body with every default in its place. */
+export function toRunPayload(body: RunCreateBody): RunPayload {
+  const checkpoint = body.checkpoint ?? (body.checkpoint_id ? {} : null);
+  return {
+    input: body.input ?? null,
+    command: body.command ?? null,
+    checkpoint:
+      checkpoint === null
+        ? null
+        : {
+            checkpoint_id: checkpoint.checkpoint_id ?? body.checkpoint_id ?? undefined,
+            checkpoint_ns: checkpoint.checkpoint_ns ?? undefined,
+            checkpoint_map: checkpoint.checkpoint_map,
+          },
+    metadata: body.metadata ?? {},
+    config: body.config ?? {},
+    context: body.context ?? null,
+    interrupt_before: body.interrupt_before ?? null,
+    interrupt_after: body.interrupt_after ?? null,
+    stream_mode: streamModes(body.stream_mode),
+    stream_subgraphs: body.stream_subgraphs ?? false,
+    stream_resumable: body.stream_resumable ?? false,
+    multitask_strategy: body.multitask_strategy ?? "enqueue",
+    after_seconds: body.after_seconds ?? 0,
+    durability: body.durability ?? legacyDurability(body.checkpoint_during),
+  };
+}
+
+function streamModes(mode: RunCreateBody["stream_mode"]): RunPayload["stream_mode"] {
+  const modes = Array.isArray(mode) ? [...new Set(mode)] : [mode ?? ("values" as const)];
+  return modes.length > 0 ? modes : ["values"];
+}
+
+/** `checkpoint_during` is what clients sent before there was `durability`. */
+function legacyDurability(checkpointDuring: boolean | null | undefined): RunPayload["durability"] {
+  return checkpointDuring === false ? "exit" : "async";
+}

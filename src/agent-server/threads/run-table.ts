@@ -1,0 +1,158 @@
+export const RUN_STATUSES = [
+  "pending",
+  "running",
+  "success",
+  "error",
+  "timeout",
+  "interrupted",
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const MULTITASK_STRATEGIES = ["reject", "rollback", "interrupt", "enqueue"] as const;
+
+export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
+
+export type RunRow = {
+  seq: number;
+  run_id: string;
+  assistant_id: string;
+  graph_id: string;
+  status: RunStatus;
+  multitask_strategy: MultitaskStrategy;
+  metadata: string;
+  resumable: number;
+  created_at: number;
+  updated_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  attempt: number;
+  next_event: number;
+  error: string | null;
+  expires_at: number | null;
+};
+
+export type NewRun = Pick<
+  RunRow,
+  "run_id" | "assistant_id" | "graph_id" | "multitask_strategy" | "metadata" | "created_at"
+> & { resumable: boolean; now: number };
+
+/** The runs of one thread: its queue and its past. */
+export class RunTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  insert(run: NewRun): RunRow {
+    return this.#sql
+      .exec<RunRow>(
+        `INSERT INTO runs (run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
+           resumable, created_at, updated_at)
+         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?) RETURNING *`,
+        run.run_id,
+        run.assistant_id,
+        run.graph_id,
+        run.multitask_strategy,
+        run.metadata,
+        run.resumable ? 1 : 0,
+        run.created_at,
+        run.now,
+      )
+      .one();
+  }
+
+  get(runId: string): RunRow | null {
+    return this.#first("SELECT * FROM runs WHERE run_id = ?", runId);
+  }
+
+  bySeq(seq: number): RunRow | null {
+    return this.#first("SELECT * FROM runs WHERE seq = ?", seq);
+  }
+
+  /** Newest first. */
+  list(options: { limit: number; offset: number; status: RunStatus | null }): RunRow[] {
+    return this.#sql
+      .exec<RunRow>(
+        `SELECT * FROM runs WHERE (?1 IS NULL OR status = ?1)
+         ORDER BY seq DESC LIMIT ?2 OFFSET ?3`,
+        options.status,
+        options.limit,
+        options.offset,
+      )
+      .toArray();
+  }
+
+  /** Runs of the thread that have not ended, in the order in which they will execute. */
+  inFlight(): RunRow[] {
+    return this.#sql
+      .exec<RunRow>(
+        `SELECT * FROM runs WHERE status IN ('running', 'pending')
+         ORDER BY status DESC, created_at, seq`,
+      )
+      .toArray();
+  }
+
+  running(): RunRow | null {
+    return this.#first("SELECT * FROM runs WHERE status = 'running' LIMIT 1");
+  }
+
+  /** The next one to execute, due or not: delayed runs are overtaken by those due earlier. */
+  nextPending(): RunRow | null {
+    return this.#first(
+      "SELECT * FROM runs WHERE status = 'pending' ORDER BY created_at, seq LIMIT 1",
+    );
+  }
+
+  start(seq: number, now: number): RunRow {
+    return this.#sql
+      .exec<RunRow>(
+        `UPDATE runs SET status = 'running', attempt = attempt + 1, updated_at = ?1,
+           started_at = coalesce(started_at, ?1) WHERE seq = ?2 RETURNING *`,
+        now,
+        seq,
+      )
+      .one();
+  }
+
+  end(
+    seq: number,
+    end: { status: RunStatus; error: string | null; now: number; expiresAt: number },
+  ): void {
+    this.#sql.exec(
+      `UPDATE runs SET status = ?1, error = ?2, updated_at = ?3, ended_at = ?3, expires_at = ?4
+       WHERE seq = ?5`,
+      end.status,
+      end.error,
+      end.now,
+      end.expiresAt,
+      seq,
+    );
+  }
+
+  delete(seq: number): void {
+    this.#sql.exec("DELETE FROM runs WHERE seq = ?", seq);
+  }
+
+  expired(now: number): RunRow[] {
+    return this.#sql
+      .exec<RunRow>("SELECT * FROM runs WHERE expires_at IS NOT NULL AND expires_at <= ?", now)
+      .toArray();
+  }
+
+  nextExpiry(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs")
+      .one().at;
+  }
+
+  /** When the run's events and result go; null when they are gone. */
+  keepUntil(seq: number, expiresAt: number | null): void {
+    this.#sql.exec("UPDATE runs SET expires_at = ? WHERE seq = ?", expiresAt, seq);
+  }
+
+  #first(query: string, ...bindings: SqlStorageValue[]): RunRow | null {
+    return this.#sql.exec<RunRow>(query, ...bindings).toArray()[0] ?? null;
+  }
+}

@@ -1,0 +1,125 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { v7 as uuidv7 } from "uuid";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { uuidParam } from "../../http/path-params.ts";
+import { createRouter } from "../../http/router.ts";
+import { threadFailure } from "./failures.ts";
+import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
+import { threadStub } from "./thread-stub.ts";
+
+/** Creates, reads, changes and deletes threads. Searches are the index's. */
+export const threadRoutes = createRouter();
+
+const params = z.object({ thread_id: uuidParam() });
+const oneThread = {
+  description: "The thread",
+  content: { "application/json": { schema: threadSchema } },
+};
+
+threadRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/threads",
+    tags: ["Threads"],
+    summary: "Create a thread",
+    request: {
+      body: { required: true, content: { "application/json": { schema: threadCreateSchema } } },
+    },
+    responses: { 200: oneThread },
+  }),
+  async (c) => {
+    const body = c.req.valid("json");
+    const threadId = body.thread_id ?? uuidv7();
+    const metadata = body.metadata ?? {};
+    const created = await threadStub(c.env, c.var.scope, threadId).create({
+      scope: c.var.scope,
+      thread_id: threadId,
+      metadata,
+      if_exists: body.if_exists ?? "raise",
+    });
+    if (!created.ok) throw threadFailure(created, threadId);
+    if (body.supersteps && body.supersteps.length > 0) {
+      await replay(c, threadId, metadata["graph_id"], body.supersteps);
+    }
+    return c.json(created.value, 200);
+  },
+);
+
+threadRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}",
+    tags: ["Threads"],
+    summary: "Get a thread",
+    request: { params },
+    responses: { 200: oneThread },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const thread = await threadStub(c.env, c.var.scope, thread_id).get();
+    if (thread === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
+    return c.json(thread, 200);
+  },
+);
+
+threadRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/threads/{thread_id}",
+    tags: ["Threads"],
+    summary: "Merge metadata into a thread",
+    request: {
+      params,
+      body: { required: true, content: { "application/json": { schema: threadPatchSchema } } },
+    },
+    responses: {
+      200: oneThread,
+      204: { description: "Changed; asked for with `Prefer: return=minimal`" },
+    },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const { metadata = {} } = c.req.valid("json");
+    const thread = await threadStub(c.env, c.var.scope, thread_id).patch(metadata);
+    if (thread === null) throw new ApiError("not_found", "Thread not found");
+    if (c.req.header("prefer")?.includes("return=minimal")) return c.body(null, 204);
+    return c.json(thread, 200);
+  },
+);
+
+threadRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/threads/{thread_id}",
+    tags: ["Threads"],
+    summary: "Delete a thread with its runs and checkpoints",
+    request: { params },
+    responses: { 204: { description: "Deleted" } },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const deleted = await threadStub(c.env, c.var.scope, thread_id).remove();
+    if (!deleted) throw threadFailure({ code: "thread_not_found" }, thread_id);
+    return c.body(null, 204);
+  },
+);
+
+type Superstep = NonNullable<z.infer<typeof threadCreateSchema>["supersteps"]>[number];
+
+/** Writes the state of a thread that was recorded elsewhere, superstep by superstep. */
+async function replay(
+  c: AppContext,
+  threadId: string,
+  graphId: unknown,
+  supersteps: Superstep[],
+): Promise<void> {
+  const written = await threadStub(c.env, c.var.scope, threadId).updateState({
+    checkpoint: null,
+    graph_id: typeof graphId === "string" ? graphId : null,
+    supersteps: supersteps.map(({ updates }) =>
+      updates.map(({ values, command, as_node }) => ({ values: values ?? null, command, as_node })),
+    ),
+  });
+  if (!written.ok) throw threadFailure(written, threadId);
+}

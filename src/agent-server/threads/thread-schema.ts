@@ -1,0 +1,117 @@
+/**
+ * The SQLite schema of one thread. Migrations are append-only: an object that was last touched by an
+ * older release is brought up to date the first time it is opened.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE thread (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    thread_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    deployment_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,        -- epoch ms, as all times here
+    updated_at INTEGER NOT NULL,
+    state_updated_at INTEGER NOT NULL,
+    status TEXT NOT NULL,               -- idle | busy | interrupted | error
+    settled_status TEXT NOT NULL,       -- what it is when no run is in flight
+    graph_id TEXT,                      -- of the latest run or update: reads state with it
+    metadata TEXT NOT NULL,
+    config TEXT NOT NULL,
+    interrupts TEXT NOT NULL,
+    error TEXT,
+    temporary INTEGER NOT NULL,         -- 1: made by a stateless run, deleted at its end
+    deleted INTEGER NOT NULL DEFAULT 0, -- 1: only the index still has to hear of it
+    version INTEGER NOT NULL,           -- of what the index shows
+    indexed_version INTEGER NOT NULL    -- of what the index has confirmed
+  );
+  CREATE TABLE runs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL UNIQUE,
+    assistant_id TEXT NOT NULL,
+    graph_id TEXT NOT NULL,
+    status TEXT NOT NULL,               -- pending | running | success | error | timeout | interrupted
+    multitask_strategy TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    resumable INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,        -- also when it is due: later than now for after_seconds
+    updated_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    next_event INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    expires_at INTEGER                  -- when the events and the result of an ended run go
+  );
+  CREATE INDEX runs_by_status ON runs (status, created_at, seq);
+  CREATE TABLE events (
+    run_seq INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    part INTEGER NOT NULL,              -- a row holds at most 2 MB: longer data spans parts
+    event TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run_seq, id, part)
+  ) WITHOUT ROWID;
+  CREATE TABLE texts (
+    name TEXT NOT NULL,                 -- values | kwargs:<run_id> | result:<run_id>
+    part INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (name, part)
+  ) WITHOUT ROWID;
+  CREATE TABLE checkpoints (
+    ns TEXT NOT NULL,
+    id TEXT NOT NULL,
+    parent_id TEXT,
+    run_id TEXT,
+    checkpoint_type TEXT NOT NULL,
+    checkpoint BLOB NOT NULL,
+    metadata_type TEXT NOT NULL,
+    metadata BLOB NOT NULL,
+    channels TEXT NOT NULL,             -- JSON: channel -> id of the checkpoint that wrote its value
+    format INTEGER NOT NULL,            -- LangGraph's checkpoint format, its v
+    PRIMARY KEY (ns, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX checkpoints_by_run ON checkpoints (run_id);
+  CREATE TABLE channel_values (
+    ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (ns, checkpoint_id, channel, part)
+  ) WITHOUT ROWID;
+  CREATE TABLE writes (
+    ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    run_id TEXT,
+    channel TEXT NOT NULL,
+    type TEXT NOT NULL,
+    data BLOB NOT NULL,
+    seq INTEGER NOT NULL,               -- order of arrival: LangGraph replays writes in it
+    PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
+  ) WITHOUT ROWID;
+  CREATE INDEX writes_by_run ON writes (run_id);
+  `,
+];
+
+/** True when the object holds a thread. Opening an unknown id must not write anything. */
+export function hasSchema(sql: SqlStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").toArray().length > 0;
+}
+
+/** Runs what is missing, in one transaction. */
+export function migrate(storage: DurableObjectStorage): void {
+  const { sql } = storage;
+  storage.transactionSync(() => {
+    sql.exec("CREATE TABLE IF NOT EXISTS migrations (id INTEGER PRIMARY KEY)");
+    const row = sql.exec<{ done: number }>("SELECT count(*) AS done FROM migrations").one();
+    for (const [index, statements] of MIGRATIONS.entries()) {
+      if (index < row.done) continue;
+      sql.exec(statements);
+      sql.exec("INSERT INTO migrations (id) VALUES (?)", index);
+    }
+  });
+}

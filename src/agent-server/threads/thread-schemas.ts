@@ -1,0 +1,94 @@
+import { z } from "@hono/zod-openapi";
+import { uuidParam } from "../../http/path-params.ts";
+import { checkpointSchema, commandSchema } from "./run-schemas.ts";
+import { THREAD_STATUSES } from "./thread-record.ts";
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+export const threadSchema = z
+  .object({
+    thread_id: z.uuid(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    state_updated_at: z.iso.datetime(),
+    metadata: jsonObject,
+    status: z.enum(THREAD_STATUSES),
+    config: jsonObject,
+    values: z.unknown(),
+    interrupts: z.record(z.string(), z.array(z.unknown())),
+    error: z.unknown(),
+  })
+  .openapi("Thread");
+
+const superstepSchema = z.strictObject({
+  updates: z
+    .array(
+      z.strictObject({
+        values: z.unknown().optional(),
+        command: commandSchema.nullish(),
+        as_node: z.string(),
+      }),
+    )
+    .min(1),
+});
+
+export const threadCreateSchema = z
+  .strictObject({
+    thread_id: uuidParam().nullish(),
+    metadata: jsonObject.nullish(),
+    if_exists: z.enum(["raise", "do_nothing"]).nullish(),
+    supersteps: z.array(superstepSchema).nullish(),
+  })
+  .openapi("ThreadCreate");
+
+export const threadPatchSchema = z
+  .strictObject({ metadata: jsonObject.optional() })
+  .openapi("ThreadPatch");
+
+export const threadStateSchema = z
+  .object({
+    values: z.unknown(),
+    next: z.array(z.string()),
+    tasks: z.array(jsonObject),
+    interrupts: z.array(z.unknown()),
+    metadata: z.unknown(),
+    created_at: z.string().nullable(),
+    checkpoint: z.unknown(),
+    parent_checkpoint: z.unknown(),
+  })
+  .openapi("ThreadState");
+
+export const stateUpdateSchema = z
+  .strictObject({
+    values: z.unknown().optional(),
+    as_node: z.string().nullish(),
+    checkpoint_id: z.string().nullish(),
+    checkpoint: checkpointSchema.nullish(),
+  })
+  .openapi("ThreadStateUpdate");
+
+export const stateCheckpointSchema = z
+  .strictObject({ checkpoint: checkpointSchema, subgraphs: z.boolean().nullish() })
+  .openapi("ThreadStateCheckpointRequest");
+
+/** A checkpoint id, or the config or checkpoint object that holds it: SDKs send either. */
+const beforeSchema = z.union([
+  z.string(),
+  checkpointSchema,
+  z.strictObject({ configurable: z.looseObject({ checkpoint_id: z.string() }) }),
+]);
+
+export const historySchema = z
+  .strictObject({
+    limit: z.int().min(1).max(1000).nullish(),
+    before: beforeSchema.nullish(),
+    metadata: jsonObject.nullish(),
+    checkpoint: checkpointSchema.nullish(),
+  })
+  .openapi("ThreadStateSearch");
+
+export function beforeId(before: z.infer<typeof beforeSchema> | null | undefined): string | null {
+  if (before === null || before === undefined) return null;
+  if (typeof before === "string") return before;
+  return ("configurable" in before ? before.configurable : before).checkpoint_id ?? null;
+}

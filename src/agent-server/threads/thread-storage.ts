@@ -1,0 +1,40 @@
+import { CheckpointTable } from "./checkpoint-table.ts";
+import { EventLog } from "./event-log.ts";
+import { RunTable } from "./run-table.ts";
+import { Texts } from "./texts.ts";
+import { ThreadRecord } from "./thread-record.ts";
+import { migrate } from "./thread-schema.ts";
+
+/** The tables of one thread, and the one way to change several of them at once. */
+export class ThreadStorage {
+  readonly texts: Texts;
+  readonly thread: ThreadRecord;
+  readonly runs: RunTable;
+  readonly checkpoints: CheckpointTable;
+  readonly log: EventLog;
+  readonly #storage: DurableObjectStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    const { sql } = storage;
+    this.#storage = storage;
+    this.texts = new Texts(sql);
+    this.thread = new ThreadRecord(sql, this.texts);
+    this.runs = new RunTable(sql);
+    this.checkpoints = new CheckpointTable(sql);
+    this.log = new EventLog(sql);
+  }
+
+  migrate(): void {
+    migrate(this.#storage);
+  }
+
+  /** All or nothing; synchronous, so that nothing else runs in between. */
+  transaction<T>(change: () => T): T {
+    return this.#storage.transactionSync(change);
+  }
+
+  /** Resolves when everything written so far is on disk. */
+  async durable(): Promise<void> {
+    await this.#storage.sync();
+  }
+}

@@ -1,0 +1,110 @@
+import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
+
+export type AgentAuth = "api-key" | "none";
+
+/** Null where the host is not configured. */
+export type Hosts = {
+  api: string | null;
+  controlPlane: string | null;
+  agentsDomain: string | null;
+};
+
+export type Settings = {
+  agentAuth: AgentAuth;
+  /** The workspace of every request when `agentAuth` is "none". */
+  agentWorkspaceId: string;
+  maxBodyBytes: number;
+  resumableStreamTtlMs: number;
+  logLevel: LogLevel;
+  hosts: Hosts;
+};
+
+/** What `parseSettings` reads; any of it may be missing at run time, whatever `Env` says. */
+export type SettingsVars = Partial<
+  Record<
+    | "AGENT_AUTH"
+    | "AGENT_WORKSPACE_ID"
+    | "MAX_BODY_BYTES"
+    | "RESUMABLE_STREAM_TTL_SECONDS"
+    | "LOG_LEVEL"
+    | "API_HOST"
+    | "CONTROL_PLANE_HOST"
+    | "AGENTS_DOMAIN",
+    string
+  >
+>;
+
+const NIL_UUID = "00000000-0000-0000-0000-000000000000";
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
+const DEFAULT_RESUMABLE_STREAM_TTL_SECONDS = 120;
+
+const parsed = new WeakMap<SettingsVars, Settings>();
+
+/** Reads the Worker's variables, once per isolate; throws an error that names the variable. */
+export function parseSettings(env: SettingsVars): Settings {
+  let settings = parsed.get(env);
+  if (settings === undefined) {
+    settings = read(env);
+    parsed.set(env, settings);
+  }
+  return settings;
+}
+
+function read(env: SettingsVars): Settings {
+  return {
+    agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
+    agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
+    maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
+    resumableStreamTtlMs:
+      positiveInteger(
+        "RESUMABLE_STREAM_TTL_SECONDS",
+        env.RESUMABLE_STREAM_TTL_SECONDS,
+        DEFAULT_RESUMABLE_STREAM_TTL_SECONDS,
+      ) * 1000,
+    logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
+    hosts: {
+      api: host("API_HOST", env.API_HOST),
+      controlPlane: host("CONTROL_PLANE_HOST", env.CONTROL_PLANE_HOST),
+      agentsDomain: host("AGENTS_DOMAIN", env.AGENTS_DOMAIN),
+    },
+  };
+}
+
+function oneOf<T extends string>(
+  name: string,
+  value: string | undefined,
+  allowed: readonly T[],
+  fallback: T,
+): T {
+  if (value === undefined || value === "") return fallback;
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw invalid(name, value, `one of ${allowed.join(", ")}`);
+  return found;
+}
+
+function uuid(name: string, value: string | undefined): string {
+  if (value === undefined || value === "") return NIL_UUID;
+  const lower = value.toLowerCase();
+  if (!UUID.test(lower)) throw invalid(name, value, "a UUID");
+  return lower;
+}
+
+function positiveInteger(name: string, value: string | undefined, fallback: number): number {
+  if (value === undefined || value === "") return fallback;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number === 0) {
+    throw invalid(name, value, "a whole number greater than 0");
+  }
+  return number;
+}
+
+function host(name: string, value: string | undefined): string | null {
+  if (value === undefined || value === "") return null;
+  if (!/^[a-z0-9.-]+$/i.test(value)) throw invalid(name, value, "a host name without a port");
+  return value.toLowerCase();
+}
+
+function invalid(name: string, value: string, expected: string): Error {
+  return new Error(`${name} is ${JSON.stringify(value)} but must be ${expected}`);
+}

@@ -1,0 +1,19 @@
+/**
+ * Must be evaluated before any user module: LangChain's Worker entry points do not install an
+ * AsyncLocalStorage, without which `interrupt()`, `getWriter()` and nested runnables do not know
+ * their run; and user modules read `process.env` while they load.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { env } from "cloudflare:workers";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
+
+AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage());
+
+const projectEnv: unknown = Reflect.get(env, "PROJECT_ENV");
+if (typeof projectEnv === "string" && projectEnv !== "") {
+  const variables: unknown = JSON.parse(projectEnv);
+  if (typeof variables !== "object" || variables === null || Array.isArray(variables)) {
+    throw new Error("PROJECT_ENV must be a JSON object of strings");
+  }
+  for (const [name, value] of Object.entries(variables)) process.env[name] = String(value);
+}

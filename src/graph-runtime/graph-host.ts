@@ -1,0 +1,120 @@
+import "./async-context.ts";
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
+import { graphSchemas } from "./graph-schemas.ts";
+import { LANGGRAPH_VERSION } from "./langgraph-version.ts";
+import type {
+  CheckpointPort,
+  GraphHostApi,
+  GraphInfo,
+  GraphRef,
+  GraphSchemas,
+  HistoryRequest,
+  HostResult,
+  RunOutcome,
+  RunPort,
+  RunSpec,
+  StateRequest,
+  ThreadSnapshot,
+  UpdateRequest,
+  WireCheckpoint,
+  WritableCheckpointPort,
+} from "./protocol.ts";
+import { runGraph } from "./run-graph.ts";
+import { readHistory, readState, writeState } from "./state-requests.ts";
+import { toWire } from "./wire-json.ts";
+
+export type Project = { graphs: Record<string, GraphDefinition> };
+
+/**
+ * The class a project's bundle exports: its graphs behind one RPC interface. It holds no state of
+ * its own; what a run needs and leaves passes through the ports it is handed.
+ */
+export function defineGraphHost(project: Project): GraphHostClass {
+  const registry = new GraphRegistry(project.graphs);
+
+  return class GraphHost extends WorkerEntrypoint<Env> implements GraphHostApi {
+    async describe(): Promise<{ graphs: GraphInfo[]; langgraph_version: string }> {
+      const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
+        graph_id,
+        description: description ?? null,
+      }));
+      return { graphs, langgraph_version: LANGGRAPH_VERSION };
+    }
+
+    async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {
+      return runGraph(registry, spec, port);
+    }
+
+    async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>> {
+      return withGraph(request, (graph) => readState(graph, request, port));
+    }
+
+    async getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<string>> {
+      return withGraph(request, (graph) => readHistory(graph, request, port));
+    }
+
+    async updateState(
+      request: UpdateRequest,
+      port: WritableCheckpointPort,
+    ): Promise<HostResult<{ checkpoint: WireCheckpoint; snapshot: ThreadSnapshot }>> {
+      const written = await withGraph(request, (graph) => writeState(graph, request, port));
+      return written.ok ? written.value : written;
+    }
+
+    async drawGraph(ref: GraphRef & { xray: boolean | number }): Promise<HostResult<unknown>> {
+      return withGraph(ref, async (graph) => {
+        const drawn = await graph.getGraphAsync(Object.assign(graphConfig(ref), { xray: ref.xray }));
+        return toWire(drawn.toJSON());
+      });
+    }
+
+    async schemas(ref: GraphRef): Promise<HostResult<GraphSchemas>> {
+      return withGraph(ref, async (graph) => schemasOf(ref.graph_id, graph, ref.graph_id));
+    }
+
+    async subgraphs(
+      ref: GraphRef & { namespace: string | null; recurse: boolean },
+    ): Promise<HostResult<Record<string, GraphSchemas>>> {
+      return withGraph(ref, async (graph) => {
+        const found: Record<string, GraphSchemas> = {};
+        const nested = graph.getSubgraphsAsync(ref.namespace ?? undefined, ref.recurse);
+        for await (const [namespace, subgraph] of nested) {
+          found[namespace] = schemasOf(ref.graph_id, subgraph, `${ref.graph_id}|${namespace}`);
+        }
+        return found;
+      });
+    }
+  };
+
+  function schemasOf(graphId: string, graph: Graph, staticKey: string): GraphSchemas {
+    const definition = registry.definitions[graphId];
+    if (definition === undefined) throw new Error(`Graph "${graphId}" has no definition`);
+    return graphSchemas(graph, definition, staticKey);
+  }
+
+  async function withGraph<T>(
+    ref: GraphRef,
+    use: (graph: Graph) => Promise<T>,
+  ): Promise<HostResult<T>> {
+    try {
+      const graph = await registry.get(ref.graph_id, ref.config);
+      if (graph !== undefined) return { ok: true, value: await use(graph) };
+      return { ok: false, code: "graph_not_found", message: `Graph "${ref.graph_id}" not found` };
+    } catch (error) {
+      // User code ran: whatever it threw is the project's failure, not the platform's.
+      console.error({ event: "graph_failed", graph_id: ref.graph_id, error: String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      return { ok: false, code: "graph_failed", message };
+    }
+  }
+}
+
+type GraphHostClass = new (
+  ctx: ExecutionContext,
+  env: Env,
+) => WorkerEntrypoint<Env> & GraphHostApi;
+
+function graphConfig(ref: GraphRef): { configurable: Record<string, unknown> } {
+  return { configurable: ref.config.configurable };
+}

@@ -1,0 +1,111 @@
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { isZodSchemaV3, isZodSchemaV4 } from "@langchain/core/utils/types";
+import {
+  getConfigTypeSchema,
+  getInputTypeSchema,
+  getOutputTypeSchema,
+  getUpdateTypeSchema,
+} from "@langchain/langgraph/zod/schema";
+import type { Graph, GraphDefinition } from "./graph-registry.ts";
+import type { GraphSchemas } from "./protocol.ts";
+
+/**
+ * JSON Schemas of a graph, from the first source that knows them: StateSchema objects, zod schemas
+ * registered with LangGraph, plain zod schemas, and what the build read from the TypeScript types
+ * (the only source for Annotation graphs). Null where none does.
+ */
+export function graphSchemas(
+  graph: Graph,
+  definition: GraphDefinition,
+  staticKey: string,
+): GraphSchemas {
+  const found =
+    fromStateSchema(graph) ??
+    fromZodRegistry(graph) ??
+    fromPlainZod(graph) ??
+    definition.schemas?.[staticKey] ??
+    {};
+  return {
+    input: found.input ?? null,
+    output: found.output ?? null,
+    state: found.state ?? null,
+    config: found.config ?? null,
+  };
+}
+
+type Definitions = { state: unknown; input: unknown; output: unknown; config: unknown };
+
+/** LangGraph marks an input that is "the state, all optional" with this symbol. */
+const PARTIAL_STATE = Symbol.for("langgraph.state.partial");
+
+function definitionsOf(graph: Graph): Definitions | null {
+  const builder: unknown = Reflect.get(graph, "builder");
+  if (typeof builder !== "object" || builder === null) return null;
+  return {
+    state: Reflect.get(builder, "_schemaRuntimeDefinition"),
+    input: Reflect.get(builder, "_inputRuntimeDefinition"),
+    output: Reflect.get(builder, "_outputRuntimeDefinition"),
+    config: Reflect.get(builder, "_configRuntimeSchema"),
+  };
+}
+
+type StateSchemaLike = { getJsonSchema(): unknown; getInputJsonSchema(): unknown };
+
+function isStateSchema(value: unknown): value is StateSchemaLike {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "getJsonSchema" in value &&
+    typeof value.getJsonSchema === "function" &&
+    "getInputJsonSchema" in value &&
+    typeof value.getInputJsonSchema === "function"
+  );
+}
+
+function fromStateSchema(graph: Graph): Partial<GraphSchemas> | null {
+  const defined = definitionsOf(graph);
+  if (defined === null) return null;
+  const { state, input, output, config } = defined;
+  if (![state, input, output].some(isStateSchema)) return null;
+  const inputOf = isStateSchema(input) ? input : input === PARTIAL_STATE ? state : undefined;
+  return {
+    state: isStateSchema(state) ? state.getJsonSchema() : undefined,
+    input: isStateSchema(inputOf) ? inputOf.getInputJsonSchema() : undefined,
+    output: isStateSchema(output) ? output.getJsonSchema() : undefined,
+    config: zodToJsonSchema(config),
+  };
+}
+
+function fromZodRegistry(graph: Graph): Partial<GraphSchemas> | null {
+  const read = {
+    state: getUpdateTypeSchema(graph),
+    input: getInputTypeSchema(graph),
+    output: getOutputTypeSchema(graph),
+    config: getConfigTypeSchema(graph),
+  };
+  return Object.values(read).some((schema) => schema != null) ? read : null;
+}
+
+function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
+  const defined = definitionsOf(graph);
+  if (defined === null) return null;
+  const state = zodToJsonSchema(defined.state);
+  const partial = state === undefined ? undefined : { ...state, required: undefined };
+  const read = {
+    state,
+    input: zodToJsonSchema(defined.input) ?? partial,
+    output: zodToJsonSchema(defined.output),
+    config: zodToJsonSchema(defined.config),
+  };
+  return Object.values(read).some((schema) => schema !== undefined) ? read : null;
+}
+
+function zodToJsonSchema(schema: unknown): object | undefined {
+  if (!isZodSchemaV4(schema) && !isZodSchemaV3(schema)) return undefined;
+  try {
+    return toJsonSchema(schema);
+  } catch {
+    // zod types without a JSON form (functions, symbols): the field is not derivable.
+    return undefined;
+  }
+}

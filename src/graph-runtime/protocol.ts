@@ -1,0 +1,263 @@
+/**
+ * What crosses the RPC boundary between a ThreadObject (durable, trusted) and a GraphHost (the
+ * isolate that runs user graphs). Plain structured-clone data only, so that neither side depends on
+ * the classes of the other and a graph host can be a separately loaded Worker.
+ */
+
+/** A value as LangGraph's serde writes it: its type tag and its bytes. */
+export type Typed = [type: string, data: Uint8Array];
+
+export type CheckpointPut = {
+  ns: string;
+  id: string;
+  parent_id: string | null;
+  /** LangGraph's checkpoint format, its `v`. */
+  format: number;
+  /** The checkpoint without its channel values. */
+  checkpoint: Typed;
+  metadata: Typed;
+  /** Channels whose version is new, with their values. One that became empty has none. */
+  channels: [channel: string, value: Typed][];
+  /** Channels whose version is the parent's, and so their value. */
+  inherited: string[];
+};
+
+export type WritesPut = {
+  ns: string;
+  checkpoint_id: string;
+  task_id: string;
+  /** `idx` follows LangGraph's WRITES_IDX_MAP: negative for special writes, which overwrite. */
+  writes: [idx: number, channel: string, value: Typed][];
+};
+
+export type StoredCheckpoint = {
+  ns: string;
+  id: string;
+  parent_id: string | null;
+  checkpoint: Typed;
+  metadata: Typed;
+  channels: [channel: string, value: Typed][];
+  writes: [task_id: string, channel: string, value: Typed][];
+  /** Pending writes of the parent: only old checkpoint formats (v < 4) keep their sends there. */
+  parent_writes?: [task_id: string, channel: string, value: Typed][];
+};
+
+export type CheckpointQuery = {
+  /** `undefined` lists every namespace. */
+  ns?: string | undefined;
+  id?: string | undefined;
+  before?: string | undefined;
+  limit?: number | undefined;
+  /** Equality on top-level metadata keys. */
+  filter?: Record<string, unknown> | undefined;
+};
+
+/** The part of a thread's storage that a checkpointer needs; an RpcTarget of the ThreadObject. */
+export interface CheckpointPort {
+  getCheckpoint(ns: string, id: string | null): Promise<StoredCheckpoint | null>;
+  listCheckpoints(query: CheckpointQuery): Promise<StoredCheckpoint[]>;
+}
+
+/** A port that also accepts writes outside a run (state updates). */
+export interface WritableCheckpointPort extends CheckpointPort {
+  save(batch: CheckpointBatch): Promise<void>;
+}
+
+/** In the order in which they were made: a checkpoint before the writes that hang on it. */
+export type CheckpointOp = { put: CheckpointPut } | { writes: WritesPut };
+
+export type CheckpointBatch = CheckpointOp[];
+
+export type RunEvent = { event: string; data: string };
+
+/** One group commit: what a run produced since the one before. Written in one transaction. */
+export type RunBatch = { checkpoints: CheckpointBatch; events: RunEvent[] };
+
+/** `follow`: somebody reads the stream now, so events should be committed without delay. */
+export type CommitAck = { ok: true; follow: boolean } | { ok: false; code: "superseded" };
+
+/** The capability over exactly one attempt of one run. */
+export interface RunPort extends CheckpointPort {
+  commit(batch: RunBatch): Promise<CommitAck>;
+  /** Resolves when the run is to be cancelled; never otherwise. */
+  cancelled(): Promise<void>;
+  store(operations: StoreOperation[]): Promise<unknown[]>;
+}
+
+export type RunConfig = {
+  tags?: string[];
+  recursion_limit?: number;
+  configurable: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+};
+
+export type CheckpointRef = {
+  checkpoint_id?: string | undefined;
+  checkpoint_ns?: string | undefined;
+  checkpoint_map?: Record<string, string> | null | undefined;
+};
+
+export type SendSpec = { node: string; input: unknown };
+
+export type CommandSpec = {
+  goto?: string | SendSpec | (string | SendSpec)[] | null | undefined;
+  update?: Record<string, unknown> | [string, unknown][] | null | undefined;
+  resume?: unknown;
+};
+
+export type RunSpec = {
+  run_id: string;
+  thread_id: string;
+  graph_id: string;
+  attempt: number;
+  /** This attempt continues checkpoints that an earlier attempt of the same run left. */
+  resuming: boolean;
+  /** No checkpointer: a stateless run whose thread is deleted at its end. */
+  temporary: boolean;
+  input: unknown;
+  command: CommandSpec | null;
+  config: RunConfig;
+  context: unknown;
+  checkpoint: CheckpointRef | null;
+  stream_mode: StreamMode[];
+  stream_subgraphs: boolean;
+  interrupt_before: "*" | string[] | null;
+  interrupt_after: "*" | string[] | null;
+  durability: "sync" | "async" | "exit";
+  follow: boolean;
+  /** The thread's namespaces that hold checkpoints, so that a fresh subgraph costs no look-up. */
+  namespaces: string[];
+  /** The checkpoint the run starts from, when the ThreadObject could tell: saves a round trip. */
+  start: StoredCheckpoint | null;
+};
+
+export const STREAM_MODES = [
+  "values",
+  "updates",
+  "messages",
+  "messages-tuple",
+  "custom",
+  "events",
+  "debug",
+  "tasks",
+  "checkpoints",
+] as const;
+
+export type StreamMode = (typeof STREAM_MODES)[number];
+
+export type WireInterrupt = { id?: string; value: unknown };
+
+/** What a thread shows of its latest checkpoint. `values` is JSON text, ready for the wire. */
+export type ThreadSnapshot = {
+  values: string | null;
+  next: string[];
+  interrupts: Record<string, WireInterrupt[]>;
+};
+
+export type RunError = { error: string; message: string };
+
+/** `tail` is the last batch, so that the end of a run is one commit with what precedes it. */
+export type RunOutcome = {
+  tail: RunBatch;
+  /** The final `values` event (with `__interrupt__` when interrupted), JSON text. */
+  result: string | null;
+  /** Null when it could not be read: the thread keeps what it showed before. */
+  snapshot: ThreadSnapshot | null;
+} & ({ status: "success" | "interrupted" } | { status: "error"; error: RunError });
+
+export type StoreOperation =
+  | { op: "get"; namespace: string[]; key: string }
+  | { op: "put"; namespace: string[]; key: string; value: Record<string, unknown> | null }
+  | {
+      op: "search";
+      namespace_prefix: string[];
+      filter?: Record<string, unknown> | undefined;
+      limit: number;
+      offset: number;
+    }
+  | {
+      op: "list_namespaces";
+      prefix?: string[] | undefined;
+      suffix?: string[] | undefined;
+      max_depth?: number | undefined;
+      limit: number;
+      offset: number;
+    };
+
+export type StoredItem = {
+  namespace: string[];
+  key: string;
+  value: Record<string, unknown>;
+  created_at: number;
+  updated_at: number;
+};
+
+/** Every GraphHost method that can fail on the caller's account answers with this union. */
+export type HostResult<T> = { ok: true; value: T } | { ok: false; code: HostErrorCode; message: string };
+
+export type HostErrorCode = "graph_not_found" | "invalid_update" | "graph_failed" | "node_not_found";
+
+export type GraphInfo = { graph_id: string; description: string | null };
+
+export type GraphSchemas = {
+  input: unknown;
+  output: unknown;
+  state: unknown;
+  config: unknown;
+};
+
+/** Which graph, built with which configuration (a factory graph may differ by it). */
+export type GraphRef = { graph_id: string; config: RunConfig };
+
+export type StateRequest = GraphRef & {
+  thread_id: string;
+  checkpoint: CheckpointRef | null;
+  subgraphs: boolean;
+};
+
+export type HistoryRequest = GraphRef & {
+  thread_id: string;
+  checkpoint: CheckpointRef | null;
+  limit: number;
+  before: string | null;
+  filter: Record<string, unknown> | null;
+};
+
+export type StateUpdate = {
+  values: unknown;
+  command?: CommandSpec | null | undefined;
+  as_node: string | null;
+};
+
+export type UpdateRequest = GraphRef & {
+  thread_id: string;
+  checkpoint: CheckpointRef | null;
+  /** Each inner list is one superstep, written as one checkpoint. */
+  supersteps: StateUpdate[][];
+};
+
+export type WireCheckpoint = {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string | null;
+  checkpoint_map: Record<string, string> | null;
+};
+
+/** The methods of a GraphHost, as a ThreadObject or a route sees them. */
+export interface GraphHostApi {
+  describe(): Promise<{ graphs: GraphInfo[]; langgraph_version: string }>;
+  run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;
+  /** JSON text of a ThreadState. */
+  getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>>;
+  /** JSON text of a list of ThreadStates, newest first. */
+  getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<string>>;
+  updateState(
+    request: UpdateRequest,
+    port: WritableCheckpointPort,
+  ): Promise<HostResult<{ checkpoint: WireCheckpoint; snapshot: ThreadSnapshot }>>;
+  drawGraph(ref: GraphRef & { xray: boolean | number }): Promise<HostResult<unknown>>;
+  schemas(ref: GraphRef): Promise<HostResult<GraphSchemas>>;
+  subgraphs(
+    ref: GraphRef & { namespace: string | null; recurse: boolean },
+  ): Promise<HostResult<Record<string, GraphSchemas>>>;
+}

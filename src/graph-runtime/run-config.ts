@@ -1,0 +1,51 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import type { RunSpec } from "./protocol.ts";
+
+/** How LangGraph takes a checkpointer for one call, without changing the shared graph. */
+const CHECKPOINTER_KEY = "__pregel_checkpointer";
+
+/** Where a run reads and writes, not what it is about: kept out of checkpoint metadata. */
+const LOCATION_KEYS = new Set(["checkpoint_id", "checkpoint_ns", "checkpoint_map", "thread_ts"]);
+
+/** The config a graph is invoked with. Absent keys stay absent: an undefined one would wipe the graph's own default. */
+export function runnableConfig(
+  spec: RunSpec,
+  checkpointer: BaseCheckpointSaver | null,
+): RunnableConfig {
+  const { tags, recursion_limit, configurable, metadata } = spec.config;
+  return {
+    runId: spec.run_id,
+    ...(tags !== undefined ? { tags } : {}),
+    ...(recursion_limit !== undefined ? { recursionLimit: recursion_limit } : {}),
+    metadata: { ...metadata, run_attempt: spec.attempt },
+    configurable: {
+      ...configurable,
+      ...(spec.resuming ? {} : checkpointLocation(spec)),
+      ...(checkpointer !== null ? { [CHECKPOINTER_KEY]: checkpointer } : {}),
+    },
+  };
+}
+
+/** What every checkpoint of the run says about its origin; history can be filtered by it. */
+export function checkpointMetadata(spec: RunSpec): Record<string, unknown> {
+  const configurable = Object.entries(spec.config.configurable).filter(
+    ([key]) =>
+      !key.startsWith("__") && !LOCATION_KEYS.has(key) && !key.startsWith("langgraph_auth_"),
+  );
+  return {
+    ...spec.config.metadata,
+    ...Object.fromEntries(configurable),
+    run_attempt: spec.attempt,
+  };
+}
+
+function checkpointLocation(spec: RunSpec): Record<string, unknown> {
+  const { checkpoint } = spec;
+  if (checkpoint === null) return {};
+  const location: Record<string, unknown> = {};
+  if (checkpoint.checkpoint_id !== undefined) location["checkpoint_id"] = checkpoint.checkpoint_id;
+  if (checkpoint.checkpoint_ns !== undefined) location["checkpoint_ns"] = checkpoint.checkpoint_ns;
+  if (checkpoint.checkpoint_map) location["checkpoint_map"] = checkpoint.checkpoint_map;
+  return location;
+}

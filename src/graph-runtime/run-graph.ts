@@ -1,0 +1,197 @@
+import { Command } from "@langchain/langgraph";
+import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
+import type {
+  RunError,
+  RunOutcome,
+  RunPort,
+  RunSpec,
+  ThreadSnapshot,
+} from "./protocol.ts";
+import { toCommand } from "./run-command.ts";
+import { checkpointMetadata, runnableConfig } from "./run-config.ts";
+import { RunJournal, SupersededError } from "./run-journal.ts";
+import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
+import { ThreadCheckpointer } from "./thread-checkpointer.ts";
+import { toThreadSnapshot } from "./thread-state.ts";
+import { ThreadStore } from "./thread-store.ts";
+import { toWireJson } from "./wire-json.ts";
+
+/** Why a run's signal is aborted; never shown to a client. */
+class CancelledError extends Error {
+  override readonly name = "AbortError";
+}
+
+/**
+ * Executes one attempt of a run and resolves with its outcome; whatever the graph throws is an
+ * outcome too. Rejects only when the attempt was superseded, in which case nobody wants the outcome.
+ */
+export async function runGraph(
+  registry: GraphRegistry,
+  spec: RunSpec,
+  port: RunPort,
+): Promise<RunOutcome> {
+  const abort = new AbortController();
+  let cancelled = false;
+  port.cancelled().then(
+    () => {
+      cancelled = true;
+      abort.abort(new CancelledError("The run was cancelled"));
+    },
+    () => abort.abort(new SupersededError("The thread is gone")),
+  );
+  const journal = new RunJournal(port, {
+    follow: spec.follow,
+    onSuperseded: (reason) => abort.abort(reason),
+  });
+  const checkpointer = new ThreadCheckpointer({
+    threadId: spec.thread_id,
+    port,
+    sink: (op) => {
+      journal.checkpoint(op);
+      // Only `sync` makes the next step wait; otherwise the run's last commit covers all.
+      return spec.durability === "sync" ? journal.flush() : journal.relief();
+    },
+    metadata: checkpointMetadata(spec),
+    knownNamespaces: spec.namespaces,
+    start: spec.start,
+  });
+
+  let lastValues: unknown;
+  let interrupted = false;
+  let failure: unknown;
+  let graph: Graph | undefined;
+  try {
+    graph = await registry.get(spec.graph_id, spec.config);
+    if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
+    const mapper = new EventMapper(spec.stream_mode);
+    const chunks = streamGraph(registry, graph, spec, {
+      checkpointer,
+      store: new ThreadStore(port),
+      signal: abort.signal,
+      onRawEvent: (event) => journal.event({ event: "events", data: toWireJson(event) }),
+    });
+    for await (const chunk of chunks) {
+      if (chunk.mode === "values" && chunk.namespace.length === 0) {
+        lastValues = chunk.data;
+        interrupted = isInterrupt(chunk.data);
+      }
+      for (const event of mapper.map(chunk)) journal.event(event);
+      await journal.relief();
+    }
+  } catch (error) {
+    if (abort.signal.reason instanceof SupersededError) throw abort.signal.reason;
+    failure = cancelled ? undefined : error;
+  }
+
+  let result: string | null = null;
+  try {
+    if (lastValues !== undefined) result = toWireJson(lastValues);
+  } catch (error) {
+    failure ??= error;
+  }
+  // A run that ended by itself shows its last values; any other thread state is read back.
+  const clean = failure === undefined && !cancelled && !interrupted && result !== null;
+  const snapshot: ThreadSnapshot | null = clean
+    ? { values: result, next: [], interrupts: {} }
+    : await readSnapshot(graph, spec, checkpointer, journal);
+
+  if (failure !== undefined) {
+    const error = describeError(failure);
+    journal.event({ event: "error", data: JSON.stringify(error) });
+    return { tail: await journal.close(), result, snapshot, status: "error", error };
+  }
+  const tail = await journal.close();
+  return { tail, result, snapshot, status: cancelled ? "interrupted" : "success" };
+}
+
+type StreamContext = {
+  checkpointer: ThreadCheckpointer;
+  store: ThreadStore;
+  signal: AbortSignal;
+  onRawEvent: (event: unknown) => void;
+};
+
+async function* streamGraph(
+  registry: GraphRegistry,
+  graph: Graph,
+  spec: RunSpec,
+  context: StreamContext,
+): AsyncGenerator<GraphChunk> {
+  const input = spec.command === null ? spec.input : new Command(toCommand(spec.command));
+  const config = runnableConfig(spec, spec.temporary ? null : context.checkpointer);
+  const options = {
+    ...config,
+    store: context.store,
+    signal: context.signal,
+    streamMode: graphStreamModes(spec.stream_mode),
+    subgraphs: spec.stream_subgraphs,
+    durability: spec.durability,
+    ...(spec.context !== undefined && spec.context !== null ? { context: spec.context } : {}),
+    ...(spec.interrupt_before !== null ? { interruptBefore: spec.interrupt_before } : {}),
+    ...(spec.interrupt_after !== null ? { interruptAfter: spec.interrupt_after } : {}),
+  };
+  // An attempt that continues, continues from the checkpoint: its input is already in there.
+  const effectiveInput = spec.resuming ? null : (input ?? null);
+  const target = spec.temporary ? registry.stateless(graph) : graph;
+  // The option types follow the graph's own type parameters, which are unknown here.
+  const run = { input: effectiveInput, options } as { input: never; options: object };
+  if (!spec.stream_mode.includes("events")) {
+    for await (const item of await target.stream(run.input, run.options)) {
+      yield toChunk(item, spec.stream_subgraphs);
+    }
+    return;
+  }
+  for await (const event of target.streamEvents(run.input, { ...run.options, version: "v2" })) {
+    if (event.tags?.includes("langsmith:hidden")) continue;
+    const isChunk = event.event === "on_chain_stream" && event.run_id === spec.run_id;
+    if (!isChunk) context.onRawEvent(event);
+    else yield toChunk(event.data.chunk, spec.stream_subgraphs);
+  }
+}
+
+function toChunk(item: unknown, subgraphs: boolean): GraphChunk {
+  if (!Array.isArray(item)) throw new TypeError("Unexpected item in the graph's stream");
+  const [namespace, mode, data]: unknown[] = subgraphs ? item : [[], ...item];
+  return {
+    namespace: Array.isArray(namespace) ? namespace.filter((part) => part !== "") : [],
+    mode: String(mode),
+    data,
+  };
+}
+
+function isInterrupt(values: unknown): boolean {
+  return typeof values === "object" && values !== null && "__interrupt__" in values;
+}
+
+async function readSnapshot(
+  graph: Graph | undefined,
+  spec: RunSpec,
+  checkpointer: ThreadCheckpointer,
+  journal: RunJournal,
+): Promise<ThreadSnapshot | null> {
+  if (graph === undefined || spec.temporary) return null;
+  try {
+    await journal.flush();
+    const config = { configurable: { thread_id: spec.thread_id, checkpoint_ns: "" } };
+    return toThreadSnapshot(await bindCheckpointer(graph, checkpointer).getState(config));
+  } catch (error) {
+    if (error instanceof SupersededError) throw error;
+    // The outcome matters more than its picture: the thread keeps showing its former values.
+    console.error({ event: "snapshot_failed", run_id: spec.run_id, error: String(error) });
+    return null;
+  }
+}
+
+function describeError(error: unknown): RunError {
+  if (!(error instanceof Error)) return { error: "Error", message: safeText(error) };
+  return { error: error.name || "Error", message: error.message };
+}
+
+function safeText(value: unknown): string {
+  try {
+    return typeof value === "string" ? value : toWireJson(value);
+  } catch {
+    // The thrown value itself cannot be serialised; its kind is all that can be said.
+    return `A ${typeof value} was thrown`;
+  }
+}

@@ -1,0 +1,106 @@
+import { Command, type StateSnapshot } from "@langchain/langgraph";
+import { bindCheckpointer, type Graph } from "./graph-registry.ts";
+import type {
+  CheckpointPort,
+  CheckpointRef,
+  HistoryRequest,
+  HostResult,
+  StateRequest,
+  ThreadSnapshot,
+  UpdateRequest,
+  WireCheckpoint,
+  WritableCheckpointPort,
+} from "./protocol.ts";
+import { toCommand } from "./run-command.ts";
+import { ThreadCheckpointer } from "./thread-checkpointer.ts";
+import { checkpointRefOf, toThreadSnapshot, toThreadState } from "./thread-state.ts";
+import { toWireJson } from "./wire-json.ts";
+
+/** JSON text of the thread's state at a checkpoint (the newest without one). */
+export async function readState(
+  graph: Graph,
+  request: StateRequest,
+  port: CheckpointPort,
+): Promise<string> {
+  const bound = bindCheckpointer(graph, readOnlyCheckpointer(request.thread_id, port));
+  const config = locate(request.thread_id, request.checkpoint);
+  const snapshot = await bound.getState(config, { subgraphs: request.subgraphs });
+  return toWireJson(toThreadState(snapshot));
+}
+
+/** JSON text of the states before now, newest first. */
+export async function readHistory(
+  graph: Graph,
+  request: HistoryRequest,
+  port: CheckpointPort,
+): Promise<string> {
+  const bound = bindCheckpointer(graph, readOnlyCheckpointer(request.thread_id, port));
+  const states: unknown[] = [];
+  const history = bound.getStateHistory(locate(request.thread_id, request.checkpoint), {
+    limit: request.limit,
+    ...(request.before !== null
+      ? { before: { configurable: { checkpoint_id: request.before } } }
+      : {}),
+    ...(request.filter !== null ? { filter: request.filter } : {}),
+  });
+  for await (const snapshot of history) states.push(toThreadState(snapshot));
+  return toWireJson(states);
+}
+
+/** Applies supersteps of updates, each as one checkpoint, and answers with where that led. */
+export async function writeState(
+  graph: Graph,
+  request: UpdateRequest,
+  port: WritableCheckpointPort,
+): Promise<HostResult<{ checkpoint: WireCheckpoint; snapshot: ThreadSnapshot }>> {
+  const { thread_id } = request;
+  const checkpointer = new ThreadCheckpointer({
+    threadId: thread_id,
+    port,
+    sink: (op) => port.save([op]),
+    metadata: { ...request.config.metadata, graph_id: request.graph_id, thread_id },
+  });
+  const bound = bindCheckpointer(graph, checkpointer);
+  const supersteps = request.supersteps.map((updates) => ({
+    updates: updates.map(({ values, command, as_node }) => ({
+      values: command ? new Command(toCommand(command)) : (values as Record<string, unknown>),
+      ...(as_node !== null ? { asNode: as_node } : {}),
+    })),
+  }));
+  let config;
+  try {
+    config = await bound.bulkUpdateState(locate(thread_id, request.checkpoint), supersteps);
+  } catch (error) {
+    // LangGraph refuses an update with an Error of its own: unknown node, ambiguous node, wrong shape.
+    return { ok: false, code: "invalid_update", message: messageOf(error) };
+  }
+  const snapshot: StateSnapshot = await bound.getState(locate(thread_id, null));
+  const checkpoint = checkpointRefOf(config);
+  if (checkpoint === null) throw new Error("LangGraph returned no checkpoint for the update");
+  return { ok: true, value: { checkpoint, snapshot: toThreadSnapshot(snapshot) } };
+}
+
+function readOnlyCheckpointer(threadId: string, port: CheckpointPort): ThreadCheckpointer {
+  const sink = (): never => {
+    throw new Error("Reading a thread's state must not write to it");
+  };
+  return new ThreadCheckpointer({ threadId, port, sink });
+}
+
+function locate(
+  threadId: string,
+  checkpoint: CheckpointRef | null,
+): { configurable: Record<string, unknown> } {
+  return {
+    configurable: {
+      thread_id: threadId,
+      checkpoint_ns: checkpoint?.checkpoint_ns ?? "",
+      ...(checkpoint?.checkpoint_id ? { checkpoint_id: checkpoint.checkpoint_id } : {}),
+      ...(checkpoint?.checkpoint_map ? { checkpoint_map: checkpoint.checkpoint_map } : {}),
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,129 @@
+import { type BaseMessageChunk, isBaseMessage, isBaseMessageChunk } from "@langchain/core/messages";
+import type { RunEvent, StreamMode } from "./protocol.ts";
+import { checkpointRefOf } from "./thread-state.ts";
+import { toWireJson } from "./wire-json.ts";
+
+/** One item of LangGraph's own stream. `namespace` is empty for the root graph. */
+export type GraphChunk = { namespace: string[]; mode: string; data: unknown };
+
+/** The modes of LangGraph's stream that serve the modes a client asked for. */
+export function graphStreamModes(requested: readonly StreamMode[]): string[] {
+  // `values` is always read: the result of a run is its last values.
+  const modes = new Set<string>(["values"]);
+  for (const mode of requested) {
+    if (mode === "events") continue;
+    modes.add(mode === "messages-tuple" ? "messages" : mode);
+  }
+  return [...modes];
+}
+
+/** Translates LangGraph's stream into the API's named events. */
+export class EventMapper {
+  readonly #modes: ReadonlySet<string>;
+  readonly #partials = new Map<string, BaseMessageChunk>();
+  readonly #completed = new Set<string>();
+
+  constructor(requested: readonly StreamMode[]) {
+    this.#modes = new Set(requested);
+  }
+
+  map(chunk: GraphChunk): RunEvent[] {
+    const { namespace, mode, data } = chunk;
+    const events: RunEvent[] = [];
+    if (mode === "messages") {
+      if (this.#modes.has("messages-tuple")) {
+        events.push(toEvent(withNamespace("messages", namespace), data));
+      }
+      if (this.#modes.has("messages")) events.push(...this.#partial(data));
+      return events;
+    }
+    if (this.#modes.has(mode)) {
+      if (mode === "checkpoints" && isEnvelope(data)) return events;
+      events.push(toEvent(withNamespace(mode, namespace), apiForm(mode, data)));
+    }
+    if (mode === "values" && this.#modes.has("messages")) events.push(...this.#complete(data));
+    return events;
+  }
+
+  #partial(data: unknown): RunEvent[] {
+    if (!Array.isArray(data)) return [];
+    const [message, metadata]: unknown[] = data;
+    if (!isBaseMessage(message) || !isBaseMessageChunk(message) || !message.id) return [];
+    const { id } = message;
+    const known = this.#partials.get(id);
+    const merged = known === undefined ? message : known.concat(message);
+    this.#partials.set(id, merged);
+    const events: RunEvent[] = [];
+    if (known === undefined) events.push(toEvent("messages/metadata", { [id]: { metadata } }));
+    events.push(toEvent("messages/partial", [merged]));
+    return events;
+  }
+
+  #complete(data: unknown): RunEvent[] {
+    if (typeof data !== "object" || data === null || !("messages" in data)) return [];
+    const messages: unknown[] = Array.isArray(data.messages) ? data.messages : [data.messages];
+    const fresh = messages.filter((message) => {
+      if (!isBaseMessage(message) || !message.id || this.#completed.has(message.id)) return false;
+      this.#completed.add(message.id);
+      return true;
+    });
+    return fresh.length > 0 ? [toEvent("messages/complete", fresh)] : [];
+  }
+}
+
+function toEvent(event: string, data: unknown): RunEvent {
+  return { event, data: toWireJson(data) };
+}
+
+function withNamespace(event: string, namespace: string[]): string {
+  return namespace.length > 0 ? `${event}|${namespace.join("|")}` : event;
+}
+
+/** LangGraph puts a small pointer `{id, step, source}` before values; the mode wants snapshots. */
+function isEnvelope(data: unknown): boolean {
+  return typeof data === "object" && data !== null && !("values" in data);
+}
+
+function apiForm(mode: string, data: unknown): unknown {
+  if (mode === "checkpoints") return checkpointPayload(data);
+  if (mode === "tasks") return taskPayload(data);
+  if (mode !== "debug" || !isRecord(data)) return data;
+  if (data["type"] === "checkpoint") return { ...data, payload: checkpointPayload(data["payload"]) };
+  if (data["type"] === "task_result") return { ...data, payload: taskPayload(data["payload"]) };
+  return data;
+}
+
+function checkpointPayload(payload: unknown): unknown {
+  if (!isRecord(payload)) return payload;
+  const { config, parentConfig, tasks, ...rest } = payload;
+  return {
+    ...rest,
+    config: publicConfig(config),
+    parent_config: publicConfig(parentConfig),
+    checkpoint: checkpointRefOf(config),
+    parent_checkpoint: checkpointRefOf(parentConfig),
+    tasks: Array.isArray(tasks) ? tasks.map(taskPayload) : [],
+  };
+}
+
+/** A task whose node is a graph carries that graph's config as `state`: shown as `checkpoint`. */
+function taskPayload(task: unknown): unknown {
+  if (!isRecord(task)) return task;
+  const checkpoint = checkpointRefOf(task["state"]);
+  if (checkpoint === null) return task;
+  const { state: _state, ...rest } = task;
+  return { ...rest, checkpoint };
+}
+
+/** LangGraph's internal configurable keys hold live objects; callbacks are not data. */
+function publicConfig(config: unknown): unknown {
+  if (!isRecord(config) || !isRecord(config["configurable"])) return config;
+  const configurable = Object.fromEntries(
+    Object.entries(config["configurable"]).filter(([key]) => !key.startsWith("__")),
+  );
+  return { configurable };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

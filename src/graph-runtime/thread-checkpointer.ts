@@ -1,0 +1,219 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type ChannelVersions,
+  copyCheckpoint,
+  getCheckpointId,
+  maxChannelVersion,
+  type PendingWrite,
+  TASKS,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import type {
+  CheckpointOp,
+  CheckpointPort,
+  CheckpointPut,
+  StoredCheckpoint,
+  WritesPut,
+} from "./protocol.ts";
+
+/** Where puts go. A promise is awaited by LangGraph before it calls the checkpoint saved. */
+export type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
+
+export type ThreadCheckpointerOptions = {
+  threadId: string;
+  port: CheckpointPort;
+  sink: CheckpointSink;
+  /** Added to every checkpoint's metadata: run and assistant ids, user metadata. */
+  metadata?: Record<string, unknown>;
+  /** Namespaces that held checkpoints when the run began. Without it every look-up asks the port. */
+  knownNamespaces?: string[];
+  /** The newest root checkpoint, already in hand: the first look-up costs no round trip. */
+  start?: StoredCheckpoint | null;
+};
+
+/** LIST pages: bounds what one answer holds in memory. */
+const LIST_PAGE_SIZE = 50;
+
+/**
+ * LangGraph's checkpointer over the storage of one thread, which lives behind an RPC port. Values
+ * are serialised with LangGraph's own serde. Channel values are stored per channel and only when
+ * their version is new, so a step costs what it changed.
+ */
+export class ThreadCheckpointer extends BaseCheckpointSaver {
+  readonly #options: ThreadCheckpointerOptions;
+  readonly #namespaces: Set<string> | null;
+  #start: StoredCheckpoint | null;
+
+  constructor(options: ThreadCheckpointerOptions) {
+    super();
+    this.#options = options;
+    this.#namespaces = options.knownNamespaces ? new Set(options.knownNamespaces) : null;
+    this.#start = options.start ?? null;
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const ns = namespaceOf(config);
+    const id = getCheckpointId(config) || null;
+    if (!this.#mine(config) || (this.#namespaces && !this.#namespaces.has(ns))) return undefined;
+    const prefetched = this.#start;
+    if (prefetched !== null && ns === prefetched.ns && (id === null || id === prefetched.id)) {
+      return this.#toTuple(prefetched);
+    }
+    const stored = await this.#options.port.getCheckpoint(ns, id);
+    return stored === null ? undefined : this.#toTuple(stored);
+  }
+
+  async *list(
+    config: RunnableConfig,
+    options: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    if (!this.#mine(config)) return;
+    const { limit = Infinity, filter } = options;
+    let before: string | undefined = options.before?.configurable?.["checkpoint_id"];
+    for (let left = limit; left > 0; ) {
+      const page = await this.#options.port.listCheckpoints({
+        ns: config.configurable?.["checkpoint_ns"],
+        id: config.configurable?.["checkpoint_id"],
+        before,
+        limit: Math.min(left, LIST_PAGE_SIZE),
+        filter,
+      });
+      for (const stored of page) yield await this.#toTuple(stored);
+      const last = page.at(-1);
+      if (last === undefined || page.length < LIST_PAGE_SIZE) return;
+      before = last.id;
+      left -= page.length;
+    }
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const threadId = this.#requireThread(config);
+    const ns = namespaceOf(config);
+    const { channel_values, ...rest } = copyCheckpoint(checkpoint);
+    const channels: CheckpointPut["channels"] = [];
+    for (const channel of Object.keys(newVersions)) {
+      if (!Object.hasOwn(channel_values, channel)) continue;
+      channels.push([channel, await this.serde.dumpsTyped(channel_values[channel])]);
+    }
+    const put: CheckpointPut = {
+      ns,
+      id: checkpoint.id,
+      parent_id: config.configurable?.["checkpoint_id"] ?? null,
+      format: checkpoint.v,
+      checkpoint: await this.serde.dumpsTyped(rest),
+      metadata: await this.serde.dumpsTyped({ ...this.#options.metadata, ...metadata }),
+      channels,
+      inherited: Object.keys(checkpoint.channel_versions).filter(
+        (channel) => !Object.hasOwn(newVersions, channel),
+      ),
+    };
+    if (ns === (this.#start?.ns ?? "")) this.#start = null;
+    this.#namespaces?.add(ns);
+    await this.#options.sink({ put });
+    return {
+      configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id },
+    };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    this.#requireThread(config);
+    const checkpointId: string | undefined = config.configurable?.["checkpoint_id"];
+    if (checkpointId === undefined) {
+      throw new Error('putWrites needs a "checkpoint_id" in config.configurable');
+    }
+    const put: WritesPut = {
+      ns: namespaceOf(config),
+      checkpoint_id: checkpointId,
+      task_id: taskId,
+      writes: await Promise.all(
+        writes.map(async ([channel, value], index): Promise<WritesPut["writes"][number]> => [
+          WRITES_IDX_MAP[channel] ?? index,
+          channel,
+          await this.serde.dumpsTyped(value),
+        ]),
+      ),
+    };
+    if (this.#start?.id === checkpointId) this.#start = null;
+    await this.#options.sink({ writes: put });
+  }
+
+  /** The ThreadObject deletes whole threads; graph code has no business doing it. */
+  async deleteThread(): Promise<void> {
+    throw new Error("A graph cannot delete its thread; use DELETE /threads/{thread_id}");
+  }
+
+  #mine(config: RunnableConfig): boolean {
+    const threadId: unknown = config.configurable?.["thread_id"];
+    return threadId === undefined || threadId === this.#options.threadId;
+  }
+
+  #requireThread(config: RunnableConfig): string {
+    const threadId: unknown = config.configurable?.["thread_id"];
+    if (threadId !== this.#options.threadId) {
+      throw new Error(
+        `This checkpointer belongs to thread ${this.#options.threadId}; config.configurable.thread_id is ${String(threadId)}`,
+      );
+    }
+    return this.#options.threadId;
+  }
+
+  async #toTuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const at = (id: string): RunnableConfig => ({
+      configurable: {
+        thread_id: this.#options.threadId,
+        checkpoint_ns: stored.ns,
+        checkpoint_id: id,
+      },
+    });
+    const checkpoint = await this.serde.loadsTyped(...stored.checkpoint);
+    checkpoint.channel_values = {};
+    for (const [channel, value] of stored.channels) {
+      checkpoint.channel_values[channel] = await this.serde.loadsTyped(...value);
+    }
+    if (checkpoint.v < 4 && stored.parent_writes !== undefined) {
+      await this.#migratePendingSends(checkpoint, stored.parent_writes);
+    }
+    const tuple: CheckpointTuple = {
+      config: at(stored.id),
+      checkpoint,
+      metadata: await this.serde.loadsTyped(...stored.metadata),
+      pendingWrites: await Promise.all(
+        stored.writes.map(async ([taskId, channel, value]) => [
+          taskId,
+          channel,
+          await this.serde.loadsTyped(...value),
+        ]),
+      ),
+    };
+    if (stored.parent_id !== null) tuple.parentConfig = at(stored.parent_id);
+    return tuple;
+  }
+
+  /** Checkpoints before format 4 kept their sends as pending writes of the parent. */
+  async #migratePendingSends(
+    checkpoint: Checkpoint,
+    parentWrites: NonNullable<StoredCheckpoint["parent_writes"]>,
+  ): Promise<void> {
+    const sends = parentWrites.filter(([, channel]) => channel === TASKS);
+    checkpoint.channel_values[TASKS] = await Promise.all(
+      sends.map(([, , value]) => this.serde.loadsTyped(...value)),
+    );
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+}
+
+function namespaceOf(config: RunnableConfig): string {
+  return config.configurable?.["checkpoint_ns"] ?? "";
+}

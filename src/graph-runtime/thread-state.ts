@@ -1,0 +1,65 @@
+import type { StateSnapshot } from "@langchain/langgraph";
+import type { ThreadSnapshot, WireCheckpoint, WireInterrupt } from "./protocol.ts";
+import { toWire, toWireJson } from "./wire-json.ts";
+
+/** The checkpoint a LangGraph config points at, or null when it points at none. */
+export function checkpointRefOf(config: unknown): WireCheckpoint | null {
+  if (typeof config !== "object" || config === null || !("configurable" in config)) return null;
+  const { configurable } = config;
+  if (typeof configurable !== "object" || configurable === null) return null;
+  const read = (key: string): unknown => Reflect.get(configurable, key);
+  const threadId = read("thread_id");
+  if (typeof threadId !== "string") return null;
+  const id = read("checkpoint_id");
+  const ns = read("checkpoint_ns");
+  const map = read("checkpoint_map");
+  return {
+    thread_id: threadId,
+    checkpoint_ns: typeof ns === "string" ? ns : "",
+    checkpoint_id: typeof id === "string" ? id : null,
+    checkpoint_map:
+      typeof map === "object" && map !== null ? (toWire(map) as Record<string, string>) : null,
+  };
+}
+
+/** A LangGraph snapshot as the API's ThreadState. */
+export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> {
+  const tasks = snapshot.tasks.map((task) => {
+    const nested = task.state;
+    const isSnapshot = nested !== undefined && "values" in nested;
+    return {
+      id: task.id,
+      name: task.name,
+      path: task.path ?? [],
+      error: task.error === undefined ? null : errorText(task.error),
+      interrupts: task.interrupts ?? [],
+      checkpoint: isSnapshot ? null : checkpointRefOf(nested),
+      state: isSnapshot ? toThreadState(nested) : null,
+      result: task.result ?? null,
+    };
+  });
+  return {
+    values: snapshot.values,
+    next: snapshot.next,
+    tasks,
+    interrupts: tasks.flatMap((task) => task.interrupts),
+    metadata: snapshot.metadata ?? null,
+    created_at: snapshot.createdAt ?? null,
+    checkpoint: checkpointRefOf(snapshot.config),
+    parent_checkpoint: checkpointRefOf(snapshot.parentConfig),
+  };
+}
+
+/** What the thread's own record shows of its newest checkpoint. */
+export function toThreadSnapshot(snapshot: StateSnapshot): ThreadSnapshot {
+  const interrupts: Record<string, WireInterrupt[]> = {};
+  for (const task of snapshot.tasks) {
+    if (!task.interrupts || task.interrupts.length === 0) continue;
+    interrupts[task.id] = toWire(task.interrupts) as WireInterrupt[];
+  }
+  return { values: toWireJson(snapshot.values), next: [...snapshot.next], interrupts };
+}
+
+function errorText(error: unknown): string {
+  return typeof error === "string" ? error : toWireJson(error);
+}

@@ -1,0 +1,16 @@
+import type { Context } from "hono";
+import type { Settings } from "../env.ts";
+import type { Scope } from "../lib/scope.ts";
+
+/** What the middleware of `app.ts` provides to every handler. */
+export type AppEnv = {
+  Bindings: Env;
+  Variables: {
+    requestId: string;
+    settings: Settings;
+    /** Set by the surface's authentication; absent on the routes that need none. */
+    scope: Scope;
+  };
+};
+
+export type AppContext = Context<AppEnv>;

@@ -1,0 +1,94 @@
+import type { MiddlewareHandler } from "hono";
+import type { AppEnv } from "./app-types.ts";
+import { ApiError, invalidField } from "./errors.ts";
+
+/** Deeper bodies are refused: serialisers and the database recurse. */
+const MAX_JSON_DEPTH = 500;
+
+const JSON_CONTENT_TYPE = /^application\/json(; ?charset=utf-8)?$/i;
+
+/**
+ * Reads the body once, within the size limit, and parses it as JSON whatever its content type says:
+ * clients send JSON as text/plain to spare a preflight, or without a type. No body counts as `{}`,
+ * so that a route whose fields are all optional accepts it.
+ */
+export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { method, raw } = c.req;
+  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return next();
+  const bytes = await readBody(raw, c.var.settings.maxBodyBytes);
+  const value = bytes.byteLength === 0 ? {} : parseJson(bytes);
+  // The router's validators look at the content type, and would parse a cached text again.
+  if (!JSON_CONTENT_TYPE.test(raw.headers.get("content-type") ?? "")) {
+    const headers = new Headers(raw.headers);
+    headers.set("content-type", "application/json");
+    c.req.raw = new Request(raw.url, { method, headers, signal: raw.signal });
+  }
+  c.req.json = () => Promise.resolve(value);
+  await next();
+};
+
+async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (request.body === null) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0];
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/** Throws a "validation" error for what is no JSON text, or nests too deep. */
+export function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidJson([], "not UTF-8");
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw invalidJson(positionIn(message, text), message);
+  }
+  // Each level takes two characters.
+  if (text.length > 2 * MAX_JSON_DEPTH && isDeeperThan(value, MAX_JSON_DEPTH)) {
+    throw invalidJson([], `nested deeper than ${MAX_JSON_DEPTH} levels`);
+  }
+  return value;
+}
+
+function positionIn(message: string, text: string): number[] {
+  const position = /position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return [Number(position)];
+  return message.includes("end of JSON input") ? [text.length] : [];
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  for (const child of Array.isArray(value) ? value : Object.values(value)) {
+    if (isDeeperThan(child, depth - 1)) return true;
+  }
+  return false;
+}
+
+function invalidJson(position: number[], reason: string): ApiError {
+  return invalidField(["body", ...position], `JSON decode error: ${reason}`, "json_invalid");
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError("payload_too_large", `Request body is larger than ${maxBytes} bytes`);
+}

@@ -1,0 +1,14 @@
+import type { AppContext } from "./app-types.ts";
+
+export type Page = { limit: number; offset: number };
+
+/** `total` is the number of all matching rows, `returned` of those on this page. */
+export function setPaginationHeaders(
+  c: AppContext,
+  page: Page,
+  counts: { total: number; returned: number },
+): void {
+  c.header("x-pagination-total", String(counts.total));
+  const next = page.offset + counts.returned;
+  if (counts.returned > 0 && next < counts.total) c.header("x-pagination-next", String(next));
+}

@@ -1,0 +1,35 @@
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { log } from "../lib/log.ts";
+import type { AppEnv } from "./app-types.ts";
+import { ApiError, STATUS_OF } from "./errors.ts";
+
+/**
+ * The agent server's shape: `{"detail": "<text>"}`, and for validation
+ * `{"detail": [{"loc", "msg", "type"}]}`. What was not foreseen is logged with the request's id and
+ * answered without a word of its message.
+ */
+export function renderDetail(error: Error, c: Context<AppEnv>): Response {
+  if (error instanceof ApiError && error.code !== "internal") {
+    return c.json({ detail: error.detail ?? error.message }, STATUS_OF[error.code]);
+  }
+  if (error instanceof HTTPException && error.status < 500) {
+    return c.json({ detail: error.message }, error.status);
+  }
+  log("error", "error", {
+    event: "unhandled_error",
+    request_id: c.var.requestId,
+    method: c.req.method,
+    path: c.req.path,
+    error: error.stack ?? String(error),
+    cause: error.cause instanceof Error ? error.cause.stack : undefined,
+  });
+  const request_id = c.var.requestId;
+  if (isOverload(error)) return c.json({ detail: "Service overloaded, try again", request_id }, 503);
+  return c.json({ detail: "Internal server error", request_id }, 500);
+}
+
+/** The platform marks what it raises itself when an object cannot take more requests. */
+function isOverload(error: Error): boolean {
+  return "overloaded" in error && error.overloaded === true;
+}

@@ -1,0 +1,32 @@
+import type { MiddlewareHandler } from "hono";
+import { log, type LogLevel } from "../lib/log.ts";
+import type { Scope } from "../lib/scope.ts";
+import type { AppEnv } from "./app-types.ts";
+
+/** A caller's id is kept when it is short and harmless, so that logs of both sides match. */
+const SANE_ID = /^[\w.:-]{1,128}$/;
+
+/** Gives each request an id and, once answered, one line of JSON in the log. */
+export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const startedAt = Date.now();
+  const given = c.req.header("x-request-id");
+  const requestId = given !== undefined && SANE_ID.test(given) ? given : crypto.randomUUID();
+  c.set("requestId", requestId);
+  await next();
+  c.header("x-request-id", requestId);
+  const scope: Scope | undefined = c.get("scope");
+  log(c.var.settings.logLevel, levelOf(c.res.status), {
+    event: "request",
+    request_id: requestId,
+    method: c.req.method,
+    path: c.req.path,
+    status: c.res.status,
+    ms: Date.now() - startedAt,
+    workspace: scope?.workspaceId,
+  });
+};
+
+function levelOf(status: number): LogLevel {
+  if (status >= 500) return "error";
+  return status >= 400 ? "warn" : "info";
+}

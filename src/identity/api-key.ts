@@ -1,0 +1,33 @@
+/** Recognisable in logs and by secret scanners. */
+const KEY_PREFIX = "tw_";
+
+const SECRET_BYTES = 32;
+
+/** What of a key may be shown again: enough to tell keys apart, too little to guess one. */
+const SHOWN_CHARS = 10;
+
+/** `tw_` and 43 base64url characters: 256 random bits. */
+export function generateApiKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  const base64 = btoa(String.fromCharCode(...bytes));
+  return KEY_PREFIX + base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, SHOWN_CHARS);
+}
+
+/** Hex SHA-256. A key has 256 bits of its own, so a slow password hash would add nothing. */
+export async function hashApiKey(key: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Compares two hashes in a time that does not depend on where they differ. */
+export function sameHash(left: string, right: string): boolean {
+  let difference = left.length ^ right.length;
+  for (let index = 0; index < left.length; index += 1) {
+    difference |= left.charCodeAt(index) ^ right.charCodeAt(index % (right.length || 1));
+  }
+  return difference === 0;
+}

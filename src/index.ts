@@ -1,0 +1,12 @@
+import { createApp } from "./app.ts";
+
+export { GraphHost } from "#project";
+export { StoreObject } from "./agent-server/store/store-object.ts";
+export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { ThreadObject } from "./agent-server/threads/thread-object.ts";
+
+const app = createApp();
+
+export default {
+  fetch: (request, env, ctx) => app.fetch(request, env, ctx),
+} satisfies ExportedHandler<Env>;
