@@ -1,11 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Miniflare } from "miniflare";
+import type { MiniflareOptions } from "miniflare";
 import { CliError } from "./cli-error.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
 import { applyMigrations } from "./platform/d1-migrations.ts";
-import { watchFiles } from "./platform/file-watcher.ts";
+import { LogGate } from "./platform/log-gate.ts";
 import { isPortFree } from "./platform/ports.ts";
+import { reloadOnChange } from "./platform/reload-on-change.ts";
+import { sourceMapper } from "./platform/stack-frames.ts";
+import { startFailure } from "./platform/start-failure.ts";
 import { acquireStateDir, type StateDir } from "./platform/state-dir.ts";
 import {
   bundleWorker,
@@ -72,6 +75,7 @@ type Build = {
   project: BuiltProject;
   modules: WorkerModule[];
   inputs: string[];
+  mapFrames: (text: string) => string;
 };
 
 /**
@@ -89,12 +93,13 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   const close = (): Promise<void> => (closing ??= runAll(cleanUps));
   try {
     const built = await buildAll(options, state);
-    for (const warning of built.project.warnings) log(options, "warn", warning);
+    warn(options, built);
     const runtimeEnv = recordWorkerdPid(state.workerdPidFile);
     cleanUps.push(startWatchdog(state.workerdPidFile));
     await prepareDatabases(built.config, state, runtimeEnv, options);
 
-    const optionsFor = (build: Build, port: number) =>
+    const gate = new LogGate(options.onLog);
+    const optionsFor = (build: Build, port: number): MiniflareOptions =>
       serveMiniflareOptions(build.config, {
         persistPath: state.persistPath,
         runtimeEnv,
@@ -104,23 +109,40 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
-          options.onLog({ source: "worker", level: known, message });
+          gate.log({ source: "worker", level: known, message: build.mapFrames(message) });
         },
       });
     const miniflare = createMiniflare(optionsFor(built, options.port));
     cleanUps.push(() => miniflare.dispose());
-    const url = await directUrl(miniflare);
-    await untilAnswering(url);
+    const url = await gate.during(async () => {
+      const listening = await started(built, miniflare.unsafeGetDirectURL());
+      await untilAnswering(listening);
+      return listening;
+    });
     state.announce(url.origin);
+
     const { crons } = built.config;
-    cleanUps.push(startCronTicker(miniflare, crons, (message) => log(options, "warn", message)));
+    const log = (level: PlatformLog["level"], message: string): void =>
+      options.onLog({ source: "platform", level, message });
+    cleanUps.push(startCronTicker(miniflare, crons, (message) => log("warn", message)));
     if (options.watch) {
-      const port = Number(url.port);
-      const reload = async (next: Build): Promise<void> => {
-        await miniflare.setOptions(optionsFor(next, port));
-        await untilAnswering(url);
-      };
-      cleanUps.push(watchAndReload(options, state, built, reload));
+      const stop = reloadOnChange({
+        first: built,
+        inputsOf: ({ inputs }) => inputs,
+        build: () => buildAll(options, state),
+        serve: async (build) => {
+          await gate.during(async () => {
+            await started(build, miniflare.setOptions(optionsFor(build, Number(url.port))));
+            await untilAnswering(url);
+          });
+        },
+        onReloaded: (build) => {
+          warn(options, build);
+          log("info", `reloaded: ${build.project.graphs.join(", ")}`);
+        },
+        onFailed: (error) => log("error", `${error.message}\nstill serving the version before`),
+      });
+      cleanUps.push(stop);
     }
     return {
       url: url.origin,
@@ -129,7 +151,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       close,
     };
   } catch (error) {
-    await close();
+    // Closing repeats the failure that is on its way already.
+    await close().catch(() => {});
     throw error;
   }
 }
@@ -159,6 +182,7 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
     project,
     modules: workerModules(state.buildDir),
     inputs: [...new Set([...project.inputs, ...workerInputs, ...settings])],
+    mapFrames: sourceMapper(state.buildDir),
   };
 }
 
@@ -185,52 +209,12 @@ async function prepareDatabases(
   }
 }
 
-/** Returns a function that stops watching. A build or start that fails leaves the old version serving. */
-function watchAndReload(
-  options: PlatformOptions,
-  state: StateDir,
-  first: Build,
-  reload: (build: Build) => Promise<void>,
-): () => void {
-  let serving = first;
-  let running = false;
-  let changedAgain = false;
-  const rebuild = async (): Promise<void> => {
-    if (running) {
-      changedAgain = true;
-      return;
-    }
-    running = true;
-    try {
-      const next = await buildAll(options, state);
-      await reload(next).catch(async (error: unknown) => {
-        await reload(serving);
-        throw error;
-      });
-      serving = next;
-      watcher.update(next.inputs);
-      watcher.watchWholeFolders(false);
-      for (const warning of next.project.warnings) log(options, "warn", warning);
-      log(options, "info", `reloaded: ${next.project.graphs.join(", ")}`);
-    } catch (error) {
-      watcher.watchWholeFolders(true);
-      log(options, "error", `${(error as Error).message}\nthe version before goes on serving`);
-    } finally {
-      running = false;
-    }
-    if (!changedAgain) return;
-    changedAgain = false;
-    await rebuild();
-  };
-  const watcher = watchFiles(first.inputs, () => void rebuild());
-  return () => watcher.close();
-}
-
-async function directUrl(miniflare: Miniflare): Promise<URL> {
+/** Waits for a start, and puts the reason of a failed one in terms of the source files. */
+async function started<T>(build: Build, start: Promise<T>): Promise<T> {
   try {
-    return await miniflare.unsafeGetDirectURL();
+    return await start;
   } catch (error) {
-    throw new CliError((error as Error).message);
+    throw new CliError(build.mapFrames(startFailure(error)));
   }
 }
 
@@ -255,6 +239,8 @@ async function runAll(cleanUps: (() => unknown)[]): Promise<void> {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }
 
-function log(options: PlatformOptions, level: PlatformLog["level"], message: string): void {
-  options.onLog({ source: "platform", level, message });
+function warn(options: PlatformOptions, { project }: Build): void {
+  for (const message of project.warnings) {
+    options.onLog({ source: "platform", level: "warn", message });
+  }
 }

@@ -10,12 +10,16 @@ const PARENT_POLL_MS = 500;
 const NEEDED_MAJOR = 24;
 
 /**
- * Sets the checkout up and runs `node <args>` to its end, with this process's terminal and signals.
- * Never returns: this process leaves with the program's exit code.
+ * Sets the checkout up and runs `node <args>`, with this process's terminal and signals; several
+ * commands run one after the other until one fails. This process leaves with the last exit code.
  */
-export async function runNode(args, { browser = false } = {}) {
-  await setUp({ browser }).catch(exitWith);
-  process.exit(await spawnNode(args));
+export async function runNode(...commands) {
+  await setUp().catch(exitWith);
+  let code = 0;
+  for (const args of commands) {
+    if (code === 0) code = await spawnNode(args);
+  }
+  process.exit(code);
 }
 
 function spawnNode(args) {

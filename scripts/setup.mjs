@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -25,16 +26,41 @@ export async function installDependencies(root = REPO_ROOT) {
   if (await isInstalled(root)) return;
   await withLock(join(root, ".threadworks/setup.lock"), async () => {
     if (await isInstalled(root)) return;
-    const hasLockfile = existsSync(join(root, "package-lock.json"));
-    const command = hasLockfile ? "ci" : "install";
-    say(`Installing dependencies (npm ${command}); this takes a minute or two ...`);
-    const npm = npmCommand();
-    // Development dependencies are what runs the platform, also where NODE_ENV is "production".
-    const args = [...npm.args, command, "--include=dev", "--no-audit", "--no-fund"];
-    await run(npm.file, args, { cwd: root, timeoutMs: INSTALL_TIMEOUT_MS, what: `npm ${command}` });
+    say("Installing dependencies; this takes a minute or two ...");
+    await npmInstall(root);
     await writeMarker(root);
     say("Dependencies are installed.");
   });
+}
+
+async function npmInstall(root) {
+  const npm = npmCommand();
+  // Development dependencies are what runs the platform, also where NODE_ENV is "production".
+  const options = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const deadline = Date.now() + INSTALL_TIMEOUT_MS;
+  const attempt = (command, output, extra = []) =>
+    run(npm.file, [...npm.args, command, ...options, ...extra], {
+      cwd: root,
+      output,
+      timeoutMs: deadline - Date.now(),
+      what: `npm ${command}`,
+    });
+
+  if (!existsSync(join(root, "package-lock.json"))) {
+    await attempt("install", "shown");
+    return;
+  }
+  try {
+    await attempt("ci", "kept");
+  } catch (error) {
+    // `npm ci` refuses a lockfile without the binaries of other platforms, which is all that a
+    // registry mirror lets npm write. `npm install` installs the same versions from it.
+    if (!error.output?.includes("EUSAGE")) {
+      process.stderr.write(error.output ?? "");
+      throw error;
+    }
+    await attempt("install", "shown", ["--no-save"]);
+  }
 }
 
 async function isInstalled(root) {
@@ -152,10 +178,22 @@ export async function setUp({ browser = false } = {}) {
   if (browser) process.env.CHROMIUM_PATH = await ensureBrowser();
 }
 
-/** Runs a command with its output on stderr, because stdout belongs to what is set up. */
-function run(file, args, { cwd = REPO_ROOT, env = process.env, timeoutMs, what }) {
+/**
+ * Runs a command to its end. Its output goes to stderr, because stdout belongs to what is set up, or is
+ * kept for the error's `output`.
+ */
+function run(
+  file,
+  args,
+  { cwd = REPO_ROOT, env = process.env, output = "shown", timeoutMs, what },
+) {
   return new Promise((succeed, fail) => {
-    const child = spawn(file, args, { cwd, env, stdio: ["ignore", 2, 2], detached: true });
+    const stdio = output === "shown" ? ["ignore", 2, 2] : ["ignore", "pipe", "pipe"];
+    const child = spawn(file, args, { cwd, env, stdio, detached: true });
+    let kept = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text) => (kept += text));
+    }
     const killAll = (signal) => {
       try {
         process.kill(-child.pid, signal);
@@ -165,27 +203,23 @@ function run(file, args, { cwd = REPO_ROOT, env = process.env, timeoutMs, what }
     };
     const onSignal = (signal) => {
       killAll(signal);
-      process.exit(130);
+      process.exit(128 + constants.signals[signal]);
     };
     const timer = setTimeout(() => {
       killAll("SIGKILL");
-      fail(new SetupError(`${what} took longer than ${Math.round(timeoutMs / 60_000)} minutes`));
+      end(new SetupError(`${what} took too long and was stopped`));
     }, timeoutMs);
-    const settle = () => {
+    const end = (error) => {
       clearTimeout(timer);
-      process.off("SIGINT", onSignal);
-      process.off("SIGTERM", onSignal);
+      for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
+      if (error === undefined) succeed();
+      else fail(Object.assign(error, { output: kept }));
     };
-    process.on("SIGINT", onSignal);
-    process.on("SIGTERM", onSignal);
-    child.once("error", (error) => {
-      settle();
-      fail(new SetupError(`${what} could not be started: ${error.message}`));
-    });
-    child.once("exit", (code, signal) => {
-      settle();
-      if (code === 0) succeed();
-      else fail(new SetupError(`${what} failed (${signal ?? `exit code ${code}`}); see above`));
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, onSignal);
+    child.once("error", (error) => end(new SetupError(`${what} did not start: ${error.message}`)));
+    child.once("close", (code, signal) => {
+      if (code === 0) end();
+      else end(new SetupError(`${what} failed (${signal ?? `exit code ${code}`}); see above`));
     });
   });
 }

@@ -1,17 +1,19 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { REPO_ROOT } from "./setup.mjs";
+import { exitWith, REPO_ROOT, setUp } from "./setup.mjs";
 import { runNode } from "./run-node.mjs";
 
 const vitest = join(REPO_ROOT, "node_modules/vitest/vitest.mjs");
 const report = join(REPO_ROOT, ".threadworks/test-report.json");
+const args = process.argv.slice(2);
 
+const selectsFiles = args.some((arg) => !arg.startsWith("-"));
+const browser = selectsFiles
+  ? args.some((arg) => arg.includes("browser"))
+  : existsSync(join(REPO_ROOT, "test/browser"));
+await setUp({ browser }).catch(exitWith);
+
+// Whoever reads the report must not find that of an earlier run.
 rmSync(report, { force: true });
-await runNode([
-  vitest,
-  "run",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
-]);
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+await runNode([vitest, "run", ...reporters, ...args]);

@@ -44,13 +44,14 @@ export type WorkerConfig = {
 };
 
 /** Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. */
-export function readWorkerConfig(repoRoot: string, env?: string): WorkerConfig {
-  // wrangler would print on stdout which files it reads.
-  process.env["WRANGLER_LOG"] ??= "error";
+export function readWorkerConfig(repoRoot: string): WorkerConfig {
   const configPath = join(repoRoot, "wrangler.toml");
-  const config = unstable_readConfig({ config: configPath, ...(env === undefined ? {} : { env }) });
+  const { config, options } = withoutWranglerLog(() => {
+    const read = unstable_readConfig({ config: configPath });
+    return { config: read, options: unstable_getMiniflareWorkerOptions(read) };
+  });
   if (config.name === undefined) throw new CliError(`${configPath} gives no name`);
-  const { workerOptions, define, main } = unstable_getMiniflareWorkerOptions(config);
+  const { workerOptions, define, main } = options;
   const databases = (config.d1_databases as D1Config[]).map((database) => ({
     binding: database.binding,
     table: database.migrations_table,
@@ -65,8 +66,19 @@ export function readWorkerConfig(repoRoot: string, env?: string): WorkerConfig {
     define,
     crons: config.triggers.crons ?? [],
     databases,
-    miniflare: workerOptions as WorkerSettings,
+    miniflare: workerOptions,
   };
+}
+
+/** wrangler prints on stdout which files it reads. */
+function withoutWranglerLog<T>(read: () => T): T {
+  const level = process.env["WRANGLER_LOG"];
+  process.env["WRANGLER_LOG"] = level ?? "error";
+  try {
+    return read();
+  } finally {
+    if (level === undefined) delete process.env["WRANGLER_LOG"];
+  }
 }
 
 export type ServeOptions = {
@@ -87,9 +99,7 @@ export function serveMiniflareOptions(
   config: WorkerConfig,
   options: ServeOptions,
 ): MiniflareOptions {
-  const { modulesRules: _modulesRules, ...workerOptions } = config.miniflare as WorkerSettings & {
-    modulesRules?: unknown;
-  };
+  const { modulesRules: _modulesRules, ...workerOptions } = config.miniflare;
   return convertV4MiniflareOptions({
     ...sharedOptions(options.persistPath, options.runtimeEnv),
     handleStructuredLogs: options.onLog,

@@ -146,7 +146,7 @@ async function rebuild(
   project: ProjectConfig,
 ): Promise<esbuild.BuildResult<{ metafile: true }>> {
   try {
-    return (await context.rebuild()) as esbuild.BuildResult<{ metafile: true }>;
+    return await context.rebuild();
   } catch (error) {
     const { errors } = error as esbuild.BuildFailure;
     if (!Array.isArray(errors)) throw error;

@@ -3,6 +3,9 @@ import { sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
 
 const NODE_BUILTIN = new RegExp(`^(?:node:)?(?:${builtinModules.join("|")})$`);
+/** Null: the bundler resolves the module as it always does. */
+type Resolution = OnResolveResult | null;
+
 const REQUIRED_BUILTIN = "required-node-builtin";
 
 /**
@@ -39,17 +42,17 @@ export function oneLangChainPlugin(options: { repoRoot: string; projectDir: stri
   return {
     name: "one-langchain",
     setup(build) {
-      build.onResolve({ filter: /^@langchain\// }, async (args) => {
-        if (args.pluginData === alreadyTried || !args.importer.startsWith(repoPrefix)) return;
+      build.onResolve({ filter: /^@langchain\// }, async (args): Promise<Resolution> => {
+        if (args.pluginData === alreadyTried || !args.importer.startsWith(repoPrefix)) return null;
         const fromProject = await build.resolve(args.path, {
           kind: args.kind,
           importer: args.importer,
           resolveDir: options.projectDir,
           pluginData: alreadyTried,
         });
-        if (fromProject.errors.length > 0) return;
-        const { errors: _errors, warnings: _warnings, suffix, ...rest } = fromProject;
-        return { ...rest, suffix } satisfies OnResolveResult;
+        if (fromProject.errors.length > 0) return null;
+        const { path, external, namespace, sideEffects, suffix } = fromProject;
+        return { path, external, namespace, sideEffects, suffix };
       });
     },
   };

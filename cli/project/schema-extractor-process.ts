@@ -8,8 +8,8 @@ import type { SchemaReply, SchemaRequest } from "./extract-schemas.ts";
 
 useOwnTypeScript();
 
-process.once("message", async (requests: SchemaRequest[]) => {
-  process.send?.(await extract(requests));
+process.once("message", (requests: SchemaRequest[]) => {
+  void extract(requests).then((reply) => process.send?.(reply));
 });
 
 async function extract(requests: SchemaRequest[]): Promise<SchemaReply> {

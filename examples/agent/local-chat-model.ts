@@ -9,8 +9,8 @@ import {
 } from "@langchain/core/language_models/chat_models";
 import {
   AIMessageChunk,
-  type AIMessageChunkFields,
   type BaseMessage,
+  type StandardMessageStructure,
   type UsageMetadata,
 } from "@langchain/core/messages";
 import type { ToolCallChunk } from "@langchain/core/messages/tool";
@@ -82,8 +82,7 @@ export class LocalChatModel extends BaseChatModel<CallOptions> {
     const id = `msg_${crypto.randomUUID()}`;
     for (const fields of replyChunks(reply, countTokens(messages))) {
       await pause(this.#tokenDelayMs, options.signal);
-      // LangChain's type of usage_metadata is `never` under exactOptionalPropertyTypes.
-      const message = new AIMessageChunk({ ...fields, id } as AIMessageChunkFields);
+      const message = new AIMessageChunk<StandardMessageStructure>({ ...fields, id });
       const chunk = new ChatGenerationChunk({ message, text: message.text });
       await runManager?.handleLLMNewToken(
         message.text,

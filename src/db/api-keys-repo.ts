@@ -1,44 +1,32 @@
-import { and, eq, isNull, lt, or } from "drizzle-orm";
-import type { Database } from "./client.ts";
-import { apiKeys, type Plan, workspaces } from "./schema.ts";
-
 export type KeyIdentity = {
-  keyId: string;
+  key_id: string;
   hash: string;
-  workspaceId: string;
-  plan: Plan;
-  lastUsedAt: number | null;
+  workspace_id: string;
+  last_used_at: number | null;
 };
 
-/** The unrevoked key with this hash, with its workspace. */
-export async function findKeyByHash(db: Database, hash: string): Promise<KeyIdentity | undefined> {
+/** The key with this hash, unless it was revoked. */
+export async function findKeyByHash(db: D1Database, hash: string): Promise<KeyIdentity | null> {
   return db
-    .select({
-      keyId: apiKeys.id,
-      hash: apiKeys.hash,
-      workspaceId: apiKeys.workspaceId,
-      plan: workspaces.plan,
-      lastUsedAt: apiKeys.lastUsedAt,
-    })
-    .from(apiKeys)
-    .innerJoin(workspaces, eq(workspaces.id, apiKeys.workspaceId))
-    .where(and(eq(apiKeys.hash, hash), isNull(apiKeys.revokedAt)))
-    .get();
+    .prepare(
+      `SELECT id AS key_id, hash, workspace_id, last_used_at FROM api_keys
+       WHERE hash = ? AND revoked_at IS NULL`,
+    )
+    .bind(hash)
+    .first<KeyIdentity>();
 }
 
 /** Notes the use, unless one was noted since `before`. */
 export async function touchKey(
-  db: Database,
+  db: D1Database,
   keyId: string,
   times: { now: number; before: number },
 ): Promise<void> {
   await db
-    .update(apiKeys)
-    .set({ lastUsedAt: times.now })
-    .where(
-      and(
-        eq(apiKeys.id, keyId),
-        or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, times.before)),
-      ),
-    );
+    .prepare(
+      `UPDATE api_keys SET last_used_at = ?1
+       WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?3)`,
+    )
+    .bind(times.now, keyId, times.before)
+    .run();
 }

@@ -1,25 +1,33 @@
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 
-// Times are integers, epoch milliseconds. The tenant is the first column of every key.
+/**
+ * The D1 database of a region. Migrations are generated from this file; repositories take their row
+ * types from it. Keys begin with the tenant. Times are epoch milliseconds; JSON columns hold text.
+ */
 
 export const PLANS = ["developer", "plus", "enterprise"] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-type JsonObject = Record<string, unknown>;
-
 export const workspaces = sqliteTable("workspaces", {
   id: text().primaryKey(),
   name: text().notNull(),
   plan: text({ enum: PLANS }).notNull(),
-  createdAt: integer("created_at").notNull(),
+  created_at: integer().notNull(),
 });
 
 export const apiKeys = sqliteTable(
   "api_keys",
   {
     id: text().primaryKey(),
-    workspaceId: text("workspace_id")
+    workspace_id: text()
       .notNull()
       .references(() => workspaces.id),
     name: text().notNull(),
@@ -27,50 +35,51 @@ export const apiKeys = sqliteTable(
     prefix: text().notNull(),
     /** Hex SHA-256 of the key. The key itself is shown once and not stored. */
     hash: text().notNull(),
-    createdAt: integer("created_at").notNull(),
-    lastUsedAt: integer("last_used_at"),
-    revokedAt: integer("revoked_at"),
+    created_at: integer().notNull(),
+    last_used_at: integer(),
+    revoked_at: integer(),
   },
   (table) => [
     uniqueIndex("api_keys_by_hash").on(table.hash),
-    index("api_keys_by_workspace").on(table.workspaceId, table.createdAt),
+    index("api_keys_by_workspace").on(table.workspace_id, table.created_at),
   ],
 );
 
 const scopeColumns = {
-  workspaceId: text("workspace_id").notNull(),
-  deploymentId: text("deployment_id").notNull(),
+  workspace_id: text().notNull(),
+  deployment_id: text().notNull(),
 };
 
-const assistantContent = {
-  assistantId: text("assistant_id").notNull(),
+const assistantColumns = {
+  assistant_id: text().notNull(),
   version: integer().notNull(),
-  graphId: text("graph_id").notNull(),
+  graph_id: text().notNull(),
   name: text().notNull(),
   description: text(),
-  config: text({ mode: "json" }).$type<JsonObject>().notNull(),
-  context: text({ mode: "json" }).$type<JsonObject>().notNull(),
-  metadata: text({ mode: "json" }).$type<JsonObject>().notNull(),
-  createdAt: integer("created_at").notNull(),
+  config: text().notNull(),
+  context: text().notNull(),
+  metadata: text().notNull(),
+  created_at: integer().notNull(),
 };
 
-/** The active version of each assistant. */
+/** The current version of each assistant. */
 export const assistants = sqliteTable(
   "assistants",
-  { ...scopeColumns, ...assistantContent, updatedAt: integer("updated_at").notNull() },
+  { ...scopeColumns, ...assistantColumns, updated_at: integer().notNull() },
   (table) => [
-    primaryKey({ columns: [table.workspaceId, table.deploymentId, table.assistantId] }),
-    index("assistants_by_creation").on(table.workspaceId, table.deploymentId, table.createdAt),
+    primaryKey({ columns: [table.workspace_id, table.deployment_id, table.assistant_id] }),
+    index("assistants_by_creation").on(table.workspace_id, table.deployment_id, table.created_at),
+    index("assistants_by_graph").on(table.workspace_id, table.deployment_id, table.graph_id),
   ],
 );
 
-/** Every version of each assistant, the active one included. */
+/** Every version of each assistant, the current one included. */
 export const assistantVersions = sqliteTable(
   "assistant_versions",
-  { ...scopeColumns, ...assistantContent },
+  { ...scopeColumns, ...assistantColumns },
   (table) => [
     primaryKey({
-      columns: [table.workspaceId, table.deploymentId, table.assistantId, table.version],
+      columns: [table.workspace_id, table.deployment_id, table.assistant_id, table.version],
     }),
   ],
 );
@@ -80,26 +89,33 @@ export const threads = sqliteTable(
   "threads",
   {
     ...scopeColumns,
-    threadId: text("thread_id").notNull(),
+    thread_id: text().notNull(),
     status: text({ enum: ["idle", "busy", "interrupted", "error"] }).notNull(),
     metadata: text().notNull(),
     config: text().notNull(),
-    /** JSON; null when there are none, or when `valuesOmitted`. */
-    values: text("state_values"),
-    /** The values are too large for the index: they are read from the ThreadObject. */
-    valuesOmitted: integer("values_omitted", { mode: "boolean" }).notNull(),
+    state_values: text(),
     interrupts: text().notNull(),
     error: text(),
-    createdAt: integer("created_at").notNull(),
-    updatedAt: integer("updated_at").notNull(),
-    stateUpdatedAt: integer("state_updated_at").notNull(),
+    /** Which JSON columns were too large and are left empty: the ThreadObject has them. */
+    omitted: text({ enum: ["none", "values", "all"] }).notNull(),
+    /** Length of the values' JSON text, and of all JSON texts together; what is omitted counts. */
+    values_chars: integer().notNull(),
+    json_chars: integer().notNull(),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+    state_updated_at: integer().notNull(),
     /** Of the ThreadObject's row: an older one never overwrites a newer one. */
     version: integer().notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.workspaceId, table.deploymentId, table.threadId] }),
-    index("threads_by_update").on(table.workspaceId, table.deploymentId, table.updatedAt),
-    index("threads_by_creation").on(table.workspaceId, table.deploymentId, table.createdAt),
-    index("threads_by_status").on(table.workspaceId, table.deploymentId, table.status),
+    primaryKey({ columns: [table.workspace_id, table.deployment_id, table.thread_id] }),
+    index("threads_by_update").on(table.workspace_id, table.deployment_id, table.updated_at),
+    index("threads_by_creation").on(table.workspace_id, table.deployment_id, table.created_at),
+    index("threads_by_status").on(
+      table.workspace_id,
+      table.deployment_id,
+      table.status,
+      table.updated_at,
+    ),
   ],
 );

@@ -64,7 +64,9 @@ export function defineGraphHost(project: Project): GraphHostClass {
 
     async drawGraph(ref: GraphRef & { xray: boolean | number }): Promise<HostResult<unknown>> {
       return withGraph(ref, async (graph) => {
-        const drawn = await graph.getGraphAsync(Object.assign(graphConfig(ref), { xray: ref.xray }));
+        const drawn = await graph.getGraphAsync(
+          Object.assign(graphConfig(ref), { xray: ref.xray }),
+        );
         return toWire(drawn.toJSON());
       });
     }
@@ -110,10 +112,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
   }
 }
 
-type GraphHostClass = new (
-  ctx: ExecutionContext,
-  env: Env,
-) => WorkerEntrypoint<Env> & GraphHostApi;
+type GraphHostClass = new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> & GraphHostApi;
 
 function graphConfig(ref: GraphRef): { configurable: Record<string, unknown> } {
   return { configurable: ref.config.configurable };

@@ -193,9 +193,15 @@ export type StoredItem = {
 };
 
 /** Every GraphHost method that can fail on the caller's account answers with this union. */
-export type HostResult<T> = { ok: true; value: T } | { ok: false; code: HostErrorCode; message: string };
+export type HostResult<T> =
+  | { ok: true; value: T }
+  | { ok: false; code: HostErrorCode; message: string };
 
-export type HostErrorCode = "graph_not_found" | "invalid_update" | "graph_failed" | "node_not_found";
+export type HostErrorCode =
+  | "graph_not_found"
+  | "invalid_update"
+  | "graph_failed"
+  | "node_not_found";
 
 export type GraphInfo = { graph_id: string; description: string | null };
 

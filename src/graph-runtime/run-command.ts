@@ -2,7 +2,7 @@ import { type CommandParams, Send } from "@langchain/langgraph";
 import type { CommandSpec, SendSpec } from "./protocol.ts";
 
 /** The API's `command` object as the arguments of LangGraph's Command; absent keys stay absent. */
-export function toCommand(spec: CommandSpec): CommandParams<unknown, Record<string, unknown>, string> {
+export function toCommand(spec: CommandSpec): CommandParams {
   const { goto, update, resume } = spec;
   return {
     ...(goto !== undefined && goto !== null

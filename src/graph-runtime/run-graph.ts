@@ -1,12 +1,6 @@
 import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
-import type {
-  RunError,
-  RunOutcome,
-  RunPort,
-  RunSpec,
-  ThreadSnapshot,
-} from "./protocol.ts";
+import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
 import { toCommand } from "./run-command.ts";
 import { checkpointMetadata, runnableConfig } from "./run-config.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";

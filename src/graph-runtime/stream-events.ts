@@ -88,7 +88,8 @@ function apiForm(mode: string, data: unknown): unknown {
   if (mode === "checkpoints") return checkpointPayload(data);
   if (mode === "tasks") return taskPayload(data);
   if (mode !== "debug" || !isRecord(data)) return data;
-  if (data["type"] === "checkpoint") return { ...data, payload: checkpointPayload(data["payload"]) };
+  if (data["type"] === "checkpoint")
+    return { ...data, payload: checkpointPayload(data["payload"]) };
   if (data["type"] === "task_result") return { ...data, payload: taskPayload(data["payload"]) };
   return data;
 }

@@ -75,7 +75,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     if (!this.#mine(config)) return;
     const { limit = Infinity, filter } = options;
     let before: string | undefined = options.before?.configurable?.["checkpoint_id"];
-    for (let left = limit; left > 0; ) {
+    for (let left = limit; left > 0;) {
       const page = await this.#options.port.listCheckpoints({
         ns: config.configurable?.["checkpoint_ns"],
         id: config.configurable?.["checkpoint_id"],

@@ -37,7 +37,11 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly detail: unknown;
 
-  constructor(code: ErrorCode, message: string, options: { detail?: unknown; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { detail?: unknown; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.detail = options.detail;

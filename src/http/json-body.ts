@@ -23,7 +23,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
     headers.set("content-type", "application/json");
     c.req.raw = new Request(raw.url, { method, headers, signal: raw.signal });
   }
-  c.req.json = () => Promise.resolve(value);
+  c.req.json = <T>() => Promise.resolve(value as T);
   await next();
 };
 
@@ -52,7 +52,7 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
     throw invalidJson([], "not UTF-8");
   }

@@ -25,7 +25,8 @@ export function renderDetail(error: Error, c: Context<AppEnv>): Response {
     cause: error.cause instanceof Error ? error.cause.stack : undefined,
   });
   const request_id = c.var.requestId;
-  if (isOverload(error)) return c.json({ detail: "Service overloaded, try again", request_id }, 503);
+  if (isOverload(error))
+    return c.json({ detail: "Service overloaded, try again", request_id }, 503);
   return c.json({ detail: "Internal server error", request_id }, 500);
 }
 

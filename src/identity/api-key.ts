@@ -4,7 +4,7 @@ const KEY_PREFIX = "tw_";
 const SECRET_BYTES = 32;
 
 /** What of a key may be shown again: enough to tell keys apart, too little to guess one. */
-const SHOWN_CHARS = 10;
+const SHOWN_CHARS = KEY_PREFIX.length + 8;
 
 /** `tw_` and 43 base64url characters: 256 random bits. */
 export function generateApiKey(): string {
@@ -23,11 +23,12 @@ export async function hashApiKey(key: string): Promise<string> {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Compares two hashes in a time that does not depend on where they differ. */
+/** Compares two hex hashes in a time that does not depend on where they differ. */
 export function sameHash(left: string, right: string): boolean {
   let difference = left.length ^ right.length;
   for (let index = 0; index < left.length; index += 1) {
-    difference |= left.charCodeAt(index) ^ right.charCodeAt(index % (right.length || 1));
+    // NaN, past the end of `right`, counts as 0.
+    difference |= left.charCodeAt(index) ^ right.charCodeAt(index);
   }
   return difference === 0;
 }

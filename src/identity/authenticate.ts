@@ -1,7 +1,6 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { findKeyByHash, type KeyIdentity, touchKey } from "../db/api-keys-repo.ts";
-import { database } from "../db/client.ts";
-import type { AppEnv } from "../http/app-types.ts";
+import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { hashApiKey, sameHash } from "./api-key.ts";
@@ -9,44 +8,42 @@ import { hashApiKey, sameHash } from "./api-key.ts";
 /** How precise `last_used_at` is: not every request is worth a write. */
 const LAST_USED_PRECISION_MS = 60_000;
 
+/** Sets whose threads and assistants a request to the agent server is about. */
+export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { agentAuth, agentWorkspaceId } = c.var.settings;
+  // Open means open: a key of some other service, which SDKs send unasked, changes nothing.
+  const workspaceId = agentAuth === "none" ? agentWorkspaceId : (await requireKey(c)).workspace_id;
+  c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
+  await next();
+};
+
 /**
- * Requires an API key (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one, 403 when
- * `X-Tenant-Id` names another workspace than the key's.
+ * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
+ * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
-async function requireKey(c: Context<AppEnv>): Promise<KeyIdentity> {
-  const key = c.req.header("x-api-key") ?? bearerToken(c.req.header("authorization"));
-  if (key === undefined || key === "") {
-    throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
-  }
+async function requireKey(c: AppContext): Promise<KeyIdentity> {
+  const key = c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
+  if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
   const hash = await hashApiKey(key);
-  const identity = await findKeyByHash(database(c.env), hash);
-  if (identity === undefined || !sameHash(identity.hash, hash)) {
+  const identity = await findKeyByHash(c.env.DB, hash);
+  if (identity === null || !sameHash(identity.hash, hash)) {
     throw new ApiError("unauthorized", "Invalid API key");
   }
   const tenant = c.req.header("x-tenant-id");
-  if (tenant !== undefined && tenant.toLowerCase() !== identity.workspaceId) {
+  if (tenant !== undefined && tenant.toLowerCase() !== identity.workspace_id) {
     throw new ApiError("forbidden", "X-Tenant-Id is not the workspace of this API key");
   }
   noteUse(c, identity);
   return identity;
 }
 
-/** Sets whose threads and assistants a request to the agent server is about. */
-export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const { agentAuth, agentWorkspaceId } = c.var.settings;
-  // Open means open: a key of some other service, which SDKs send unasked, changes nothing.
-  const workspaceId = agentAuth === "none" ? agentWorkspaceId : (await requireKey(c)).workspaceId;
-  c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
-  return next();
-};
-
-function noteUse(c: Context<AppEnv>, identity: KeyIdentity): void {
+function noteUse(c: AppContext, identity: KeyIdentity): void {
   const now = Date.now();
   const before = now - LAST_USED_PRECISION_MS;
-  if (identity.lastUsedAt !== null && identity.lastUsedAt >= before) return;
-  c.executionCtx.waitUntil(touchKey(database(c.env), identity.keyId, { now, before }));
+  if (identity.last_used_at !== null && identity.last_used_at >= before) return;
+  c.executionCtx.waitUntil(touchKey(c.env.DB, identity.key_id, { now, before }));
 }
 
 function bearerToken(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : /^Bearer\s+(\S+)$/i.exec(header)?.[1];
+  return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
 }

@@ -27,10 +27,6 @@ type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel
 const COLUMNS =
   "ns, id, parent_id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format";
 
-const WRITE_KEY = "ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?";
-
-type WriteKey = readonly [ns: string, checkpointId: string, taskId: string, idx: number];
-
 /** Rows a filtered listing reads at a time: bounds memory while it looks for matches. */
 const SCAN_PAGE_ROWS = 100;
 
@@ -42,6 +38,8 @@ const SCAN_PAGE_ROWS = 100;
  */
 export class CheckpointTable {
   readonly #sql: SqlStorage;
+  /** The lineage of the checkpoint written last: usually the parent of the next one. */
+  #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -49,6 +47,8 @@ export class CheckpointTable {
 
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
   apply(batch: CheckpointBatch, runId: string | null): void {
+    // Should the transaction roll back, the lineage remembered here would be of rows that are gone.
+    this.#latest = null;
     for (const op of batch) {
       if ("put" in op) this.#put(op.put, runId);
       else this.#putWrites(op.writes, runId);
@@ -129,6 +129,7 @@ export class CheckpointTable {
 
   /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */
   deleteRun(runId: string): void {
+    this.#latest = null;
     this.#sql.exec(
       `DELETE FROM writes WHERE run_id = ?1
          OR (ns, checkpoint_id) IN (SELECT ns, id FROM checkpoints WHERE run_id = ?1)`,
@@ -170,20 +171,13 @@ export class CheckpointTable {
       put.format,
       runId,
     );
+    this.#latest = { ns: put.ns, id: put.id, sources };
   }
 
   #inheritedSources(put: CheckpointPut): Record<string, string> {
     const sources: Record<string, string> = {};
     if (put.parent_id === null) return sources;
-    const [parent] = this.#sql
-      .exec<{ channels: string }>(
-        "SELECT channels FROM checkpoints WHERE ns = ? AND id = ?",
-        put.ns,
-        put.parent_id,
-      )
-      .toArray();
-    if (parent === undefined) return sources;
-    const inherited: Record<string, string> = JSON.parse(parent.channels);
+    const inherited = this.#sourcesOf(put.ns, put.parent_id);
     for (const channel of put.inherited) {
       const source = inherited[channel];
       if (source !== undefined) sources[channel] = source;
@@ -191,43 +185,43 @@ export class CheckpointTable {
     return sources;
   }
 
-  #putWrites(put: WritesPut, runId: string | null): void {
-    const next = this.#sql
-      .exec<{ seq: number }>(
-        "SELECT coalesce(max(seq), -1) + 1 AS seq FROM writes WHERE ns = ? AND checkpoint_id = ?",
-        put.ns,
-        put.checkpoint_id,
+  #sourcesOf(ns: string, id: string): Record<string, string> {
+    if (this.#latest?.ns === ns && this.#latest.id === id) return this.#latest.sources;
+    const [row] = this.#sql
+      .exec<{ channels: string }>(
+        "SELECT channels FROM checkpoints WHERE ns = ? AND id = ?",
+        ns,
+        id,
       )
-      .one();
-    let { seq } = next;
+      .toArray();
+    return row === undefined ? {} : JSON.parse(row.channels);
+  }
+
+  #putWrites(put: WritesPut, runId: string | null): void {
     for (const [idx, channel, [type, data]] of put.writes) {
       const key = [put.ns, put.checkpoint_id, put.task_id, idx] as const;
-      if (this.#hasWrite(key)) {
-        // A task's ordinary writes count once; its special ones (negative idx) replace the former.
-        if (idx >= 0) continue;
-        this.#sql.exec(`DELETE FROM writes WHERE ${WRITE_KEY}`, ...key);
+      // A task's ordinary writes count once; its special ones (negative idx) replace the former.
+      if (idx < 0) {
+        this.#sql.exec(
+          "DELETE FROM writes WHERE ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
+          ...key,
+        );
       }
       for (const [part, bytes] of byteParts(data).entries()) {
-        this.#sql.exec(
-          `INSERT INTO writes (ns, checkpoint_id, task_id, idx, part, run_id, channel, type, data, seq)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        const { rowsWritten } = this.#sql.exec(
+          `INSERT OR IGNORE INTO writes
+             (ns, checkpoint_id, task_id, idx, part, run_id, channel, type, data)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           ...key,
           part,
           runId,
           channel,
           type,
           bytes,
-          seq,
         );
+        if (rowsWritten === 0) break;
       }
-      seq += 1;
     }
-  }
-
-  #hasWrite(key: WriteKey): boolean {
-    return (
-      this.#sql.exec(`SELECT 1 FROM writes WHERE ${WRITE_KEY} LIMIT 1`, ...key).toArray().length > 0
-    );
   }
 
   #page(query: CheckpointQuery, before: string | null): CheckpointRow[] {
@@ -283,7 +277,7 @@ export class CheckpointTable {
   #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
     const rows = this.#sql
       .exec<WriteRow>(
-        "SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ? ORDER BY seq, part",
+        "SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ? ORDER BY rowid",
         ns,
         checkpointId,
       )

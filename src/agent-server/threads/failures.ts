@@ -1,5 +1,9 @@
 import { ApiError, type ErrorCode } from "../../http/errors.ts";
 
+export type Result<T, Code extends string> =
+  | { ok: true; value: T }
+  | { ok: false; code: Code; message?: string };
+
 type FailureCode =
   | "thread_not_found"
   | "thread_exists"

@@ -1,4 +1,7 @@
+import { scopeObjectName } from "../../lib/object-names.ts";
 import type { ThreadIndexObject } from "../thread-index/thread-index-object.ts";
+import { toIndexRow } from "../thread-index/thread-index-row.ts";
+import type { ThreadRow } from "./thread-record.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
 /** Lets a short run go from busy to idle within one write of the index. */
@@ -18,6 +21,7 @@ export class IndexOutbox {
   /** Confirmed by the index; ahead of the stored mark until an alarm records it. */
   #confirmed = 0;
   #draining: Promise<void> | null = null;
+  #failed = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(env: Env, storage: ThreadStorage) {
@@ -25,17 +29,17 @@ export class IndexOutbox {
     this.#storage = storage;
   }
 
-  isDirty(): boolean {
-    const thread = this.#storage.thread.get();
-    if (thread.temporary === 1) return false;
-    return thread.version > Math.max(this.#confirmed, thread.indexed_version);
+  /** The last write failed: an alarm has to try again. */
+  hasFailed(): boolean {
+    return this.#failed;
   }
 
-  /** In the background, shortly. */
-  drainSoon(): void {
-    this.#timer ??= setTimeout(() => {
+  /** In the background, shortly; then calls back. */
+  drainSoon(done: () => void): void {
+    if (this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
       this.#timer = null;
-      void this.drain();
+      void this.drain().then(done);
     }, DRAIN_DELAY_MS);
   }
 
@@ -62,17 +66,20 @@ export class IndexOutbox {
   async remove(): Promise<void> {
     const thread = this.#storage.thread.get();
     if (thread.temporary === 1) return;
-    await this.#object().remove(thread.thread_id, thread.version);
+    const scope = { workspaceId: thread.workspace_id, deploymentId: thread.deployment_id };
+    await this.#object().remove(scope, thread.thread_id, thread.version);
   }
 
   async #write(): Promise<void> {
-    while (this.#storage.thread.find() !== null && this.isDirty()) {
-      const row = this.#storage.thread.get();
-      if (row.deleted === 1) return;
+    for (;;) {
+      const row = this.#storage.thread.find();
+      if (row === null || row.deleted === 1 || !this.#isDirty(row)) return;
       try {
         await this.#object().put([toIndexRow(row, this.#storage.thread.values())]);
+        this.#failed = false;
       } catch (error) {
-        // The alarm that is set while the row is dirty tries again.
+        // The alarm that is set after a failure tries again.
+        this.#failed = true;
         console.error({ event: "index_write_failed", error: String(error) });
         return;
       }
@@ -80,9 +87,15 @@ export class IndexOutbox {
     }
   }
 
+  #isDirty(thread: ThreadRow): boolean {
+    if (thread.temporary === 1) return false;
+    return thread.version > Math.max(this.#confirmed, thread.indexed_version);
+  }
+
   #object(): DurableObjectStub<ThreadIndexObject> {
     const { workspace_id, deployment_id } = this.#storage.thread.get();
     const namespace = this.#env.THREAD_INDEX;
-    return namespace.get(namespace.idFromName(`${workspace_id}/${deployment_id}`));
+    const scope = { workspaceId: workspace_id, deploymentId: deployment_id };
+    return namespace.get(namespace.idFromName(scopeObjectName(scope)));
   }
 }

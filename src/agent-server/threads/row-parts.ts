@@ -8,7 +8,7 @@ const MAX_PART_CHARS = MAX_PART_BYTES / 3;
 export function textParts(text: string): string[] {
   if (text.length <= MAX_PART_CHARS) return [text];
   const parts: string[] = [];
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     let end = Math.min(start + MAX_PART_CHARS, text.length);
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;

@@ -48,7 +48,10 @@ for (const follow of ["none", "events", "result"] as const) {
     summary: `Create a run on a thread${suffix}`,
     request: {
       params: z.object({ thread_id: uuidParam() }),
-      body: { required: true, content: { "application/json": { schema: runCreateStatefulSchema } } },
+      body: {
+        required: true,
+        content: { "application/json": { schema: runCreateStatefulSchema } },
+      },
     },
     responses: { 200: response },
   });

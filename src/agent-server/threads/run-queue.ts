@@ -8,12 +8,12 @@ import type {
   ThreadSnapshot,
 } from "../../graph-runtime/protocol.ts";
 import { type CancelAction, Execution } from "./execution.ts";
-import { ExecutionPort, ReadPort } from "./run-port.ts";
+import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { RunRow } from "./run-table.ts";
-import { parseSnapshot } from "./snapshot.ts";
 import type { ThreadStatus } from "./thread-record.ts";
+import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
 /** A run that keeps dying with its process is given up after so many attempts. */
@@ -28,10 +28,11 @@ const RETRY_DELAY_MS = 500;
 export type RunQueueDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
+  states: ThreadStates;
   host: () => GraphHostApi;
   store: (operations: StoreOperation[]) => Promise<unknown[]>;
   now: () => number;
-  /** How long the events and the result of an ended run are kept for late readers. */
+  /** How long the events of an ended run are kept for late readers. */
   retentionMs: number;
   /** The thread or its queue changed: index and alarm may be out of date. */
   onChange: () => void;
@@ -39,7 +40,9 @@ export type RunQueueDeps = {
   onTemporaryEnd: (run: RunRow) => void;
 };
 
-export type EnqueueResult = { ok: true; run: RunRow; kwargs: RunKwargs } | { ok: false; code: "busy" };
+export type EnqueueResult =
+  | { ok: true; run: RunRow; kwargs: RunKwargs }
+  | { ok: false; code: "busy" };
 
 /**
  * Runs of one thread, one at a time, in the order they are due. The rows are the truth: `pump` looks
@@ -49,6 +52,8 @@ export class RunQueue {
   readonly #deps: RunQueueDeps;
   readonly #storage: ThreadStorage;
   #execution: Execution | null = null;
+  /** Final values of runs that ended while somebody waited for them, by run. */
+  readonly #results = new Map<number, string>();
 
   constructor(deps: RunQueueDeps) {
     this.#deps = deps;
@@ -98,9 +103,14 @@ export class RunQueue {
     return text === null ? null : JSON.parse(text);
   }
 
-  /** The final values of an ended run, while they are kept. */
-  result(run: RunRow): string | null {
-    return this.#storage.texts.get(resultName(run));
+  /** The final values of a run that has just ended; later they are read from its checkpoint. */
+  result(runSeq: number): string | null {
+    return this.#results.get(runSeq) ?? null;
+  }
+
+  /** Nobody waits for the run any more. */
+  forgetResult(runSeq: number): void {
+    this.#results.delete(runSeq);
   }
 
   /** Starts what is due, unless something runs. Also how an interrupted run is found again. */
@@ -136,14 +146,13 @@ export class RunQueue {
     checkpoints.deleteRun(run.run_id);
     log.delete(run.seq);
     texts.delete(kwargsName(run));
-    texts.delete(resultName(run));
     runs.delete(run.seq);
     this.#deps.streams.wake(run.seq);
   }
 
-  /** Drops the events and results whose time has come; a reader gets to the end. In a transaction. */
+  /** Drops the events whose time has come; a reader gets to the end. In a transaction. */
   expire(): void {
-    const { runs, texts, log } = this.#storage;
+    const { runs, log } = this.#storage;
     const now = this.#deps.now();
     for (const run of runs.expired(now)) {
       if (this.#deps.streams.hasReaders(run.seq)) {
@@ -151,7 +160,6 @@ export class RunQueue {
         continue;
       }
       log.delete(run.seq);
-      texts.delete(resultName(run));
       runs.keepUntil(run.seq, null);
     }
   }
@@ -302,13 +310,15 @@ export class RunQueue {
     }
     const status = execution.finalStatus(outcome.status);
     const error = outcome.status === "error" ? outcome.error : null;
-    this.#storage.transaction(() => {
-      this.#apply(run, outcome.tail);
+    if (this.#deps.streams.hasReaders(run.seq)) {
       const result = error === null ? outcome.result : JSON.stringify({ __error__: error });
-      this.#storage.texts.set(resultName(run), result ?? this.#storage.thread.values() ?? "{}");
+      this.#results.set(run.seq, result ?? this.#storage.thread.values() ?? "{}");
+    }
+    this.#storage.transaction(() => {
+      this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
+      if (this.#keepsEvents(run)) this.#append(run, outcome.tail.events);
       this.#endRow(run, status, error);
-      const settled = settledStatus(outcome, status);
-      this.#settle(settled, outcome.snapshot, error);
+      this.#settle(settledStatus(outcome, status), outcome.snapshot, error);
     });
     this.#conclude(execution);
   }
@@ -316,7 +326,7 @@ export class RunQueue {
   /** The run and all it stored go; the thread shows again what it showed before. */
   async #rollBack(execution: Execution): Promise<void> {
     const { run } = execution;
-    const before = await this.#snapshotBefore(run);
+    const before = await this.#deps.states.before(run);
     if (this.#execution !== execution) return;
     this.#storage.transaction(() => {
       this.erase(run);
@@ -325,36 +335,24 @@ export class RunQueue {
     this.#conclude(execution);
   }
 
-  async #snapshotBefore(run: RunRow): Promise<ThreadSnapshot> {
-    const { checkpoints, thread } = this.#storage;
-    const previous = checkpoints.lastBefore(run.run_id);
-    if (previous === null) return { values: null, next: [], interrupts: {} };
-    const { thread_id } = thread.get();
-    const state = await this.#deps.host().getState(
-      {
-        graph_id: run.graph_id,
-        config: this.kwargs(run)?.config ?? { configurable: {}, metadata: {} },
-        thread_id,
-        checkpoint: { checkpoint_id: previous, checkpoint_ns: "" },
-        subgraphs: false,
-      },
-      new ReadPort(checkpoints),
-    );
-    return state.ok ? parseSnapshot(state.value) : { values: null, next: [], interrupts: {} };
-  }
-
   #endRow(run: RunRow, status: RunRow["status"], error: RunError | null): void {
     const now = this.#deps.now();
-    // Without `stream_resumable` the events are promised only until the run ends, but somebody who
-    // reads them slowly at that moment gets to the end.
-    const kept = run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
+    const kept = this.#keepsEvents(run);
     this.#storage.runs.end(run.seq, {
       status,
       error: error === null ? null : JSON.stringify(error),
       now,
-      expiresAt: now + this.#deps.retentionMs,
+      expiresAt: kept ? now + this.#deps.retentionMs : null,
     });
     if (!kept) this.#storage.log.delete(run.seq);
+  }
+
+  /**
+   * Without `stream_resumable` the events are promised only until the run ends, but whoever reads them
+   * at that moment gets to the end at its own pace.
+   */
+  #keepsEvents(run: RunRow): boolean {
+    return run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
   }
 
   #settle(settled: ThreadStatus, snapshot: ThreadSnapshot | null, error: RunError | null): void {
@@ -393,8 +391,4 @@ function abandonedOutcome(): RunOutcome {
 
 function kwargsName(run: RunRow): string {
   return `kwargs:${run.run_id}`;
-}
-
-function resultName(run: RunRow): string {
-  return `result:${run.run_id}`;
 }

@@ -9,7 +9,6 @@ import type {
 import type { Scope } from "../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "./run-table.ts";
 
-
 export type RunAssistant = {
   assistant_id: string;
   graph_id: string;

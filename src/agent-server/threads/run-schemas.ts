@@ -28,9 +28,7 @@ const sendSchema = z.strictObject({ node: z.string(), input: z.unknown() }).open
 
 export const commandSchema = z
   .strictObject({
-    goto: z
-      .union([z.string(), sendSchema, z.array(z.union([z.string(), sendSchema]))])
-      .nullish(),
+    goto: z.union([z.string(), sendSchema, z.array(z.union([z.string(), sendSchema]))]).nullish(),
     update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
     resume: z.unknown().optional(),
   })

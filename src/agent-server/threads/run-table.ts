@@ -37,16 +37,26 @@ export type NewRun = Pick<
   "run_id" | "assistant_id" | "graph_id" | "multitask_strategy" | "metadata" | "created_at"
 > & { resumable: boolean; now: number };
 
-/** The runs of one thread: its queue and its past. */
+/**
+ * The runs of one thread: its queue and its past. Runs in flight are also held in memory, since every
+ * step of every run asks about them; `reset` after a transaction that failed.
+ */
 export class RunTable {
   readonly #sql: SqlStorage;
+  #inFlight: RunRow[] | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
+  /** Forgets what is held in memory. */
+  reset(): void {
+    this.#inFlight = null;
+  }
+
   insert(run: NewRun): RunRow {
-    return this.#sql
+    const inFlight = this.inFlight();
+    const row = this.#sql
       .exec<RunRow>(
         `INSERT INTO runs (run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
            resumable, created_at, updated_at)
@@ -61,14 +71,12 @@ export class RunTable {
         run.now,
       )
       .one();
+    this.#inFlight = [...inFlight, row].toSorted(byTurn);
+    return row;
   }
 
   get(runId: string): RunRow | null {
     return this.#first("SELECT * FROM runs WHERE run_id = ?", runId);
-  }
-
-  bySeq(seq: number): RunRow | null {
-    return this.#first("SELECT * FROM runs WHERE seq = ?", seq);
   }
 
   /** Newest first. */
@@ -84,29 +92,30 @@ export class RunTable {
       .toArray();
   }
 
-  /** Runs of the thread that have not ended, in the order in which they will execute. */
-  inFlight(): RunRow[] {
-    return this.#sql
-      .exec<RunRow>(
-        `SELECT * FROM runs WHERE status IN ('running', 'pending')
-         ORDER BY status DESC, created_at, seq`,
-      )
-      .toArray();
+  /** Runs that have not ended, in the order in which they execute: the running one first. */
+  inFlight(): readonly RunRow[] {
+    this.#inFlight ??= this.#sql
+      .exec<RunRow>("SELECT * FROM runs WHERE status IN ('pending', 'running')")
+      .toArray()
+      .toSorted(byTurn);
+    return this.#inFlight;
+  }
+
+  isInFlight(seq: number): boolean {
+    return this.inFlight().some((run) => run.seq === seq);
   }
 
   running(): RunRow | null {
-    return this.#first("SELECT * FROM runs WHERE status = 'running' LIMIT 1");
+    return this.inFlight().find((run) => run.status === "running") ?? null;
   }
 
   /** The next one to execute, due or not: delayed runs are overtaken by those due earlier. */
   nextPending(): RunRow | null {
-    return this.#first(
-      "SELECT * FROM runs WHERE status = 'pending' ORDER BY created_at, seq LIMIT 1",
-    );
+    return this.inFlight().find((run) => run.status === "pending") ?? null;
   }
 
   start(seq: number, now: number): RunRow {
-    return this.#sql
+    const row = this.#sql
       .exec<RunRow>(
         `UPDATE runs SET status = 'running', attempt = attempt + 1, updated_at = ?1,
            started_at = coalesce(started_at, ?1) WHERE seq = ?2 RETURNING *`,
@@ -114,11 +123,14 @@ export class RunTable {
         seq,
       )
       .one();
+    this.#inFlight = [...this.#others(seq), row].toSorted(byTurn);
+    return row;
   }
 
+  /** `expiresAt` is when the run's events go; null when they are gone. */
   end(
     seq: number,
-    end: { status: RunStatus; error: string | null; now: number; expiresAt: number },
+    end: { status: RunStatus; error: string | null; now: number; expiresAt: number | null },
   ): void {
     this.#sql.exec(
       `UPDATE runs SET status = ?1, error = ?2, updated_at = ?3, ended_at = ?3, expires_at = ?4
@@ -129,10 +141,12 @@ export class RunTable {
       end.expiresAt,
       seq,
     );
+    this.#inFlight = this.#others(seq);
   }
 
   delete(seq: number): void {
     this.#sql.exec("DELETE FROM runs WHERE seq = ?", seq);
+    this.#inFlight = this.#others(seq);
   }
 
   expired(now: number): RunRow[] {
@@ -142,17 +156,24 @@ export class RunTable {
   }
 
   nextExpiry(): number | null {
-    return this.#sql
-      .exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs")
-      .one().at;
+    return this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs").one().at;
   }
 
-  /** When the run's events and result go; null when they are gone. */
+  /** When the run's events go; null when they are gone. */
   keepUntil(seq: number, expiresAt: number | null): void {
     this.#sql.exec("UPDATE runs SET expires_at = ? WHERE seq = ?", expiresAt, seq);
+  }
+
+  #others(seq: number): RunRow[] {
+    return this.inFlight().filter((run) => run.seq !== seq);
   }
 
   #first(query: string, ...bindings: SqlStorageValue[]): RunRow | null {
     return this.#sql.exec<RunRow>(query, ...bindings).toArray()[0] ?? null;
   }
+}
+
+function byTurn(left: RunRow, right: RunRow): number {
+  if (left.status !== right.status) return left.status === "running" ? -1 : 1;
+  return left.created_at - right.created_at || left.seq - right.seq;
 }

@@ -6,7 +6,7 @@ import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
-import type { HistoryQuery } from "./thread-object.ts";
+import type { HistoryQuery } from "./thread-states.ts";
 import {
   beforeId,
   historySchema,

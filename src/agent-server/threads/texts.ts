@@ -9,10 +9,16 @@ export class Texts {
   }
 
   set(name: string, text: string): void {
-    this.delete(name);
-    for (const [part, data] of textParts(text).entries()) {
-      this.#sql.exec("INSERT INTO texts (name, part, data) VALUES (?, ?, ?)", name, part, data);
+    const parts = textParts(text);
+    for (const [part, data] of parts.entries()) {
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO texts (name, part, data) VALUES (?, ?, ?)",
+        name,
+        part,
+        data,
+      );
     }
+    this.#sql.exec("DELETE FROM texts WHERE name = ? AND part >= ?", name, parts.length);
   }
 
   get(name: string): string | null {

@@ -1,49 +1,37 @@
 import { DurableObject } from "cloudflare:workers";
-import type {
-  CheckpointRef,
-  GraphHostApi,
-  RunConfig,
-  StateUpdate,
-  WireCheckpoint,
-} from "../../graph-runtime/protocol.ts";
+import type { GraphHostApi, WireCheckpoint } from "../../graph-runtime/protocol.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { CancelAction } from "./execution.ts";
+import type { Result } from "./failures.ts";
 import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
-import { ReadPort, UpdatePort } from "./run-port.ts";
 import type { CreateRunRequest } from "./run-request.ts";
 import { RunStreams } from "./run-streams.ts";
 import type { RunRow, RunStatus } from "./run-table.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import { hasSchema } from "./thread-schema.ts";
+import {
+  type HistoryQuery,
+  type StateQuery,
+  ThreadStates,
+  type UpdateStateRequest,
+} from "./thread-states.ts";
 import { ThreadStorage } from "./thread-storage.ts";
 import { type Run, type Thread, toRun, toThread } from "./wire.ts";
 
 /** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
-const HEARTBEAT_MS = 5000;
+const HEARTBEAT_MS = 10_000;
 
 /** When an index row that could not be written at once is tried again. */
-const INDEX_RETRY_MS = 30_000;
-
-export type Failure<Code extends string> = { ok: false; code: Code; message?: string };
-export type Result<T, Code extends string> = { ok: true; value: T } | Failure<Code>;
+const INDEX_RETRY_MS = 5000;
 
 export type CreateThreadRequest = {
   scope: Scope;
   thread_id: string;
   metadata: Record<string, unknown>;
   if_exists: "raise" | "do_nothing";
-};
-
-export type StateQuery = { checkpoint: CheckpointRef | null; subgraphs: boolean };
-
-export type HistoryQuery = {
-  checkpoint: CheckpointRef | null;
-  limit: number;
-  before: string | null;
-  filter: Record<string, unknown> | null;
 };
 
 export type EventsQuery = {
@@ -63,10 +51,12 @@ export type EventsQuery = {
 export class ThreadObject extends DurableObject<Env> {
   readonly #storage: ThreadStorage;
   readonly #streams: RunStreams;
+  readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #index: IndexOutbox;
   #alarmAt: number | null = null;
   #exists: boolean;
+  #woken = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -74,15 +64,21 @@ export class ThreadObject extends DurableObject<Env> {
     this.#exists = hasSchema(ctx.storage.sql);
     if (this.#exists) this.#storage.migrate();
     this.#streams = new RunStreams(this.#storage.log, {
-      hasEnded: (seq) => this.#hasEnded(seq),
-      resultOf: (seq) => this.#resultBySeq(seq),
-      onLeave: () => this.#deleteIfDone(),
+      hasEnded: (seq) => !this.#exists || !this.#storage.runs.isInFlight(seq),
+      resultOf: (seq) => this.#queue.result(seq),
+      onLeave: (seq) => {
+        if (!this.#streams.hasReaders(seq)) this.#queue.forgetResult(seq);
+        this.#deleteIfDone();
+      },
     });
     this.#index = new IndexOutbox(env, this.#storage);
+    const host = (): GraphHostApi => graphHost(ctx);
+    this.#states = new ThreadStates(this.#storage, host);
     this.#queue = new RunQueue({
       storage: this.#storage,
       streams: this.#streams,
-      host: () => this.#host(),
+      states: this.#states,
+      host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
       now: () => Date.now(),
       retentionMs: Number(env.RESUMABLE_STREAM_TTL_SECONDS) * 1000,
@@ -98,7 +94,7 @@ export class ThreadObject extends DurableObject<Env> {
       return { ok: true, value: this.#thread(existing) };
     }
     this.#make(request.scope, request.thread_id, request.metadata, false);
-    await this.#index.drain();
+    await this.#drainIndex();
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
 
@@ -109,9 +105,8 @@ export class ThreadObject extends DurableObject<Env> {
 
   async patch(metadata: Record<string, unknown>): Promise<Thread | null> {
     if (this.#wake() === null) return null;
-    this.#storage.thread.mergeMetadata(metadata, Date.now());
-    this.#changed();
-    await this.#index.drain();
+    this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
+    await this.#drainIndex();
     return this.#thread(this.#storage.thread.get());
   }
 
@@ -119,7 +114,7 @@ export class ThreadObject extends DurableObject<Env> {
   async remove(): Promise<boolean> {
     if (this.#wake() === null) return false;
     this.#queue.abandon();
-    this.#storage.thread.markDeleted();
+    this.#storage.transaction(() => this.#storage.thread.markDeleted());
     this.#scheduleAlarm();
     await this.#finishRemoval();
     return true;
@@ -128,7 +123,10 @@ export class ThreadObject extends DurableObject<Env> {
   async createRun(
     request: CreateRunRequest,
   ): Promise<
-    Result<{ run: Run; stream: ReadableStream<Uint8Array> | null }, "thread_not_found" | "thread_busy">
+    Result<
+      { run: Run; stream: ReadableStream<Uint8Array> | null },
+      "thread_not_found" | "thread_busy"
+    >
   > {
     if (this.#wake() === null) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
@@ -186,7 +184,7 @@ export class ThreadObject extends DurableObject<Env> {
     const run = this.#wake() === null ? null : this.#storage.runs.get(runId);
     if (run === null) return { ok: false, code: "run_not_found" };
     if (!isInFlight(run)) return { ok: true, value: null };
-    const cancelled = this.#queue.cancel(run, options.action).then(() => this.#queue.pump());
+    const cancelled = this.#queue.cancel(run, options.action);
     if (options.wait) await cancelled;
     return { ok: true, value: null };
   }
@@ -200,9 +198,7 @@ export class ThreadObject extends DurableObject<Env> {
     if (!found.ok) return found;
     const run = found.value;
     const onDisconnect = options.cancel_on_disconnect ? () => this.#cancelLater(runId) : null;
-    if (!isInFlight(run) && this.#queue.result(run) === null) {
-      return { ok: true, value: textStream(await this.#oldResult(run)) };
-    }
+    if (!isInFlight(run)) return { ok: true, value: textStream(await this.#states.resultOf(run)) };
     return { ok: true, value: this.#streams.result(run.seq, onDisconnect) };
   }
 
@@ -224,40 +220,25 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: stream };
   }
 
-  /** JSON text of a ThreadState. */
-  async getState(
-    query: StateQuery,
-  ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
+  async getState(query: StateQuery): Promise<Result<string, "thread_not_found" | "graph_failed">> {
     const thread = this.#wake();
-    if (thread === null) return { ok: false, code: "thread_not_found" };
-    if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
-    const state = await this.#host().getState(
-      { ...this.#graphRef(thread, thread.graph_id), ...query },
-      new ReadPort(this.#storage.checkpoints),
-    );
-    return state.ok ? state : { ok: false, code: "graph_failed", message: state.message };
+    return thread === null
+      ? { ok: false, code: "thread_not_found" }
+      : this.#states.get(thread, query);
   }
 
-  /** JSON text of a list of ThreadStates. */
   async getHistory(
     query: HistoryQuery,
   ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
     const thread = this.#wake();
-    if (thread === null) return { ok: false, code: "thread_not_found" };
-    if (thread.graph_id === null) return { ok: true, value: "[]" };
-    const history = await this.#host().getHistory(
-      { ...this.#graphRef(thread, thread.graph_id), ...query },
-      new ReadPort(this.#storage.checkpoints),
-    );
-    return history.ok ? history : { ok: false, code: "graph_failed", message: history.message };
+    return thread === null
+      ? { ok: false, code: "thread_not_found" }
+      : this.#states.history(thread, query);
   }
 
-  async updateState(request: {
-    checkpoint: CheckpointRef | null;
-    supersteps: StateUpdate[][];
-    /** For a thread that has not run yet: the graph whose state this is. */
-    graph_id: string | null;
-  }): Promise<
+  async updateState(
+    request: UpdateStateRequest,
+  ): Promise<
     Result<
       WireCheckpoint,
       "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed"
@@ -266,36 +247,9 @@ export class ThreadObject extends DurableObject<Env> {
     const thread = this.#wake();
     if (thread === null) return { ok: false, code: "thread_not_found" };
     if (this.#storage.runs.inFlight().length > 0) return { ok: false, code: "thread_busy" };
-    const metadataGraph: unknown = JSON.parse(thread.metadata)["graph_id"];
-    const graphId =
-      request.graph_id ??
-      thread.graph_id ??
-      (typeof metadataGraph === "string" ? metadataGraph : null);
-    if (graphId === null) return { ok: false, code: "no_graph" };
-    const { checkpoints, thread: record } = this.#storage;
-    const updated = await this.#host().updateState(
-      {
-        ...this.#graphRef(thread, graphId),
-        checkpoint: request.checkpoint,
-        supersteps: request.supersteps,
-      },
-      new UpdatePort(checkpoints, (batch) =>
-        this.#storage.transaction(() => checkpoints.apply(batch, null)),
-      ),
-    );
-    if (!updated.ok) {
-      const code = updated.code === "invalid_update" ? "invalid_update" : "graph_failed";
-      return { ok: false, code, message: updated.message };
-    }
-    const { checkpoint, snapshot } = updated.value;
-    this.#storage.transaction(() => {
-      record.setGraph(graphId);
-      record.setState(snapshot, snapshot.next.length > 0 ? "interrupted" : "idle", null);
-      record.settle(this.#storage.runs.inFlight().length > 0, Date.now());
-    });
-    this.#changed();
-    await this.#index.drain();
-    return { ok: true, value: checkpoint };
+    const updated = await this.#states.update(thread, request);
+    if (updated.ok) await this.#drainIndex();
+    return updated;
   }
 
   override async alarm(): Promise<void> {
@@ -313,8 +267,9 @@ export class ThreadObject extends DurableObject<Env> {
       this.#index.recordConfirmed();
     });
     this.#deleteIfDone();
+    if (!this.#exists) return;
     this.#scheduleAlarm();
-    await this.#index.drain();
+    await this.#drainIndex();
   }
 
   /** Every entry comes through here: after a crash it is what finds the interrupted run. */
@@ -322,6 +277,9 @@ export class ThreadObject extends DurableObject<Env> {
     const thread = this.#storageRow();
     if (thread === null || thread.deleted === 1) return null;
     this.#queue.pump();
+    // What was not confirmed before the object was last stopped may not have reached the index.
+    if (!this.#woken) this.#index.drainSoon(() => this.#scheduleAlarm());
+    this.#woken = true;
     return thread;
   }
 
@@ -347,24 +305,30 @@ export class ThreadObject extends DurableObject<Env> {
       });
     });
     this.#exists = true;
-    this.#scheduleAlarm();
   }
 
   #changed(): void {
     if (!this.#exists) return;
     this.#scheduleAlarm();
-    this.#index.drainSoon();
+    this.#index.drainSoon(() => this.#scheduleAlarm());
+  }
+
+  /** Until it is done no alarm is needed: whoever asked has had no answer yet. */
+  async #drainIndex(): Promise<void> {
+    await this.#index.drain();
+    this.#scheduleAlarm();
   }
 
   /** Sets the alarm to what is due next; written only when that changed for the earlier. */
   #scheduleAlarm(): void {
-    const { runs } = this.#storage;
+    if (!this.#exists) return;
+    const { runs, thread } = this.#storage;
     const now = Date.now();
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
       runs.running() === null ? null : now + HEARTBEAT_MS,
       pending === null ? null : Math.max(pending, now),
-      this.#index.isDirty() ? now + INDEX_RETRY_MS : null,
+      this.#index.hasFailed() || thread.get().deleted === 1 ? now + INDEX_RETRY_MS : null,
       runs.nextExpiry(),
     ].filter((at) => at !== null);
     if (due.length === 0) return;
@@ -402,6 +366,7 @@ export class ThreadObject extends DurableObject<Env> {
   async #erase(): Promise<void> {
     this.#exists = false;
     this.#alarmAt = null;
+    this.#storage.reset();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
   }
@@ -416,53 +381,9 @@ export class ThreadObject extends DurableObject<Env> {
     return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
   }
 
-  #hasEnded(runSeq: number): boolean {
-    if (!this.#exists) return true;
-    const run = this.#storage.runs.bySeq(runSeq);
-    return run === null || !isInFlight(run);
-  }
-
-  #resultBySeq(runSeq: number): string | null {
-    const run = this.#exists ? this.#storage.runs.bySeq(runSeq) : null;
-    return run === null ? null : this.#queue.result(run);
-  }
-
-  /** A result past its retention: read again from the run's last checkpoint. */
-  async #oldResult(run: RunRow): Promise<string> {
-    if (run.error !== null) return `{"__error__":${run.error}}`;
-    const thread = this.#storage.thread.get();
-    const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
-    if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
-    const state = await this.#host().getState(
-      {
-        ...this.#graphRef(thread, run.graph_id),
-        checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
-        subgraphs: false,
-      },
-      new ReadPort(this.#storage.checkpoints),
-    );
-    return state.ok ? JSON.stringify(JSON.parse(state.value).values) : "{}";
-  }
-
-  #graphRef(
-    thread: ThreadRow,
-    graphId: string,
-  ): { graph_id: string; config: RunConfig; thread_id: string } {
-    const config: Partial<RunConfig> = JSON.parse(thread.config);
-    return {
-      graph_id: graphId,
-      thread_id: thread.thread_id,
-      config: { ...config, configurable: config.configurable ?? {}, metadata: config.metadata ?? {} },
-    };
-  }
-
   #scope(): Scope {
     const { workspace_id, deployment_id } = this.#storage.thread.get();
     return { workspaceId: workspace_id, deploymentId: deployment_id };
-  }
-
-  #host(): GraphHostApi {
-    return graphHost(this.ctx);
   }
 
   #thread(row: ThreadRow): Thread {
@@ -473,18 +394,6 @@ export class ThreadObject extends DurableObject<Env> {
     return toRun(run, threadId, this.#queue.kwargs(run));
   }
 }
-
-/** What the state endpoint answers for a thread that has never run. */
-const EMPTY_STATE = JSON.stringify({
-  values: {},
-  next: [],
-  tasks: [],
-  interrupts: [],
-  metadata: null,
-  created_at: null,
-  checkpoint: null,
-  parent_checkpoint: null,
-});
 
 function isInFlight(run: RunRow): boolean {
   return run.status === "pending" || run.status === "running";

@@ -34,51 +34,87 @@ export type NewThread = {
   now: number;
 };
 
-/** The thread itself: one row, and its values as a text beside it. Every change is a new version. */
+/** `values` of the thread, among its long texts. */
+const VALUES = "values";
+
+/**
+ * The thread itself: one row, held in memory and written once at the end of each transaction that
+ * changed it, and its values as a text beside it.
+ */
 export class ThreadRecord {
   readonly #sql: SqlStorage;
   readonly #texts: Texts;
+  #row: Readonly<ThreadRow> | null | undefined;
+  #dirty = false;
 
   constructor(sql: SqlStorage, texts: Texts) {
     this.#sql = sql;
     this.#texts = texts;
   }
 
-  create(thread: NewThread): void {
-    this.#sql.exec(
-      `INSERT INTO thread (id, thread_id, workspace_id, deployment_id, created_at, updated_at,
-         state_updated_at, status, settled_status, metadata, config, interrupts, temporary,
-         version, indexed_version)
-       VALUES (1, ?1, ?2, ?3, ?4, ?4, ?4, 'idle', 'idle', ?5, '{}', '{}', ?6, 1, 0)`,
-      thread.thread_id,
-      thread.workspace_id,
-      thread.deployment_id,
-      thread.now,
-      JSON.stringify(thread.metadata),
-      thread.temporary ? 1 : 0,
-    );
+  /** Forgets what is held in memory: after a transaction that failed, or a deletion. */
+  reset(): void {
+    this.#row = undefined;
+    this.#dirty = false;
   }
 
-  find(): ThreadRow | null {
-    return this.#sql.exec<ThreadRow>("SELECT * FROM thread").toArray()[0] ?? null;
+  /** Writes the row when it changed. Called at the end of each transaction. */
+  flush(): void {
+    if (!this.#dirty || !this.#row) return;
+    const row = this.#row;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO thread (id, ${COLUMNS.join(", ")})
+       VALUES (1, ${COLUMNS.map(() => "?").join(", ")})`,
+      ...COLUMNS.map((column) => row[column]),
+    );
+    this.#dirty = false;
+  }
+
+  create(thread: NewThread): void {
+    this.#row = {
+      thread_id: thread.thread_id,
+      workspace_id: thread.workspace_id,
+      deployment_id: thread.deployment_id,
+      created_at: thread.now,
+      updated_at: thread.now,
+      state_updated_at: thread.now,
+      status: "idle",
+      settled_status: "idle",
+      graph_id: null,
+      metadata: JSON.stringify(thread.metadata),
+      config: "{}",
+      interrupts: "{}",
+      error: null,
+      temporary: thread.temporary ? 1 : 0,
+      deleted: 0,
+      version: 1,
+      indexed_version: 0,
+    };
+    this.#dirty = true;
+  }
+
+  find(): Readonly<ThreadRow> | null {
+    if (this.#row === undefined) {
+      const rows = this.#sql.exec<ThreadRow>(`SELECT ${COLUMNS.join(", ")} FROM thread`).toArray();
+      this.#row = rows[0] ?? null;
+    }
+    return this.#row;
   }
 
   /** For callers that know the thread exists. */
-  get(): ThreadRow {
-    return this.#sql.exec<ThreadRow>("SELECT * FROM thread").one();
+  get(): Readonly<ThreadRow> {
+    const row = this.find();
+    if (row === null) throw new Error("There is no thread in this object");
+    return row;
   }
 
   values(): string | null {
-    return this.#texts.get("values");
+    return this.#texts.get(VALUES);
   }
 
   mergeMetadata(metadata: Record<string, unknown>, now: number): void {
     const merged = { ...JSON.parse(this.get().metadata), ...metadata };
-    this.#sql.exec(
-      "UPDATE thread SET metadata = ?, updated_at = ?, version = version + 1",
-      JSON.stringify(merged),
-      now,
-    );
+    this.#change({ metadata: JSON.stringify(merged), updated_at: now });
   }
 
   /** A run was accepted while none was in flight: the thread takes on what it runs. */
@@ -91,51 +127,70 @@ export class ThreadRecord {
       graph_id: run.graphId,
       assistant_id: run.assistantId,
     };
-    this.#sql.exec(
-      `UPDATE thread SET graph_id = ?1, metadata = ?2, config = ?3, status = 'busy',
-         updated_at = ?4, version = version + 1`,
-      run.graphId,
-      JSON.stringify(metadata),
-      JSON.stringify(run.config),
-      now,
-    );
+    this.#change({
+      graph_id: run.graphId,
+      metadata: JSON.stringify(metadata),
+      config: JSON.stringify(run.config),
+      status: "busy",
+      updated_at: now,
+    });
   }
 
   setGraph(graphId: string): void {
-    this.#sql.exec("UPDATE thread SET graph_id = ?", graphId);
+    this.#change({ graph_id: graphId });
   }
 
   /** What the thread shows of its state. `settled` is the status once no run is in flight. */
   setState(snapshot: ThreadSnapshot | null, settled: ThreadStatus, error: RunError | null): void {
-    if (snapshot !== null) this.setSnapshot(snapshot);
-    this.#sql.exec(
-      "UPDATE thread SET settled_status = ?, error = ?, version = version + 1",
-      settled,
-      error === null ? null : JSON.stringify(error),
-    );
-  }
-
-  setSnapshot(snapshot: ThreadSnapshot): void {
-    if (snapshot.values === null) this.#texts.delete("values");
-    else this.#texts.set("values", snapshot.values);
-    this.#sql.exec("UPDATE thread SET interrupts = ?", JSON.stringify(snapshot.interrupts));
+    this.#change({
+      settled_status: settled,
+      error: error === null ? null : JSON.stringify(error),
+      ...(snapshot === null ? {} : { interrupts: JSON.stringify(snapshot.interrupts) }),
+    });
+    if (snapshot === null) return;
+    if (snapshot.values === null) this.#texts.delete(VALUES);
+    else this.#texts.set(VALUES, snapshot.values);
   }
 
   /** After every change of the queue: busy while a run is in flight, else what the state says. */
   settle(inFlight: boolean, now: number): void {
-    this.#sql.exec(
-      `UPDATE thread SET status = CASE WHEN ?1 THEN 'busy' ELSE settled_status END,
-         updated_at = ?2, state_updated_at = ?2, version = version + 1`,
-      inFlight ? 1 : 0,
-      now,
-    );
+    const status = inFlight ? "busy" : this.get().settled_status;
+    this.#change({ status, updated_at: now, state_updated_at: now });
   }
 
   markDeleted(): void {
-    this.#sql.exec("UPDATE thread SET deleted = 1, version = version + 1");
+    this.#change({ deleted: 1 });
   }
 
+  /** Not a change of the thread: the index need not hear of it. */
   confirmIndexed(version: number): void {
-    this.#sql.exec("UPDATE thread SET indexed_version = max(indexed_version, ?)", version);
+    this.#row = { ...this.get(), indexed_version: version };
+    this.#dirty = true;
+  }
+
+  #change(patch: Partial<ThreadRow>): void {
+    const row = this.get();
+    this.#row = { ...row, ...patch, version: row.version + 1 };
+    this.#dirty = true;
   }
 }
+
+const COLUMNS = [
+  "thread_id",
+  "workspace_id",
+  "deployment_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "status",
+  "settled_status",
+  "graph_id",
+  "metadata",
+  "config",
+  "interrupts",
+  "error",
+  "temporary",
+  "deleted",
+  "version",
+  "indexed_version",
+] as const satisfies (keyof ThreadRow)[];

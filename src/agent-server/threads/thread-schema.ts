@@ -40,9 +40,9 @@ const MIGRATIONS: readonly string[] = [
     attempt INTEGER NOT NULL DEFAULT 0,
     next_event INTEGER NOT NULL DEFAULT 0,
     error TEXT,
-    expires_at INTEGER                  -- when the events and the result of an ended run go
+    expires_at INTEGER                  -- when the events of an ended run go
   );
-  CREATE INDEX runs_by_status ON runs (status, created_at, seq);
+  CREATE INDEX runs_in_flight ON runs (created_at) WHERE status IN ('pending', 'running');
   CREATE TABLE events (
     run_seq INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -52,7 +52,7 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (run_seq, id, part)
   ) WITHOUT ROWID;
   CREATE TABLE texts (
-    name TEXT NOT NULL,                 -- values | kwargs:<run_id> | result:<run_id>
+    name TEXT NOT NULL,                 -- values | kwargs:<run_id>
     part INTEGER NOT NULL,
     data TEXT NOT NULL,
     PRIMARY KEY (name, part)
@@ -89,10 +89,9 @@ const MIGRATIONS: readonly string[] = [
     run_id TEXT,
     channel TEXT NOT NULL,
     type TEXT NOT NULL,
-    data BLOB NOT NULL,
-    seq INTEGER NOT NULL,               -- order of arrival: LangGraph replays writes in it
+    data BLOB NOT NULL,                 -- rowids keep the order of arrival: LangGraph replays in it
     PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
-  ) WITHOUT ROWID;
+  );
   CREATE INDEX writes_by_run ON writes (run_id);
   `,
 ];

@@ -30,7 +30,22 @@ export class ThreadStorage {
 
   /** All or nothing; synchronous, so that nothing else runs in between. */
   transaction<T>(change: () => T): T {
-    return this.#storage.transactionSync(change);
+    try {
+      return this.#storage.transactionSync(() => {
+        const result = change();
+        this.thread.flush();
+        return result;
+      });
+    } catch (error) {
+      this.reset();
+      throw error;
+    }
+  }
+
+  /** Forgets what is held in memory of the tables. */
+  reset(): void {
+    this.thread.reset();
+    this.runs.reset();
   }
 
   /** Resolves when everything written so far is on disk. */

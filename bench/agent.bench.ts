@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Measured, report, type Samples } from "./support/agent-report.ts";
+import { BareSide } from "./support/bare-side.ts";
+import type { BenchResult } from "./support/bench-result.ts";
+import { BENCH_GRAPHS } from "./support/paths.ts";
+import { ServerSide } from "./support/server-side.ts";
+import { AT_FULL_SPEED, type Side } from "./support/side.ts";
+import { startPeerServer } from "./support/start-peer.ts";
+import { startPlatformServer } from "./support/start-platform.ts";
+import { measureThroughput } from "./support/throughput.ts";
+
+const TIME_LIMIT_MS = 8 * 60_000;
+const WARM_UP = { rounds: 2, concurrency: 32, rampMs: 0, windowMs: 2_000, single: 5 };
+const WAIT_ROUNDS = 30;
+const THROUGHPUT = { rounds: 3, concurrency: 32, rampMs: 1_000, windowMs: 3_000 };
+const FIRST_EVENT_ROUNDS = 40;
+const CHUNK_DELAY = { rounds: 15, tokenDelayMs: 5 };
+const QUEUE = { runs: 100, rounds: 3, peerRounds: 1 };
+
+export async function run(): Promise<BenchResult> {
+  const scratch = await mkdtemp(join(tmpdir(), "bench-agent-"));
+  const sides: Side[] = [];
+  const onSignal = (): void => void closeAll(sides, scratch).finally(() => process.exit(130));
+  process.once("SIGINT", onSignal);
+  process.once("SIGTERM", onSignal);
+  try {
+    const platform = await startPlatformServer({
+      configPath: join(BENCH_GRAPHS, "langgraph.json"),
+      stateDir: join(scratch, "platform"),
+    });
+    sides.push(new ServerSide("platform", platform, async () => {}));
+    const peer = await startPeerServer(join(scratch, "peer"));
+    sides.push(new ServerSide("peer", peer, truncatePeer));
+    sides.push(new BareSide());
+    return report(await withinTimeLimit(measure(sides)), QUEUE.runs);
+  } finally {
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+    await closeAll(sides, scratch);
+  }
+}
+
+/** A side that hangs must fail the benchmark; what it was asked is then ended with its process. */
+async function withinTimeLimit<T>(work: Promise<T>): Promise<T> {
+  const { promise: tooLong, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`Not finished after ${TIME_LIMIT_MS / 60_000} minutes`)),
+    TIME_LIMIT_MS,
+  );
+  try {
+    return await Promise.race([work, tooLong]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined);
+  }
+}
+
+async function closeAll(sides: Side[], scratch: string): Promise<void> {
+  await Promise.allSettled(sides.map((side) => side.close()));
+  await rm(scratch, { recursive: true, force: true });
+}
+
+/** The peer keeps all in memory and writes all of it to a file when idle; this keeps that small. */
+async function truncatePeer(url: string): Promise<void> {
+  const response = await fetch(`${url}/internal/truncate`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ runs: true, threads: true, checkpointer: true, store: true }),
+  });
+  if (!response.ok) throw new Error(`The peer was not truncated: ${await response.text()}`);
+}
+
+/** Sides take turns within every round, so that a noisy moment of the machine meets all of them. */
+async function measure(sides: Side[]): Promise<Measured> {
+  const samples = (): Samples => new Map(sides.map(({ name }) => [name, []]));
+  const measured: Measured = {
+    wait: samples(),
+    throughput: samples(),
+    streamThroughput: samples(),
+    firstEvent: samples(),
+    firstChunk: samples(),
+    chunkDelay: samples(),
+    queueRun: samples(),
+  };
+  const add = (to: Samples, side: Side, ...values: number[]): void => {
+    to.get(side.name)?.push(...values);
+  };
+  const phase = async (
+    title: string,
+    rounds: number,
+    measureOne: (side: Side, round: number) => Promise<void>,
+  ): Promise<void> => {
+    const startedAt = performance.now();
+    for (const side of sides) await side.reset();
+    for (let round = 0; round < rounds; round += 1) {
+      for (const side of rotated(sides, round)) {
+        await side.settle();
+        await measureOne(side, round);
+      }
+    }
+    console.log(`${title}: ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+  };
+
+  await phase("warm-up", WARM_UP.rounds, async (side) => {
+    await measureThroughput(() => side.createThreadAndWait(), WARM_UP);
+    await measureThroughput(() => side.createThreadAndStream(AT_FULL_SPEED), WARM_UP);
+    for (let index = 0; index < WARM_UP.single; index += 1) await side.createThreadAndWait();
+  });
+  await phase("create thread and wait, one at a time", WAIT_ROUNDS, async (side) => {
+    const startedAt = performance.now();
+    await side.createThreadAndWait();
+    add(measured.wait, side, performance.now() - startedAt);
+  });
+  await phase("time to first event", FIRST_EVENT_ROUNDS, async (side) => {
+    const { firstEventMs, firstChunkMs } = await side.createThreadAndStream(AT_FULL_SPEED);
+    add(measured.firstEvent, side, firstEventMs);
+    add(measured.firstChunk, side, firstChunkMs);
+  });
+  await phase("delay per streamed chunk", CHUNK_DELAY.rounds, async (side) => {
+    const context = { stamp: true, token_delay_ms: CHUNK_DELAY.tokenDelayMs };
+    const { chunkDelaysMs } = await side.createThreadAndStream(context);
+    add(measured.chunkDelay, side, ...chunkDelaysMs);
+  });
+  await phase("create thread and wait, 32 at a time", THROUGHPUT.rounds, async (side) => {
+    const operation = (): Promise<unknown> => side.createThreadAndWait();
+    add(measured.throughput, side, await measureThroughput(operation, THROUGHPUT));
+  });
+  await phase("create thread and stream, 32 at a time", THROUGHPUT.rounds, async (side) => {
+    const operation = (): Promise<unknown> => side.createThreadAndStream(AT_FULL_SPEED);
+    add(measured.streamThroughput, side, await measureThroughput(operation, THROUGHPUT));
+  });
+  await phase("runs queued on one thread", QUEUE.rounds, async (side, round) => {
+    if (side.name === "peer" && round >= QUEUE.peerRounds) return;
+    add(measured.queueRun, side, (await side.queueOnOneThread(QUEUE.runs)) / QUEUE.runs);
+  });
+  return measured;
+}
+
+function rotated<T>(items: readonly T[], by: number): T[] {
+  const start = by % items.length;
+  return [...items.slice(start), ...items.slice(0, start)];
+}

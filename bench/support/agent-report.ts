@@ -1,0 +1,87 @@
+import type { BenchResult } from "./bench-result.ts";
+import { median, p95, roundTo } from "./statistics.ts";
+import { printTable } from "./table.ts";
+
+/** Samples of one quantity by the name of the side. */
+export type Samples = Map<string, number[]>;
+
+export type Measured = {
+  wait: Samples;
+  throughput: Samples;
+  streamThroughput: Samples;
+  firstEvent: Samples;
+  firstChunk: Samples;
+  chunkDelay: Samples;
+  queueRun: Samples;
+};
+
+/** Prints the comparison, and returns its ratios. */
+export function report(measured: Measured, queuedRuns: number): BenchResult {
+  const medianOf = (samples: Samples, side: string): number => median(samples.get(side) ?? []);
+  const row = (title: string, samples: Samples): string[] => [
+    title,
+    ...["platform", "peer", "bare"].flatMap((side) => {
+      const values = samples.get(side) ?? [];
+      return [median(values).toFixed(2), p95(values).toFixed(2)];
+    }),
+  ];
+  console.log();
+  printTable(
+    ["", "platform", "p95", "peer", "p95", "bare", "p95"],
+    [
+      row("create thread and wait, 1 at a time (ms)", measured.wait),
+      row("create thread and wait, 32 at a time (runs/s)", measured.throughput),
+      row("create thread and stream, 32 at a time (runs/s)", measured.streamThroughput),
+      row("first event of a stream (ms)", measured.firstEvent),
+      row("first chunk of the answer (ms)", measured.firstChunk),
+      row("chunk from graph to reader (ms)", measured.chunkDelay),
+      row(`${queuedRuns} runs queued on one thread, in order (ms per run)`, measured.queueRun),
+    ],
+  );
+
+  const { wait, throughput, streamThroughput, firstEvent, firstChunk, chunkDelay, queueRun } =
+    measured;
+  const over = (samples: Samples, side: string, base: string): number =>
+    roundTo(medianOf(samples, side) / medianOf(samples, base), 3);
+  const ratios = {
+    wait_c1_speedup_vs_peer: over(wait, "peer", "platform"),
+    throughput_c32_vs_peer: over(throughput, "platform", "peer"),
+    throughput_c32_vs_bare: over(throughput, "platform", "bare"),
+    first_event_speedup_vs_peer: over(firstEvent, "peer", "platform"),
+    queue_100_time_vs_bare: over(queueRun, "platform", "bare"),
+  };
+  const aims: Record<keyof typeof ratios, string> = {
+    wait_c1_speedup_vs_peer: ">= 20",
+    throughput_c32_vs_peer: ">= 3",
+    throughput_c32_vs_bare: ">= 0.25",
+    first_event_speedup_vs_peer: ">= 20",
+    queue_100_time_vs_bare: "",
+  };
+  console.log();
+  printTable(
+    ["ratio", "measured", "aim"],
+    Object.entries(ratios).map(([name, value]) => [
+      name,
+      String(value),
+      aims[name as keyof typeof ratios],
+    ]),
+  );
+  const added = (side: string): string =>
+    (medianOf(chunkDelay, side) - medianOf(chunkDelay, "bare")).toFixed(2);
+  console.log();
+  printTable(
+    ["also", "measured"],
+    [
+      ["delay added to a streamed chunk, platform (ms)", added("platform")],
+      ["delay added to a streamed chunk, peer (ms)", added("peer")],
+      [
+        "first chunk of the answer, speed-up over peer",
+        String(over(firstChunk, "peer", "platform")),
+      ],
+      ["streamed throughput at 32, over peer", String(over(streamThroughput, "platform", "peer"))],
+      ["streamed throughput at 32, over bare", String(over(streamThroughput, "platform", "bare"))],
+    ],
+  );
+  console.log();
+  return { ratios };
+}

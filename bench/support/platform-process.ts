@@ -1,0 +1,30 @@
+import { startPlatform } from "../../cli/serve.ts";
+import { REPO_ROOT } from "./paths.ts";
+
+const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
+
+const [configPath, stateDir] = process.argv.slice(2);
+if (configPath === undefined || stateDir === undefined) {
+  throw new Error("usage: platform-process.ts <config> <state>");
+}
+
+const platform = await startPlatform({
+  repoRoot: REPO_ROOT,
+  configPath,
+  stateDir,
+  port: 0,
+  watch: false,
+  schemas: false,
+  vars: { AGENT_AUTH: "none", AGENT_WORKSPACE_ID: WORKSPACE_ID },
+  onLog: ({ level, message }) => {
+    if (level !== "info") console.error(message);
+  },
+});
+
+async function stop(): Promise<void> {
+  await platform.close();
+  process.exit();
+}
+process.on("SIGTERM", () => void stop());
+process.on("disconnect", () => void stop());
+process.send?.({ url: platform.url });

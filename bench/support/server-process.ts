@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+const STOP_TIMEOUT_MS = 10_000;
+const MAX_KEPT_OUTPUT = 20_000;
+
+export type ServerProcess = {
+  child: ChildProcess;
+  output: () => string;
+  stop: () => Promise<void>;
+};
+
+/**
+ * Starts a server in a process of its own. It has an IPC channel, so that it can end by itself when
+ * this process is gone; its output is kept for error messages only.
+ */
+export function startServerProcess(options: {
+  args: string[];
+  cwd: string;
+  env?: Record<string, string>;
+}): ServerProcess {
+  const child = spawn(process.execPath, options.args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (data: Buffer) => {
+      output = (output + data.toString()).slice(-MAX_KEPT_OUTPUT);
+    });
+  }
+  const exited = once(child, "exit");
+  return {
+    child,
+    output: () => output,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Waits until `GET /ok` answers; throws the process's output when it ends first. */
+export async function untilAnswering(
+  server: ServerProcess,
+  url: string,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    if (server.child.exitCode !== null) break;
+    const ok = await fetch(`${url}/ok`).then(
+      async (response) => (await response.text()) !== "" && response.ok,
+      () => false,
+    );
+    if (ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`The server at ${url} did not start:\n${server.output()}`);
+}

@@ -1,0 +1,60 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { BENCH_GRAPHS, REPO_ROOT } from "./paths.ts";
+import { startServerProcess, untilAnswering } from "./server-process.ts";
+import type { StartedServer } from "./start-platform.ts";
+
+const PEER = join(REPO_ROOT, "cli/node_modules/@langchain/langgraph-api/dist");
+const START_TIMEOUT_MS = 60_000;
+/** What the peer's own `dev` command uses when it is given none. */
+const PEER_WORKERS = 10;
+
+/**
+ * Starts the peer's dev server as its `dev` command does, without the file watcher: its entry point
+ * with its preload module. It keeps its files in the folder that it resolves graphs from, so it is
+ * given a fresh folder with links to the graphs and the installed packages.
+ */
+export async function startPeerServer(stateDir: string): Promise<StartedServer> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  await mkdir(stateDir, { recursive: true });
+  await symlink(BENCH_GRAPHS, join(stateDir, "graphs"));
+  await symlink(join(REPO_ROOT, "node_modules"), join(stateDir, "node_modules"));
+  const payload = {
+    port,
+    host: "127.0.0.1",
+    nWorkers: PEER_WORKERS,
+    cwd: stateDir,
+    graphs: { agent: "./graphs/agent.ts:graph" },
+  };
+  const server = startServerProcess({
+    args: [
+      "--import",
+      'data:text/javascript,process.on("disconnect",()=>process.exit())',
+      "--import",
+      join(PEER, "preload.mjs"),
+      join(PEER, "cli/entrypoint.mjs"),
+      String(process.pid),
+      JSON.stringify(payload),
+    ],
+    cwd: stateDir,
+    env: { NODE_ENV: "development", LANGGRAPH_API_URL: url },
+  });
+  try {
+    await untilAnswering(server, url, START_TIMEOUT_MS);
+    return { url, stop: server.stop };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("There is no free port");
+  return address.port;
+}

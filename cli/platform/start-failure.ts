@@ -1,0 +1,19 @@
+const USELESS_ADVICE = /^The Workers runtime failed to start\..*$/m;
+
+/**
+ * Why workerd did not start, most often because a module of the project threw while it was evaluated:
+ * the messages in the lines of JSON that workerd leaves on stderr.
+ */
+export function startFailure(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const messages = text.split("\n").flatMap((line) => {
+    try {
+      const { message } = JSON.parse(line) as { message?: unknown };
+      return typeof message === "string" ? [message.replace(/^service core:user:\S+ /, "")] : [];
+    } catch {
+      return [];
+    }
+  });
+  if (messages.length === 0) return text.replace(USELESS_ADVICE, "").trim() || text;
+  return `the project could not be started:\n${messages.join("\n")}`;
+}

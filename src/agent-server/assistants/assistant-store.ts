@@ -1,0 +1,236 @@
+import { v7 as uuidv7 } from "uuid";
+import type { z } from "@hono/zod-openapi";
+import {
+  type AssistantFilter,
+  type AssistantRow,
+  type AssistantVersionRow,
+  countAssistants,
+  countVersions,
+  deleteAssistant,
+  insertAssistant,
+  restoreVersion,
+  searchAssistants,
+  selectAssistant,
+  selectVersions,
+  updateAssistant,
+} from "../../db/assistants-repo.ts";
+import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { threadStub } from "../threads/thread-stub.ts";
+import { toAssistantId } from "./assistant-id.ts";
+import { assertGraphExists, ensureDefaultAssistants, forgetEnsured } from "./default-assistants.ts";
+import { findAssistantRow } from "./resolve-assistant.ts";
+import type {
+  assistantCreateSchema,
+  assistantPatchSchema,
+  AssistantSearch,
+  versionsSearchSchema,
+} from "./schemas.ts";
+import { type Assistant, type AssistantVersion, toAssistant, toAssistantVersion } from "./wire.ts";
+
+/** How often a change is tried again because another one came between its read and its write. */
+const MAX_UPDATE_ATTEMPTS = 8;
+
+const THREADS_PER_DELETION = 50;
+
+type Counted = { total: number };
+
+export async function createAssistant(
+  c: AppContext,
+  body: z.infer<typeof assistantCreateSchema>,
+): Promise<Assistant> {
+  await assertGraphExists(c, body.graph_id);
+  const { scope } = c.var;
+  const { DB } = c.env;
+  const now = Date.now();
+  const id = body.assistant_id ?? uuidv7();
+  const row: AssistantRow = {
+    workspace_id: scope.workspaceId,
+    deployment_id: scope.deploymentId,
+    assistant_id: id,
+    version: 1,
+    graph_id: body.graph_id,
+    name: body.name === "" ? body.graph_id : (body.name ?? "Untitled"),
+    description: body.description ?? null,
+    config: JSON.stringify(body.config ?? {}),
+    context: JSON.stringify(body.context ?? {}),
+    metadata: JSON.stringify(body.metadata ?? {}),
+    created_at: now,
+    updated_at: now,
+  };
+  const [inserted, , selected] = await DB.batch<AssistantRow>([
+    ...insertAssistant(DB, row),
+    selectAssistant(DB, scope, id),
+  ]);
+  if (inserted?.meta.changes === 0 && body.if_exists !== "do_nothing") {
+    throw new ApiError("conflict", "Assistant already exists");
+  }
+  return toAssistant(selected?.results[0] ?? row);
+}
+
+export async function patchAssistant(
+  c: AppContext,
+  idOrGraph: string,
+  body: z.infer<typeof assistantPatchSchema>,
+): Promise<Assistant> {
+  if (body.graph_id !== undefined) await assertGraphExists(c, body.graph_id);
+  for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
+    const current = await findAssistantRow(c, idOrGraph);
+    if (current === null) throw assistantNotFound();
+    const updates = updateAssistant(
+      c.env.DB,
+      c.var.scope,
+      current.assistant_id,
+      {
+        graph_id: body.graph_id,
+        name: body.name,
+        description: body.description,
+        config: toText(body.config),
+        context: toText(body.context),
+        metadata:
+          body.metadata === undefined
+            ? undefined
+            : {
+                base: current.metadata,
+                next: JSON.stringify({ ...JSON.parse(current.metadata), ...body.metadata }),
+              },
+      },
+      Date.now(),
+    );
+    const [, updated] = await c.env.DB.batch<AssistantRow>(updates);
+    const row = updated?.results[0];
+    if (row !== undefined) return toAssistant(row);
+  }
+  throw new ApiError("conflict", "Assistant is being changed by other requests");
+}
+
+export async function setLatestVersion(
+  c: AppContext,
+  idOrGraph: string,
+  version: number,
+): Promise<Assistant> {
+  const restored = restoreVersion(
+    c.env.DB,
+    c.var.scope,
+    toAssistantId(idOrGraph),
+    version,
+    Date.now(),
+  );
+  const row = await restored.first<AssistantRow>();
+  if (row !== null) return toAssistant(row);
+  const current = await findAssistantRow(c, idOrGraph);
+  if (current === null) throw assistantNotFound();
+  // A default assistant that has just been made is at its version 1.
+  if (current.version === version) return toAssistant(current);
+  throw new ApiError("not_found", "Assistant version not found");
+}
+
+/** With `threads`, also deletes the threads that ran it. Its other runs stay where they are. */
+export async function removeAssistant(
+  c: AppContext,
+  idOrGraph: string,
+  options: { threads: boolean },
+): Promise<void> {
+  const { scope } = c.var;
+  const { DB } = c.env;
+  const id = toAssistantId(idOrGraph);
+  const [, deleted] = await DB.batch<{ assistant_id: string }>(deleteAssistant(DB, scope, id));
+  if (deleted?.results.length === 0) throw assistantNotFound();
+  forgetEnsured(scope);
+  if (options.threads) await removeThreadsOf(c, id);
+}
+
+export async function listAssistants(
+  c: AppContext,
+  search: AssistantSearch,
+): Promise<{ assistants: Assistant[]; total: number; limit: number; offset: number }> {
+  await ensureDefaultAssistants(c);
+  const { DB } = c.env;
+  const { scope } = c.var;
+  const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
+  const filter = toFilter(search);
+  const order = {
+    by: search.sort_by ?? "created_at",
+    direction: search.sort_order ?? "desc",
+  } as const;
+  const [rows, counts] = await DB.batch<AssistantRow | Counted>([
+    searchAssistants(DB, scope, { filter, order, ...page }),
+    countAssistants(DB, scope, filter),
+  ]);
+  const assistants = (rows?.results ?? []).filter((row) => "assistant_id" in row).map(toAssistant);
+  return { assistants, total: totalOf(counts), ...page };
+}
+
+export async function countMatching(
+  c: AppContext,
+  search: Pick<AssistantSearch, "metadata" | "graph_id" | "name">,
+): Promise<number> {
+  await ensureDefaultAssistants(c);
+  const count = countAssistants(c.env.DB, c.var.scope, toFilter(search));
+  return (await count.first<Counted>())?.total ?? 0;
+}
+
+export async function listVersions(
+  c: AppContext,
+  idOrGraph: string,
+  search: z.infer<typeof versionsSearchSchema>,
+): Promise<{ versions: AssistantVersion[]; total: number; limit: number; offset: number }> {
+  const assistant = await findAssistantRow(c, idOrGraph);
+  if (assistant === null) throw new ApiError("not_found", `Assistant "${idOrGraph}" not found.`);
+  const { DB } = c.env;
+  const { scope } = c.var;
+  const id = assistant.assistant_id;
+  const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
+  const metadata = search.metadata ?? undefined;
+  const [rows, counts] = await DB.batch<AssistantVersionRow | Counted>([
+    selectVersions(DB, scope, id, { metadata, ...page }),
+    countVersions(DB, scope, id, metadata),
+  ]);
+  const versions = (rows?.results ?? [])
+    .filter((row) => "assistant_id" in row)
+    .map(toAssistantVersion);
+  return { versions, total: totalOf(counts), ...page };
+}
+
+export function assistantNotFound(): ApiError {
+  return new ApiError("not_found", "Assistant not found");
+}
+
+async function removeThreadsOf(c: AppContext, assistantId: string): Promise<void> {
+  const { scope } = c.var;
+  let afterId = "";
+  for (;;) {
+    const page = { afterId, limit: THREADS_PER_DELETION };
+    const ids = await threadIdsOfAssistant(c.env.DB, scope, assistantId, page);
+    await Promise.all(
+      ids.map(async (id) => {
+        if (await threadStub(c.env, scope, id).remove()) return;
+        // The thread is gone and only its row was left.
+        await deleteThread(c.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
+      }),
+    );
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < THREADS_PER_DELETION) return;
+    afterId = last;
+  }
+}
+
+function toFilter(
+  search: Pick<AssistantSearch, "metadata" | "graph_id" | "name">,
+): AssistantFilter {
+  return {
+    metadata: search.metadata ?? undefined,
+    graph_id: search.graph_id ?? undefined,
+    name: search.name ?? undefined,
+  };
+}
+
+function totalOf(counts: D1Result<object> | undefined): number {
+  const [row] = counts?.results ?? [];
+  return row !== undefined && "total" in row ? Number(row.total) : 0;
+}
+
+function toText(value: object | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}

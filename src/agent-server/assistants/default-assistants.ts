@@ -1,0 +1,79 @@
+import { type AssistantRow, insertAssistant } from "../../db/assistants-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { scopeObjectName } from "../../lib/object-names.ts";
+import type { Scope } from "../../lib/scope.ts";
+import type { GraphInfo } from "../../graph-runtime/protocol.ts";
+import { graphHost } from "../graph-host.ts";
+import { defaultAssistantId } from "./assistant-id.ts";
+
+/** The project's graphs do not change while an isolate lives. */
+let graphs: GraphInfo[] | null = null;
+
+/** Scopes whose default assistants this isolate has made sure of. */
+const ensured = new Set<string>();
+
+/**
+ * Every graph of the project has a default assistant in every scope, made when it is first looked
+ * for. One that was deleted comes back as it was made.
+ */
+export async function ensureDefaultAssistants(c: AppContext): Promise<void> {
+  const { scope } = c.var;
+  const name = scopeObjectName(scope);
+  if (ensured.has(name)) return;
+  await insertDefaults(c, await projectGraphs(c));
+  ensured.add(name);
+}
+
+/** Makes the default assistant with this id when it is one of a graph's; tells whether it is. */
+export async function restoreDefaultAssistant(c: AppContext, id: string): Promise<boolean> {
+  const known = await projectGraphs(c);
+  const graph = known.find(({ graph_id }) => defaultAssistantId(graph_id) === id);
+  if (graph === undefined) return false;
+  await insertDefaults(c, [graph]);
+  return true;
+}
+
+/** To be called when an assistant was deleted: it may have been a default one. */
+export function forgetEnsured(scope: Scope): void {
+  ensured.delete(scopeObjectName(scope));
+}
+
+export async function assertGraphExists(c: AppContext, graphId: string): Promise<void> {
+  const known = await projectGraphs(c);
+  if (!known.some(({ graph_id }) => graph_id === graphId)) {
+    throw new ApiError("not_found", `Graph "${graphId}" not found`);
+  }
+}
+
+async function projectGraphs(c: AppContext): Promise<GraphInfo[]> {
+  if (graphs === null) {
+    const described = await graphHost(c.executionCtx).describe();
+    graphs = described.graphs.map(({ graph_id, description }) => ({ graph_id, description }));
+  }
+  return graphs;
+}
+
+async function insertDefaults(c: AppContext, known: readonly GraphInfo[]): Promise<void> {
+  const statements = known.flatMap((graph) =>
+    insertAssistant(c.env.DB, toDefaultRow(c.var.scope, graph, Date.now())),
+  );
+  if (statements.length > 0) await c.env.DB.batch(statements);
+}
+
+function toDefaultRow(scope: Scope, graph: GraphInfo, now: number): AssistantRow {
+  return {
+    workspace_id: scope.workspaceId,
+    deployment_id: scope.deploymentId,
+    assistant_id: defaultAssistantId(graph.graph_id),
+    version: 1,
+    graph_id: graph.graph_id,
+    name: graph.graph_id,
+    description: graph.description,
+    config: "{}",
+    context: "{}",
+    metadata: JSON.stringify({ created_by: "system" }),
+    created_at: now,
+    updated_at: now,
+  };
+}

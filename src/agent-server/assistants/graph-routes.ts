@@ -1,0 +1,182 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type {
+  GraphRef,
+  GraphSchemas,
+  HostErrorCode,
+  HostResult,
+} from "../../graph-runtime/protocol.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError, type ErrorCode } from "../../http/errors.ts";
+import { booleanParam } from "../../http/query-params.ts";
+import { createRouter } from "../../http/router.ts";
+import { graphHost } from "../graph-host.ts";
+import { assistantNotFound } from "./assistant-store.ts";
+import { findAssistant } from "./resolve-assistant.ts";
+import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
+import type { Assistant } from "./wire.ts";
+
+/** What an assistant's graph looks like: its nodes, its schemas, its subgraphs. */
+export const assistantGraphRoutes = createRouter();
+
+const params = z.object({ assistant_id: z.string() });
+const subgraphParams = params.extend({ namespace: z.string() });
+
+/** A depth, or whether to open subgraphs at all. */
+const xrayParam = z
+  .union([
+    z
+      .string()
+      .regex(/^[1-9]\d{0,2}$/)
+      .transform(Number),
+    booleanParam(),
+  ])
+  .openapi({ type: ["boolean", "integer"] });
+
+const subgraphsQuery = z.strictObject({ recurse: booleanParam().optional() });
+
+const subgraphsResponse = {
+  description: "Schemas by namespace",
+  content: {
+    "application/json": { schema: z.record(z.string(), graphSchemasSchema.loose()) },
+  },
+};
+
+assistantGraphRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/assistants/{assistant_id}/graph",
+    tags: ["Assistants"],
+    summary: "Draw the graph of an assistant",
+    request: { params, query: z.strictObject({ xray: xrayParam.optional() }) },
+    responses: {
+      200: {
+        description: "Nodes and edges",
+        content: { "application/json": { schema: graphDrawingSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const assistant = await requireAssistant(c, c.req.valid("param").assistant_id);
+    const { xray = false } = c.req.valid("query");
+    const host = graphHost(c.executionCtx);
+    const drawn = valueOf(await host.drawGraph({ ...toGraphRef(assistant), xray }), assistant);
+    return c.json(graphDrawingSchema.loose().parse(drawn), 200);
+  },
+);
+
+assistantGraphRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/assistants/{assistant_id}/schemas",
+    tags: ["Assistants"],
+    summary: "Get the schemas of an assistant's graph",
+    request: { params },
+    responses: {
+      200: {
+        description: "JSON schemas",
+        content: { "application/json": { schema: graphSchemasSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const assistant = await requireAssistant(c, c.req.valid("param").assistant_id);
+    const described = await graphHost(c.executionCtx).schemas(toGraphRef(assistant));
+    return c.json(toWireSchemas(assistant.graph_id, valueOf(described, assistant)), 200);
+  },
+);
+
+assistantGraphRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/assistants/{assistant_id}/subgraphs",
+    tags: ["Assistants"],
+    summary: "Get the schemas of the subgraphs",
+    request: { params, query: subgraphsQuery },
+    responses: { 200: subgraphsResponse },
+  }),
+  async (c) => {
+    const { assistant_id } = c.req.valid("param");
+    const { recurse = false } = c.req.valid("query");
+    return c.json(await subgraphsOf(c, assistant_id, { namespace: null, recurse }), 200);
+  },
+);
+
+assistantGraphRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/assistants/{assistant_id}/subgraphs/{namespace}",
+    tags: ["Assistants"],
+    summary: "Get the schemas of the subgraphs in a namespace",
+    request: { params: subgraphParams, query: subgraphsQuery },
+    responses: { 200: subgraphsResponse },
+  }),
+  async (c) => {
+    const { assistant_id, namespace } = c.req.valid("param");
+    const { recurse = false } = c.req.valid("query");
+    return c.json(await subgraphsOf(c, assistant_id, { namespace, recurse }), 200);
+  },
+);
+
+async function subgraphsOf(
+  c: AppContext,
+  assistantId: string,
+  query: { namespace: string | null; recurse: boolean },
+) {
+  const assistant = await requireAssistant(c, assistantId);
+  const described = await graphHost(c.executionCtx).subgraphs({
+    ...toGraphRef(assistant),
+    ...query,
+  });
+  return Object.fromEntries(
+    Object.entries(valueOf(described, assistant)).map(([namespace, schemas]) => {
+      const { input, output, state, config } = schemas;
+      // The API's description names them `input_schema`, clients of the JS server read `input`.
+      const names = { input, output, state, config };
+      return [namespace, { ...toWireSchemas(assistant.graph_id, schemas), ...names }];
+    }),
+  );
+}
+
+function toWireSchemas(graphId: string, schemas: GraphSchemas) {
+  return {
+    graph_id: graphId,
+    input_schema: schemas.input,
+    output_schema: schemas.output,
+    state_schema: schemas.state,
+    config_schema: schemas.config,
+    context_schema: schemas.config,
+  };
+}
+
+async function requireAssistant(c: AppContext, idOrGraph: string): Promise<Assistant> {
+  const assistant = await findAssistant(c, idOrGraph);
+  if (assistant === null) throw assistantNotFound();
+  return assistant;
+}
+
+function toGraphRef({ graph_id, config }: Assistant): GraphRef {
+  const { configurable, metadata } = config;
+  return {
+    graph_id,
+    config: { ...config, configurable: toRecord(configurable), metadata: toRecord(metadata) },
+  };
+}
+
+const CODES = {
+  graph_not_found: "not_found",
+  node_not_found: "not_found",
+  invalid_update: "validation",
+  graph_failed: "bad_request",
+} as const satisfies Record<HostErrorCode, ErrorCode>;
+
+function valueOf<T>(result: HostResult<T>, assistant: Assistant): T {
+  if (result.ok) return result.value;
+  if (result.code === "graph_not_found") {
+    throw new ApiError("not_found", `Graph "${assistant.graph_id}" not found`);
+  }
+  throw new ApiError(CODES[result.code], result.message);
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}

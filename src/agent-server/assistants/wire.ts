@@ -1,0 +1,33 @@
+import type { AssistantRow, AssistantVersionRow } from "../../db/assistants-repo.ts";
+
+export type AssistantVersion = {
+  assistant_id: string;
+  graph_id: string;
+  version: number;
+  config: Record<string, unknown>;
+  context: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+  name: string;
+  description: string | null;
+  created_at: string;
+};
+
+export type Assistant = AssistantVersion & { updated_at: string };
+
+export function toAssistant(row: AssistantRow): Assistant {
+  return { ...toAssistantVersion(row), updated_at: new Date(row.updated_at).toISOString() };
+}
+
+export function toAssistantVersion(row: AssistantVersionRow): AssistantVersion {
+  return {
+    assistant_id: row.assistant_id,
+    graph_id: row.graph_id,
+    version: row.version,
+    config: JSON.parse(row.config),
+    context: JSON.parse(row.context),
+    metadata: JSON.parse(row.metadata),
+    name: row.name,
+    description: row.description,
+    created_at: new Date(row.created_at).toISOString(),
+  };
+}

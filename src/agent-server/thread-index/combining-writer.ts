@@ -1,0 +1,72 @@
+/** One write, and the key of what it writes. */
+export type Write<T> = { key: string; item: T; size: number };
+
+type Waiting<T> = Write<T> & {
+  done: PromiseWithResolvers<void>[];
+};
+
+export type CombiningLimits = { maxItems: number; maxSize: number };
+
+/**
+ * Combines concurrent writes: while one batch is on its way, what arrives waits and goes out
+ * together in the next one. Batches never overlap and keep the order of arrival.
+ */
+export class CombiningWriter<T> {
+  readonly #send: (items: T[]) => Promise<void>;
+  readonly #replaces: (newer: T, older: T) => boolean;
+  readonly #limits: CombiningLimits;
+  #queue: Waiting<T>[] = [];
+  #sending = false;
+
+  /** `replaces`: writing `newer` alone has the same effect as writing `older` and then `newer`. */
+  constructor(
+    send: (items: T[]) => Promise<void>,
+    replaces: (newer: T, older: T) => boolean,
+    limits: CombiningLimits,
+  ) {
+    this.#send = send;
+    this.#replaces = replaces;
+    this.#limits = limits;
+  }
+
+  /** Resolves when the write's batch is written; rejects, with all of its batch, when it is not. */
+  async write(write: Write<T>): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    const last = this.#queue.findLast((waiting) => waiting.key === write.key);
+    if (last !== undefined && this.#replaces(write.item, last.item)) {
+      last.item = write.item;
+      last.size = write.size;
+      last.done.push(done);
+    } else {
+      this.#queue.push({ ...write, done: [done] });
+    }
+    if (!this.#sending) void this.#drain();
+    await done.promise;
+  }
+
+  async #drain(): Promise<void> {
+    this.#sending = true;
+    while (this.#queue.length > 0) {
+      const batch = this.#nextBatch();
+      try {
+        await this.#send(batch.map(({ item }) => item));
+        for (const done of batch.flatMap((waiting) => waiting.done)) done.resolve();
+      } catch (error) {
+        for (const done of batch.flatMap((waiting) => waiting.done)) done.reject(error);
+      }
+    }
+    this.#sending = false;
+  }
+
+  /** At least one write, however large. */
+  #nextBatch(): Waiting<T>[] {
+    let size = 0;
+    let count = 0;
+    for (const waiting of this.#queue) {
+      size += waiting.size;
+      if (count > 0 && (count >= this.#limits.maxItems || size > this.#limits.maxSize)) break;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+}

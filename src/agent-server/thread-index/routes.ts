@@ -1,0 +1,58 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { ApiError } from "../../http/errors.ts";
+import { setPaginationHeaders } from "../../http/pagination.ts";
+import { createRouter } from "../../http/router.ts";
+import { foundThreadsSchema, threadCountSchema, threadSearchSchema } from "./schemas.ts";
+import { countIndex, MAX_PAGE_CHARS, searchIndex } from "./search.ts";
+
+/** Searches over all threads of a scope. */
+export const threadSearchRoutes = createRouter();
+
+threadSearchRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/threads/search",
+    tags: ["Threads"],
+    summary: "Search threads",
+    request: {
+      body: { required: true, content: { "application/json": { schema: threadSearchSchema } } },
+    },
+    responses: {
+      200: {
+        description: "The threads of the page",
+        content: { "application/json": { schema: foundThreadsSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const found = await searchIndex(c.env, c.var.scope, c.req.valid("json"));
+    if (!found.ok) {
+      throw new ApiError(
+        "bad_request",
+        `The threads of this page are larger than ${MAX_PAGE_CHARS} characters together: lower "limit", or leave "values" out with "select"`,
+      );
+    }
+    const { threads, total, page } = found;
+    setPaginationHeaders(c, page, { total, returned: threads.length });
+    return c.json(threads, 200);
+  },
+);
+
+threadSearchRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/threads/count",
+    tags: ["Threads"],
+    summary: "Count threads",
+    request: {
+      body: { required: true, content: { "application/json": { schema: threadCountSchema } } },
+    },
+    responses: {
+      200: {
+        description: "How many threads match",
+        content: { "application/json": { schema: z.int() } },
+      },
+    },
+  }),
+  async (c) => c.json(await countIndex(c.env, c.var.scope, c.req.valid("json")), 200),
+);

@@ -1,0 +1,150 @@
+import {
+  countThreads,
+  type FoundThread,
+  searchThreads,
+  type ThreadFilter,
+} from "../../db/threads-repo.ts";
+import type { Page } from "../../http/pagination.ts";
+import type { Scope } from "../../lib/scope.ts";
+import { threadStub } from "../threads/thread-stub.ts";
+import type { Thread } from "../threads/wire.ts";
+import { type ExtractPath, followPath } from "./extract-path.ts";
+import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
+
+/** Of the JSON texts on one page together: it is held in memory. */
+export const MAX_PAGE_CHARS = 16 * 1024 * 1024;
+
+/** A Worker has six connections; one stays free for the rest of the request. */
+const HYDRATION_CONCURRENCY = 5;
+
+type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
+
+export type SearchResult =
+  | { ok: true; threads: IndexedThread[]; total: number; page: Page }
+  | { ok: false; code: "page_too_large" };
+
+export async function searchIndex(
+  env: Env,
+  scope: Scope,
+  search: ThreadSearch,
+): Promise<SearchResult> {
+  const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
+  const filter = {
+    ...toFilter(search),
+    // The SDK's empty list stands for no filter.
+    ids: search.ids && search.ids.length > 0 ? search.ids : undefined,
+  };
+  const fields = selectedFields(search.select ?? null);
+  const extract = search.extract ?? {};
+  const needed = new Set<string>([...fields, ...Object.values(extract).map(({ root }) => root)]);
+  const [rows, counts] = await env.DB.batch<FoundThread | { total: number }>([
+    searchThreads(env.DB, scope, {
+      filter,
+      order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
+      ...page,
+      withValues: needed.has("values"),
+      maxChars: MAX_PAGE_CHARS,
+    }),
+    countThreads(env.DB, scope, filter),
+  ]);
+  const found = (rows?.results ?? []).filter((row) => "thread_id" in row);
+  const total = (counts?.results ?? []).find((row) => "total" in row)?.total ?? 0;
+  const last = found.at(-1);
+  const isCut =
+    found.length < Math.min(page.limit, total - page.offset) ||
+    (found.length > 1 && last !== undefined && last.chars_so_far > MAX_PAGE_CHARS);
+  if (isCut) return { ok: false, code: "page_too_large" };
+  const threads = await mapConcurrently(found, HYDRATION_CONCURRENCY, async (row) =>
+    isMissing(row, needed) ? await hydrate(env, scope, row) : toThread(row),
+  );
+  return {
+    ok: true,
+    threads: threads.map((thread) => project(thread, fields, extract)),
+    total,
+    page,
+  };
+}
+
+export async function countIndex(
+  env: Env,
+  scope: Scope,
+  search: Pick<ThreadSearch, "metadata" | "values" | "status">,
+): Promise<number> {
+  const counted = await countThreads(env.DB, scope, toFilter(search)).first<{ total: number }>();
+  return counted?.total ?? 0;
+}
+
+function toFilter(search: Pick<ThreadSearch, "metadata" | "values" | "status">): ThreadFilter {
+  return {
+    status: search.status ?? undefined,
+    metadata: search.metadata ?? undefined,
+    values: search.values ?? undefined,
+  };
+}
+
+function selectedFields(select: readonly string[] | null): ThreadField[] {
+  return THREAD_FIELDS.filter((field) => select === null || select.includes(field));
+}
+
+/** Whether the index left out what the answer needs. */
+function isMissing(row: FoundThread, needed: ReadonlySet<string>): boolean {
+  if (row.omitted === "none") return false;
+  if (row.omitted === "values") return needed.has("values");
+  return ["metadata", "config", "values", "interrupts", "error"].some((field) => needed.has(field));
+}
+
+/** The thread may have changed, or gone, since the index was written: then the index counts. */
+async function hydrate(env: Env, scope: Scope, row: FoundThread): Promise<Thread> {
+  const thread = await threadStub(env, scope, row.thread_id).get();
+  return thread === null ? toThread(row) : { ...thread };
+}
+
+function toThread(row: FoundThread): Thread {
+  return {
+    thread_id: row.thread_id,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+    state_updated_at: toIso(row.state_updated_at),
+    metadata: JSON.parse(row.metadata),
+    status: row.status,
+    config: JSON.parse(row.config),
+    values: row.state_values === null ? null : JSON.parse(row.state_values),
+    interrupts: JSON.parse(row.interrupts),
+    error: row.error === null ? null : JSON.parse(row.error),
+  };
+}
+
+function project(
+  thread: Thread,
+  fields: readonly ThreadField[],
+  extract: Record<string, ExtractPath>,
+): IndexedThread {
+  const projected: IndexedThread = Object.fromEntries(
+    fields.map((field) => [field, thread[field]]),
+  );
+  const paths = Object.entries(extract);
+  if (paths.length === 0) return projected;
+  const extracted = Object.fromEntries(
+    paths.map(([alias, { root, steps }]) => [alias, followPath(thread[root], steps)]),
+  );
+  return { ...projected, extracted };
+}
+
+async function mapConcurrently<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const entries = items.entries();
+  // The workers share one iterator: each takes the next item.
+  const work = async () => {
+    for (const [index, item] of entries) results[index] = await map(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  return results;
+}
+
+function toIso(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

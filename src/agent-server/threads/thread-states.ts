@@ -1,0 +1,163 @@
+import type {
+  CheckpointRef,
+  GraphHostApi,
+  RunConfig,
+  StateUpdate,
+  ThreadSnapshot,
+  WireCheckpoint,
+} from "../../graph-runtime/protocol.ts";
+import type { Result } from "./failures.ts";
+import { ReadPort, UpdatePort } from "./run-port.ts";
+import type { RunRow } from "./run-table.ts";
+import { parseSnapshot } from "./snapshot.ts";
+import type { ThreadRow } from "./thread-record.ts";
+import type { ThreadStorage } from "./thread-storage.ts";
+
+export type StateQuery = { checkpoint: CheckpointRef | null; subgraphs: boolean };
+
+export type HistoryQuery = {
+  checkpoint: CheckpointRef | null;
+  limit: number;
+  before: string | null;
+  filter: Record<string, unknown> | null;
+};
+
+export type UpdateStateRequest = {
+  checkpoint: CheckpointRef | null;
+  supersteps: StateUpdate[][];
+  /** For a thread that has not run yet: the graph whose state this is. */
+  graph_id: string | null;
+};
+
+/**
+ * The states of a thread. Only its graph can read a checkpoint (which nodes are next, what a subgraph
+ * holds), so each of these asks the graph host, with access to this thread's checkpoints.
+ */
+export class ThreadStates {
+  readonly #storage: ThreadStorage;
+  readonly #host: () => GraphHostApi;
+
+  constructor(storage: ThreadStorage, host: () => GraphHostApi) {
+    this.#storage = storage;
+    this.#host = host;
+  }
+
+  /** JSON text of a ThreadState. */
+  async get(thread: ThreadRow, query: StateQuery): Promise<Result<string, "graph_failed">> {
+    if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
+    return this.#read(thread, thread.graph_id, query);
+  }
+
+  /** JSON text of a list of ThreadStates, newest first. */
+  async history(thread: ThreadRow, query: HistoryQuery): Promise<Result<string, "graph_failed">> {
+    if (thread.graph_id === null) return { ok: true, value: "[]" };
+    const history = await this.#host().getHistory(
+      { ...graphRef(thread, thread.graph_id), ...query },
+      new ReadPort(this.#storage.checkpoints),
+    );
+    return history.ok ? history : { ok: false, code: "graph_failed", message: history.message };
+  }
+
+  /** What the thread showed before the run stored anything. */
+  async before(run: RunRow): Promise<ThreadSnapshot> {
+    const empty: ThreadSnapshot = { values: null, next: [], interrupts: {} };
+    const checkpointId = this.#storage.checkpoints.lastBefore(run.run_id);
+    if (checkpointId === null) return empty;
+    const state = await this.#at(run, checkpointId);
+    return state.ok ? parseSnapshot(state.value) : empty;
+  }
+
+  /** The final values of a run that ended some time ago, as JSON text. */
+  async resultOf(run: RunRow): Promise<string> {
+    if (run.error !== null) return `{"__error__":${run.error}}`;
+    const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
+    if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
+    const state = await this.#at(run, checkpointId);
+    return state.ok ? resultOfState(state.value) : "{}";
+  }
+
+  /** The caller has made sure that no run is in flight. */
+  async update(
+    thread: ThreadRow,
+    request: UpdateStateRequest,
+  ): Promise<Result<WireCheckpoint, "no_graph" | "invalid_update" | "graph_failed">> {
+    const graphId = request.graph_id ?? thread.graph_id ?? graphOfMetadata(thread);
+    if (graphId === null) return { ok: false, code: "no_graph" };
+    const { checkpoints, runs, thread: record } = this.#storage;
+    const port = new UpdatePort(checkpoints, (batch) =>
+      this.#storage.transaction(() => checkpoints.apply(batch, null)),
+    );
+    const updated = await this.#host().updateState(
+      {
+        ...graphRef(thread, graphId),
+        checkpoint: request.checkpoint,
+        supersteps: request.supersteps,
+      },
+      port,
+    );
+    if (!updated.ok) {
+      const code = updated.code === "invalid_update" ? "invalid_update" : "graph_failed";
+      return { ok: false, code, message: updated.message };
+    }
+    const { checkpoint, snapshot } = updated.value;
+    this.#storage.transaction(() => {
+      record.setGraph(graphId);
+      record.setState(snapshot, snapshot.next.length > 0 ? "interrupted" : "idle", null);
+      record.settle(runs.inFlight().length > 0, Date.now());
+    });
+    return { ok: true, value: checkpoint };
+  }
+
+  #at(run: RunRow, checkpointId: string): Promise<Result<string, "graph_failed">> {
+    return this.#read(this.#storage.thread.get(), run.graph_id, {
+      checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
+      subgraphs: false,
+    });
+  }
+
+  async #read(
+    thread: ThreadRow,
+    graphId: string,
+    query: StateQuery,
+  ): Promise<Result<string, "graph_failed">> {
+    const port = new ReadPort(this.#storage.checkpoints);
+    const state = await this.#host().getState({ ...graphRef(thread, graphId), ...query }, port);
+    return state.ok ? state : { ok: false, code: "graph_failed", message: state.message };
+  }
+}
+
+/** What the state endpoint answers for a thread that has never run. */
+const EMPTY_STATE = JSON.stringify({
+  values: {},
+  next: [],
+  tasks: [],
+  interrupts: [],
+  metadata: null,
+  created_at: null,
+  checkpoint: null,
+  parent_checkpoint: null,
+});
+
+function graphRef(
+  thread: ThreadRow,
+  graphId: string,
+): { graph_id: string; config: RunConfig; thread_id: string } {
+  const config: Partial<RunConfig> = JSON.parse(thread.config);
+  const { configurable = {}, metadata = {} } = config;
+  return {
+    graph_id: graphId,
+    thread_id: thread.thread_id,
+    config: { ...config, configurable, metadata },
+  };
+}
+
+function graphOfMetadata(thread: ThreadRow): string | null {
+  const { graph_id }: { graph_id?: unknown } = JSON.parse(thread.metadata);
+  return typeof graph_id === "string" ? graph_id : null;
+}
+
+/** As the run's last `values` event was: with `__interrupt__` when it stopped at interrupts. */
+function resultOfState(stateJson: string): string {
+  const { values, interrupts }: { values: object; interrupts: unknown[] } = JSON.parse(stateJson);
+  return JSON.stringify(interrupts.length > 0 ? { ...values, __interrupt__: interrupts } : values);
+}

@@ -1,0 +1,77 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { version } from "../package.json";
+import { LANGGRAPH_VERSION } from "./graph-runtime/langgraph-version.ts";
+import type { AppContext } from "./http/app-types.ts";
+import { ApiError } from "./http/errors.ts";
+import { booleanParam } from "./http/query-params.ts";
+import { createRouter } from "./http/router.ts";
+
+/** Health and version: for load balancers and SDKs, without a key. */
+export const systemRoutes = createRouter();
+
+systemRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/ok",
+    tags: ["System"],
+    summary: "Whether the server works, and on request its database",
+    security: [],
+    request: { query: z.object({ check_db: booleanParam().optional() }) },
+    responses: {
+      200: {
+        description: "It works",
+        content: { "application/json": { schema: z.object({ ok: z.literal(true) }) } },
+      },
+    },
+  }),
+  async (c) => {
+    if (c.req.valid("query").check_db === true) await probeDatabase(c);
+    return c.json({ ok: true } as const, 200);
+  },
+);
+
+const infoSchema = z
+  .object({
+    version: z.string(),
+    langgraph_js_version: z.string(),
+    context: z.literal("js"),
+    flags: z.record(z.string(), z.boolean()),
+  })
+  .openapi("Info");
+
+systemRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/info",
+    tags: ["System"],
+    summary: "Versions, and what the server can do",
+    security: [],
+    responses: {
+      200: { description: "Info", content: { "application/json": { schema: infoSchema } } },
+    },
+  }),
+  (c) =>
+    c.json(
+      {
+        version,
+        langgraph_js_version: LANGGRAPH_VERSION,
+        context: "js" as const,
+        flags: {
+          assistants: true,
+          crons: false,
+          langsmith: false,
+          langsmith_tracing_replicas: false,
+        },
+      },
+      200,
+    ),
+);
+
+async function probeDatabase(c: AppContext): Promise<void> {
+  try {
+    // A table of ours: it also fails where migrations were never applied.
+    await c.env.DB.prepare("SELECT 1 FROM workspaces LIMIT 1").all();
+  } catch (cause) {
+    throw new ApiError("unavailable", "The database does not answer", { cause });
+  }
+}

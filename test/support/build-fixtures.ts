@@ -1,0 +1,13 @@
+import { fileURLToPath } from "node:url";
+import { buildProject } from "../../cli/project/build-project.ts";
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+/** Builds the graphs of `test/fixtures` once for all suites. */
+export default async function buildFixtures(): Promise<void> {
+  await buildProject({
+    configPath: path("../fixtures/langgraph.json"),
+    outFile: path("../../.threadworks/test/project.js"),
+    schemas: true,
+  });
+}

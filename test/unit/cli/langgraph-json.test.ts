@@ -1,0 +1,197 @@
+import { join } from "node:path";
+import { describe, test } from "vitest";
+import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
+import { temporaryProject } from "./support/temporary-project.ts";
+
+const AGENT = { "agent.ts": "export const graph = 1;" };
+
+function problemOf(config: object | string, files: Record<string, string> = AGENT): string {
+  const folder = temporaryProject({ ...files, "langgraph.json": config });
+  try {
+    loadProjectConfig(folder);
+  } catch (error) {
+    return (error as Error).message.replaceAll(folder, "<project>");
+  }
+  return "accepted";
+}
+
+describe("graphs", () => {
+  test("are a file and an export, with or without a description", ({ expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "src/other.mjs": "",
+      "langgraph.json": {
+        graphs: {
+          agent: "./agent.ts:graph",
+          other: { path: "src/other.mjs:default", description: "Does other things." },
+        },
+      },
+    });
+
+    expect(loadProjectConfig(join(folder, "langgraph.json"))).toEqual({
+      configPath: join(folder, "langgraph.json"),
+      projectDir: folder,
+      graphs: [
+        {
+          id: "agent",
+          file: join(folder, "agent.ts"),
+          exportName: "graph",
+          description: undefined,
+        },
+        {
+          id: "other",
+          file: join(folder, "src/other.mjs"),
+          exportName: "default",
+          description: "Does other things.",
+        },
+      ],
+      env: {},
+      envFile: undefined,
+      warnings: [],
+    });
+  });
+
+  test.for([
+    ["an empty id", { "": "./agent.ts:graph" }, "a graph id may not be empty"],
+    ["a slash", { "a/b": "./agent.ts:graph" }, 'graph "a/b": a graph id may not contain a slash'],
+    [
+      "no export",
+      { a: "./agent.ts" },
+      'graph "a": "./agent.ts" must name a JavaScript or TypeScript file',
+    ],
+    ["an empty export", { a: "./agent.ts:" }, 'graph "a": "./agent.ts:" must name'],
+    [
+      "another kind of file",
+      { a: "./agent.wasm:graph" },
+      'graph "a": "./agent.wasm:graph" must name',
+    ],
+    ["a missing file", { a: "./gone.ts:graph" }, 'graph "a": <project>/gone.ts does not exist'],
+    [
+      "Python",
+      { a: "./agent.py:graph" },
+      'graph "a": ./agent.py is Python; only JavaScript and TypeScript',
+    ],
+    ["an object without a path", { a: { description: "x" } }, 'graph "a": give "./file.ts:export"'],
+    [
+      "an unknown field",
+      { a: { path: "./agent.ts:graph", colour: 1 } },
+      'unknown key "graphs.a.colour"',
+    ],
+    ["no graph at all", {}, 'names no graph: "graphs" is empty'],
+  ] as const)("with %s are refused by name", ([, graphs, problem], { expect }) => {
+    expect(problemOf({ graphs })).toContain(problem);
+  });
+
+  test("are all checked before the project is refused", ({ expect }) => {
+    const problem = problemOf({ graphs: { "a/b": "./agent.ts:graph", c: "./gone.ts:graph" } });
+
+    expect(problem.split("\n")).toHaveLength(3);
+  });
+});
+
+describe("keys", () => {
+  test("of the ecosystem that do nothing anywhere else are accepted", ({ expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "langgraph.json": {
+        $schema: "https://example.com/schema.json",
+        graphs: { agent: "./agent.ts:graph" },
+        dependencies: ["."],
+        node_version: "20",
+        python_version: "3.12",
+        pip_config_file: "pip.conf",
+        pip_installer: "uv",
+        dockerfile_lines: [],
+        base_image: "image",
+        image_distro: "wolfi",
+        api_version: "0.2",
+        keep_pkg_tools: true,
+        ui_config: { shared: [] },
+        _INTERNAL_docker_tag: "tag",
+        auth: {},
+        store: null,
+      },
+    });
+
+    expect(loadProjectConfig(folder).warnings).toEqual([]);
+  });
+
+  test.for(["auth", "checkpointer", "http", "store", "ui", "webhooks"])(
+    "that would change behaviour are warned about: %s",
+    (key, { expect }) => {
+      const folder = temporaryProject({
+        ...AGENT,
+        "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, [key]: { path: "./x.ts:y" } },
+      });
+
+      expect(loadProjectConfig(folder).warnings).toEqual([
+        `"${key}" in langgraph.json has no effect yet`,
+      ]);
+    },
+  );
+
+  test("that nobody knows are refused by name", ({ expect }) => {
+    const problem = problemOf({ graphs: { agent: "./agent.ts:graph" }, graph: 1, envs: {} });
+
+    expect(problem).toContain('unknown keys "graph", "envs"');
+  });
+
+  test("are needed: graphs", ({ expect }) => {
+    expect(problemOf({})).toContain('"graphs"');
+  });
+});
+
+describe("env", () => {
+  const graphs = { agent: "./agent.ts:graph" };
+
+  test("is an object of strings", ({ expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "langgraph.json": { graphs, env: { MODEL: "local" } },
+    });
+
+    expect(loadProjectConfig(folder).env).toEqual({ MODEL: "local" });
+  });
+
+  test("is a .env file", ({ expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "config/.env": "# comment\nMODEL='local model'\nexport LEVEL=3\n",
+      "langgraph.json": { graphs, env: "config/.env" },
+    });
+
+    const project = loadProjectConfig(folder);
+
+    expect(project.env).toEqual({ MODEL: "local model", LEVEL: "3" });
+    expect(project.envFile).toBe(join(folder, "config/.env"));
+  });
+
+  test("names a file that is not there: a warning, because templates do not commit theirs", ({
+    expect,
+  }) => {
+    const folder = temporaryProject({ ...AGENT, "langgraph.json": { graphs, env: ".env" } });
+
+    const { env, warnings } = loadProjectConfig(folder);
+
+    expect(env).toEqual({});
+    expect(warnings).toEqual([`${join(folder, ".env")} does not exist: no variables are set`]);
+  });
+
+  test.for([[{ LEVEL: 3 }], [["MODEL"]], [7]])("is refused otherwise: %j", ([env], { expect }) => {
+    expect(problemOf({ graphs, env })).toContain(
+      '"env" must be the path of a .env file or an object of strings',
+    );
+  });
+});
+
+test("a file that is not JSON is refused with its path", ({ expect }) => {
+  expect(problemOf("{ graphs: }")).toMatch(/^<project>\/langgraph\.json is not valid JSON: /);
+});
+
+test("a folder without langgraph.json is refused with the missing path", ({ expect }) => {
+  const folder = temporaryProject({});
+
+  expect(() => loadProjectConfig(folder)).toThrow(
+    `no project here: ${join(folder, "langgraph.json")} does not exist`,
+  );
+});

@@ -1,0 +1,185 @@
+import { execFile, fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, onTestFinished, test, vi } from "vitest";
+import { startPlatform, type Platform, type PlatformLog } from "../../../cli/serve.ts";
+import { smallPlatform } from "./support/small-platform.ts";
+
+const TIMEOUT_MS = 30_000;
+const PROCESS = join(import.meta.dirname, "support/platform-process.ts");
+
+type Started = Platform & { logs: PlatformLog[] };
+
+async function start(
+  folder: string,
+  options: { port?: number; watch?: boolean; vars?: Record<string, string> } = {},
+): Promise<Started> {
+  const logs: PlatformLog[] = [];
+  const platform = await startPlatform({
+    repoRoot: folder,
+    configPath: folder,
+    stateDir: join(folder, "state"),
+    graphHostModule: join(folder, "graph-host.js"),
+    port: options.port ?? 0,
+    watch: options.watch ?? false,
+    schemas: false,
+    onLog: (line) => logs.push(line),
+    ...(options.vars === undefined ? {} : { vars: options.vars }),
+  });
+  onTestFinished(() => platform.close());
+  return { ...platform, logs };
+}
+
+/** Starts a platform in a process of its own; with its URL. */
+async function startProcess(folder: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(PROCESS, [folder], { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [url] = (await once(child, "message")) as [string];
+  return { child, url };
+}
+
+async function get(url: string, path: string): Promise<unknown> {
+  const response = await fetch(new URL(path, url));
+  return response.json();
+}
+
+async function addNote(url: string, note: string): Promise<void> {
+  await fetch(new URL("/notes", url), { method: "POST", body: note });
+}
+
+function workerdPid(folder: string): number {
+  const [file = ""] = globSync(join(folder, "state/run/*.pid"));
+  return Number(readFileSync(file, "utf8"));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !stat.includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+describe("a platform", { timeout: TIMEOUT_MS }, () => {
+  test("serves the Worker with its graphs, variables and bindings", async ({ expect }) => {
+    const { url, graphs } = await start(smallPlatform(), { vars: { GREETING: "given" } });
+
+    expect(graphs).toEqual(["answer"]);
+    expect(await get(url, "/graph")).toBe(1);
+    expect(await get(url, "/vars")).toEqual(["given", "from .dev.vars", { MODEL: "local" }]);
+    expect(await get(url, "/notes")).toEqual({ object: [], d1: [], r2: null });
+  });
+
+  test("keeps D1, R2 and objects when it is closed and started again", async ({ expect }) => {
+    const folder = smallPlatform();
+    const first = await start(folder);
+    await addNote(first.url, "kept");
+    await first.close();
+
+    const second = await start(folder);
+
+    expect(await get(second.url, "/notes")).toEqual({ object: ["kept"], d1: ["kept"], r2: "kept" });
+  });
+
+  test("records migrations as wrangler does", async ({ expect }) => {
+    const folder = smallPlatform();
+    const platform = await start(folder);
+    await platform.close();
+    const wrangler = createRequire(import.meta.url)
+      .resolve("wrangler/package.json")
+      .replace("package.json", "bin/wrangler.js");
+
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [wrangler, "d1", "migrations", "list", "DB", "--local", "--persist-to", "state"],
+      { cwd: folder },
+    );
+
+    expect(stdout).toContain("No migrations to apply");
+  });
+
+  test("refuses a port that is taken", async ({ expect }) => {
+    const { url } = await start(smallPlatform());
+    const port = Number(new URL(url).port);
+
+    await expect(start(smallPlatform(), { port })).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is in use; give another with --port`,
+    );
+  });
+
+  test("refuses a state directory that another one uses", async ({ expect }) => {
+    const folder = smallPlatform();
+    const { url } = await start(folder);
+
+    await expect(start(folder)).rejects.toThrow(
+      `${join(folder, "state")} is in use by process ${process.pid}, which serves ${url}`,
+    );
+  });
+
+  test("says why a project cannot be started, at the place in its source", async ({ expect }) => {
+    const folder = smallPlatform();
+    writeFileSync(
+      join(folder, "answer.js"),
+      '\nthrow new Error("no model");\nexport const graph = 1;',
+    );
+
+    await expect(start(folder)).rejects.toThrow(
+      /^the project could not be started:\nUncaught Error: no model\n\s+at .*answer\.js:2:7$/,
+    );
+  });
+});
+
+describe("a watched project", { timeout: TIMEOUT_MS }, () => {
+  test("is reloaded when a file changes", async ({ expect }) => {
+    const folder = smallPlatform();
+    const { url } = await start(folder, { watch: true });
+
+    writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
+
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), TIMEOUT_MS);
+  });
+
+  test("goes on with the version before while it is broken", async ({ expect }) => {
+    const folder = smallPlatform();
+    const { url, logs } = await start(folder, { watch: true });
+    const messages = (): string => logs.map(({ message }) => message).join("\n");
+
+    writeFileSync(join(folder, "answer.js"), 'export { graph } from "./new.js";');
+    await vi.waitFor(() => expect(messages()).toContain('"./new.js"'), TIMEOUT_MS);
+    expect(await get(url, "/graph")).toBe(1);
+
+    writeFileSync(join(folder, "new.js"), "export const graph = 3;");
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), TIMEOUT_MS);
+
+    rmSync(join(folder, "new.js"));
+    writeFileSync(join(folder, "answer.js"), "export const graph = 4; throw new Error('boom');");
+    await vi.waitFor(() => expect(messages()).toContain("Uncaught Error: boom"), TIMEOUT_MS);
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), TIMEOUT_MS);
+  });
+});
+
+describe("a process that is killed", { timeout: TIMEOUT_MS }, () => {
+  test("leaves no workerd behind, and its state and alarms to the next", async ({ expect }) => {
+    const folder = smallPlatform();
+    const { child, url } = await startProcess(folder);
+    const workerd = workerdPid(folder);
+    await addNote(url, "kept");
+    await get(url, "/alarm?ms=1000");
+
+    child.kill("SIGKILL");
+
+    await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 5_000);
+    const next = await start(folder);
+    await vi.waitFor(async () => {
+      expect(await get(next.url, "/notes")).toEqual({
+        object: ["kept", "alarm"],
+        d1: ["kept"],
+        r2: "kept",
+      });
+    }, 5_000);
+  });
+});

@@ -1,0 +1,110 @@
+import { temporaryProject } from "./temporary-project.ts";
+
+const WRANGLER_TOML = `
+name = "small"
+main = "worker.ts"
+compatibility_date = "2026-11-01"
+compatibility_flags = ["nodejs_compat", "enable_request_signal"]
+
+[vars]
+GREETING = "from wrangler.toml"
+
+[[d1_databases]]
+binding = "DB"
+database_name = "small"
+database_id = "00000000-0000-0000-0000-000000000000"
+migrations_dir = "migrations"
+
+[[r2_buckets]]
+binding = "FILES"
+bucket_name = "files"
+
+[[durable_objects.bindings]]
+name = "NOTES"
+class_name = "NotesObject"
+
+[[migrations]]
+tag = "v1"
+new_sqlite_classes = ["NotesObject"]
+`;
+
+/** Keeps the same note in an object, in D1 and in R2. */
+const WORKER = `
+import { DurableObject } from "cloudflare:workers";
+import pathname from "./notes-path.txt";
+export { GraphHost } from "#project";
+
+export class NotesObject extends DurableObject {
+  list() {
+    this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS notes (note TEXT)");
+    return this.ctx.storage.sql.exec("SELECT note FROM notes").toArray().map(({ note }) => note);
+  }
+  add(note) {
+    this.list();
+    this.ctx.storage.sql.exec("INSERT INTO notes VALUES (?)", note);
+  }
+  async wakeIn(milliseconds) {
+    await this.ctx.storage.setAlarm(Date.now() + milliseconds);
+  }
+  alarm() {
+    this.add("alarm");
+  }
+}
+
+export default {
+  async fetch(request, env, ctx) {
+    const url = new URL(request.url);
+    const notes = env.NOTES.get(env.NOTES.idFromName("notes"));
+    if (url.pathname === "/ok") return Response.json({ ok: true });
+    if (url.pathname === "/graph") return Response.json(await ctx.exports.GraphHost.answer());
+    if (url.pathname === "/vars") {
+      return Response.json([env.GREETING, env.SECRET, JSON.parse(env.PROJECT_ENV)]);
+    }
+    if (url.pathname === "/alarm") {
+      await notes.wakeIn(Number(url.searchParams.get("ms")));
+      return Response.json("set");
+    }
+    if (url.pathname !== pathname.trim()) return new Response(null, { status: 404 });
+    if (request.method === "POST") {
+      const note = await request.text();
+      await notes.add(note);
+      await env.DB.prepare("INSERT INTO notes (note) VALUES (?)").bind(note).run();
+      await env.FILES.put("note", note);
+    }
+    const { results } = await env.DB.prepare("SELECT note FROM notes").all();
+    const file = await env.FILES.get("note");
+    return Response.json({
+      object: await notes.list(),
+      d1: results.map(({ note }) => note),
+      r2: file === null ? null : await file.text(),
+    });
+  },
+};
+`;
+
+/** Answers with the value that the graph "answer" exports. */
+const GRAPH_HOST = `
+import { WorkerEntrypoint } from "cloudflare:workers";
+export function defineGraphHost({ graphs }) {
+  return class GraphHost extends WorkerEntrypoint {
+    answer() {
+      return graphs.answer.module[graphs.answer.exportName];
+    }
+  };
+}
+`;
+
+/** A checkout with a small Worker, and a project of one graph, to start platforms of. */
+export function smallPlatform(): string {
+  return temporaryProject({
+    "wrangler.toml": WRANGLER_TOML,
+    ".dev.vars": "SECRET=from .dev.vars\n",
+    "worker.ts": WORKER,
+    "notes-path.txt": "/notes\n",
+    "graph-host.js": GRAPH_HOST,
+    "migrations/0000_notes.sql":
+      "CREATE TABLE notes (note TEXT);\n--> statement-breakpoint\nCREATE INDEX by_note ON notes (note);\n",
+    "langgraph.json": { graphs: { answer: "./answer.js:graph" }, env: { MODEL: "local" } },
+    "answer.js": "export const graph = 1;",
+  });
+}

@@ -1,0 +1,91 @@
+import { describe, test, vi } from "vitest";
+import type { CommitAck, RunBatch } from "../../../src/graph-runtime/protocol.ts";
+import { RunJournal, SupersededError } from "../../../src/graph-runtime/run-journal.ts";
+
+type Commit = { batch: RunBatch; acknowledge: (ack: CommitAck) => void };
+
+function fixture(follow = true) {
+  const commits: Commit[] = [];
+  const superseded: SupersededError[] = [];
+  const port = {
+    commit: (batch: RunBatch): Promise<CommitAck> => {
+      const { promise, resolve } = Promise.withResolvers<CommitAck>();
+      commits.push({ batch, acknowledge: resolve });
+      return promise;
+    },
+  };
+  const journal = new RunJournal(port, {
+    follow,
+    onSuperseded: (reason) => superseded.push(reason),
+  });
+  const events = (index: number): string[] =>
+    commits[index]?.batch.events.map(({ event }) => event) ?? [];
+  return { commits, superseded, journal, events };
+}
+
+const event = (name: string, data = "{}") => ({ event: name, data });
+
+describe("RunJournal", () => {
+  test("sends what arrives during a commit with the next one, in order", async ({ expect }) => {
+    const { commits, journal, events } = fixture();
+    journal.event(event("a"));
+    await vi.waitUntil(() => commits.length === 1);
+    journal.event(event("b"));
+    journal.event(event("c"));
+    commits[0]?.acknowledge({ ok: true, follow: true });
+    await vi.waitUntil(() => commits.length === 2);
+    expect([events(0), events(1)]).toEqual([["a"], ["b", "c"]]);
+  });
+
+  test("keeps a short run for one last batch when nobody reads", async ({ expect }) => {
+    const { commits, journal } = fixture(false);
+    journal.event(event("a"));
+    journal.event(event("b"));
+    const tail = await journal.close();
+    expect(tail.events.map((item) => item.event)).toEqual(["a", "b"]);
+    expect(commits).toEqual([]);
+  });
+
+  test("flush resolves only when what was added before is acknowledged", async ({ expect }) => {
+    const { commits, journal } = fixture(false);
+    journal.event(event("a"));
+    let flushed = false;
+    const flush = journal.flush().then(() => (flushed = true));
+    await vi.waitUntil(() => commits.length === 1);
+    expect(flushed).toBe(false);
+    commits[0]?.acknowledge({ ok: true, follow: false });
+    await flush;
+    expect(flushed).toBe(true);
+  });
+
+  test("makes the graph wait while too much is pending", async ({ expect }) => {
+    const { commits, journal } = fixture();
+    journal.event(event("big", "x".repeat(2_000_000)));
+    let relieved = false;
+    const relief = journal.relief().then(() => (relieved = true));
+    await vi.waitUntil(() => commits.length === 1);
+    expect(relieved).toBe(false);
+    commits[0]?.acknowledge({ ok: true, follow: true });
+    await relief;
+  });
+
+  test("tells the run when the thread refuses its output, and takes no more", async ({
+    expect,
+  }) => {
+    const { commits, superseded, journal } = fixture();
+    journal.event(event("a"));
+    await vi.waitUntil(() => commits.length === 1);
+    commits[0]?.acknowledge({ ok: false, code: "superseded" });
+    await vi.waitUntil(() => superseded.length === 1);
+    await expect(journal.flush()).rejects.toThrow(SupersededError);
+    await expect(journal.close()).rejects.toThrow(SupersededError);
+  });
+
+  test("drops output that arrives after the end", async ({ expect }) => {
+    const { commits, journal } = fixture();
+    await journal.close();
+    journal.event(event("late"));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(commits).toEqual([]);
+  });
+});
