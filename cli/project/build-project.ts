@@ -4,7 +4,11 @@ import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import { extractSchemas, type ExtractedSchemas } from "./extract-schemas.ts";
 import { loadProjectConfig, type GraphSource, type ProjectConfig } from "./langgraph-json.ts";
-import { nodeBuiltinsPlugin, oneLangChainPlugin } from "./module-resolution.ts";
+import {
+  assertSupportedLangChain,
+  nodeBuiltinsPlugin,
+  oneLangChainPlugin,
+} from "./module-resolution.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 const GRAPH_HOST_MODULE = join(REPO_ROOT, "src/graph-runtime/graph-host.ts");
@@ -52,6 +56,7 @@ export type BuiltProject = {
  */
 export async function buildProject(options: BuildProjectOptions): Promise<BuiltProject> {
   const project = loadProjectConfig(options.configPath);
+  assertSupportedLangChain({ repoRoot: REPO_ROOT, projectDir: project.projectDir });
   const warnings = [...project.warnings];
   let schemas: ExtractedSchemas = {};
   await mkdir(dirname(options.outFile), { recursive: true });

@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
+import { CliError } from "../cli-error.ts";
 
 const NODE_BUILTIN = new RegExp(`^(?:node:)?(?:${builtinModules.join("|")})$`);
 /** Null: the bundler resolves the module as it always does. */
@@ -56,4 +58,33 @@ export function oneLangChainPlugin(options: { repoRoot: string; projectDir: stri
       });
     },
   };
+}
+
+/**
+ * Refuses a project whose own LangChain is of another major version than the one that this repository's
+ * code is written for: the two would fail in ways that nobody could trace to their versions.
+ */
+export function assertSupportedLangChain(options: { repoRoot: string; projectDir: string }): void {
+  for (const name of ["@langchain/langgraph", "@langchain/core"]) {
+    const installed = installedVersion(name, options.projectDir);
+    const needed = installedVersion(name, options.repoRoot);
+    if (installed === undefined || majorOf(installed) === majorOf(needed)) continue;
+    throw new CliError(
+      `${options.projectDir} has ${name} ${installed} installed; version ${majorOf(needed)} is needed`,
+    );
+  }
+}
+
+/** The version that a module in a folder would import. */
+function installedVersion(name: string, folder: string): string | undefined {
+  const manifest = join(folder, "node_modules", name, "package.json");
+  if (existsSync(manifest)) {
+    return (JSON.parse(readFileSync(manifest, "utf8")) as { version?: string }).version;
+  }
+  const parent = dirname(folder);
+  return parent === folder ? undefined : installedVersion(name, parent);
+}
+
+function majorOf(version: string | undefined): string | undefined {
+  return version?.split(".")[0];
 }

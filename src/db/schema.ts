@@ -1,4 +1,6 @@
+import { sql } from "drizzle-orm";
 import {
+  check,
   index,
   integer,
   primaryKey,
@@ -16,12 +18,16 @@ export const PLANS = ["developer", "plus", "enterprise"] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-export const workspaces = sqliteTable("workspaces", {
-  id: text().primaryKey(),
-  name: text().notNull(),
-  plan: text({ enum: PLANS }).notNull(),
-  created_at: integer().notNull(),
-});
+export const workspaces = sqliteTable(
+  "workspaces",
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    plan: text({ enum: PLANS }).notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [check("workspaces_plan", sql`${table.plan} IN ('developer', 'plus', 'enterprise')`)],
+);
 
 export const apiKeys = sqliteTable(
   "api_keys",
@@ -109,13 +115,24 @@ export const threads = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.workspace_id, table.deployment_id, table.thread_id] }),
-    index("threads_by_update").on(table.workspace_id, table.deployment_id, table.updated_at),
-    index("threads_by_creation").on(table.workspace_id, table.deployment_id, table.created_at),
+    index("threads_by_update").on(
+      table.workspace_id,
+      table.deployment_id,
+      table.updated_at,
+      table.thread_id,
+    ),
+    index("threads_by_creation").on(
+      table.workspace_id,
+      table.deployment_id,
+      table.created_at,
+      table.thread_id,
+    ),
     index("threads_by_status").on(
       table.workspace_id,
       table.deployment_id,
       table.status,
       table.updated_at,
+      table.thread_id,
     ),
   ],
 );

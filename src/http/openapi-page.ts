@@ -1,7 +1,7 @@
 /** The parts of an OpenAPI document that the page shows. */
 export type ApiDocument = {
   info: { title: string; version: string };
-  paths?: Record<string, Record<string, unknown>> | undefined;
+  paths?: Record<string, object> | undefined;
   components?: { schemas?: Record<string, unknown> | undefined } | undefined;
 };
 

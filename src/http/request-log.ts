@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import type { Settings } from "../env.ts";
 import { log, type LogLevel } from "../lib/log.ts";
 import type { Scope } from "../lib/scope.ts";
 import type { AppEnv } from "./app-types.ts";
@@ -14,8 +15,10 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set("requestId", requestId);
   await next();
   c.header("x-request-id", requestId);
+  // Not there when the request ended before they were set.
   const scope: Scope | undefined = c.get("scope");
-  log(c.var.settings.logLevel, levelOf(c.res.status), {
+  const settings: Settings | undefined = c.get("settings");
+  log(settings?.logLevel ?? "info", levelOf(c.res.status), {
     event: "request",
     request_id: requestId,
     method: c.req.method,

@@ -1,4 +1,4 @@
-import type { RunRow, RunStatus } from "./run-table.ts";
+import type { RunRow, RunStatus } from "./run-row.ts";
 
 /** What a cancelled run becomes. `rollback` removes it and its checkpoints. */
 export type CancelAction = "interrupt" | "rollback" | "timeout";

@@ -11,7 +11,7 @@ import { type CancelAction, Execution } from "./execution.ts";
 import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
-import type { RunRow } from "./run-table.ts";
+import type { RunRow } from "./run-row.ts";
 import type { ThreadStatus } from "./thread-record.ts";
 import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "./thread-storage.ts";

@@ -7,7 +7,7 @@ import type {
   StreamMode,
 } from "../../graph-runtime/protocol.ts";
 import type { Scope } from "../../lib/scope.ts";
-import type { MultitaskStrategy, RunRow } from "./run-table.ts";
+import type { MultitaskStrategy, RunRow } from "./run-row.ts";
 
 export type RunAssistant = {
   assistant_id: string;

@@ -6,7 +6,7 @@ import { createRouter } from "../../http/router.ts";
 import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
 import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
-import { RUN_STATUSES } from "./run-table.ts";
+import { RUN_STATUSES } from "./run-row.ts";
 import { streamResponse } from "./stream-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import { threadStub } from "./thread-stub.ts";

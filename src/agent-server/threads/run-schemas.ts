@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import type { RunPayload } from "./run-request.ts";
-import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./run-table.ts";
+import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./run-row.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 

@@ -9,7 +9,7 @@ import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
 import { RunStreams } from "./run-streams.ts";
-import type { RunRow, RunStatus } from "./run-table.ts";
+import type { RunRow, RunStatus } from "./run-row.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import { hasSchema } from "./thread-schema.ts";
 import {

@@ -8,7 +8,7 @@ import type {
 } from "../../graph-runtime/protocol.ts";
 import type { Result } from "./failures.ts";
 import { ReadPort, UpdatePort } from "./run-port.ts";
-import type { RunRow } from "./run-table.ts";
+import type { RunRow } from "./run-row.ts";
 import { parseSnapshot } from "./snapshot.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { ThreadStorage } from "./thread-storage.ts";

@@ -1,5 +1,5 @@
 import type { RunKwargs } from "./run-request.ts";
-import type { RunRow } from "./run-table.ts";
+import type { RunRow } from "./run-row.ts";
 import type { ThreadRow } from "./thread-record.ts";
 
 /** The API's Thread and Run, made from stored rows. JSON columns are parsed here and only here. */

@@ -126,7 +126,7 @@ describe("a bundle", () => {
     expect,
   }) => {
     const folder = temporaryProject({
-      "node_modules/@langchain/core/package.json": { name: "@langchain/core", main: "index.js" },
+      "node_modules/@langchain/core/package.json": { version: "1.0.0", main: "index.js" },
       "node_modules/@langchain/core/index.js": 'export const copy = "the project\'s";',
       "host.js": STUB_HOST,
       "agent.ts": [
@@ -235,5 +235,17 @@ describe("a project is refused", () => {
     });
 
     expect(problem).toContain("agent.ts:1:22: ");
+  });
+
+  test("by version when its own LangGraph is of another major version", async ({ expect }) => {
+    const problem = await problemOf({
+      "node_modules/@langchain/langgraph/package.json": { version: "0.2.74" },
+      "agent.ts": "export const graph = 1;",
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect(problem).toBe(
+      "<project> has @langchain/langgraph 0.2.74 installed; version 1 is needed",
+    );
   });
 });

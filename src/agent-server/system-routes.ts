@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { version } from "../package.json";
-import { LANGGRAPH_VERSION } from "./graph-runtime/langgraph-version.ts";
-import type { AppContext } from "./http/app-types.ts";
-import { ApiError } from "./http/errors.ts";
-import { booleanParam } from "./http/query-params.ts";
-import { createRouter } from "./http/router.ts";
+import { version } from "../../package.json";
+import { LANGGRAPH_VERSION } from "../graph-runtime/langgraph-version.ts";
+import type { AppContext } from "../http/app-types.ts";
+import { ApiError } from "../http/errors.ts";
+import { booleanParam } from "../http/query-params.ts";
+import { createRouter } from "../http/router.ts";
 
 /** Health and version: for load balancers and SDKs, without a key. */
 export const systemRoutes = createRouter();

@@ -1,0 +1,33 @@
+export const RUN_STATUSES = [
+  "pending",
+  "running",
+  "success",
+  "error",
+  "timeout",
+  "interrupted",
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const MULTITASK_STRATEGIES = ["reject", "rollback", "interrupt", "enqueue"] as const;
+
+export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
+
+export type RunRow = {
+  seq: number;
+  run_id: string;
+  assistant_id: string;
+  graph_id: string;
+  status: RunStatus;
+  multitask_strategy: MultitaskStrategy;
+  metadata: string;
+  resumable: number;
+  created_at: number;
+  updated_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  attempt: number;
+  next_event: number;
+  error: string | null;
+  expires_at: number | null;
+};

@@ -1,0 +1,88 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
+import { version } from "../package.json";
+import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
+import { assistantRoutes } from "./agent-server/assistants/routes.ts";
+import { systemRoutes } from "./agent-server/system-routes.ts";
+import { threadSearchRoutes } from "./agent-server/thread-index/routes.ts";
+import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
+import { runRoutes } from "./agent-server/threads/run-routes.ts";
+import { stateRoutes } from "./agent-server/threads/state-routes.ts";
+import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
+import { parseSettings } from "./env.ts";
+import type { AppEnv } from "./http/app-types.ts";
+import { ApiError } from "./http/errors.ts";
+import { jsonBody } from "./http/json-body.ts";
+import { noRoute } from "./http/not-found.ts";
+import { renderApiPage } from "./http/openapi-page.ts";
+import { renderDetail } from "./http/render-errors.ts";
+import { requestLog } from "./http/request-log.ts";
+import { createRouter } from "./http/router.ts";
+import { surfaceOf } from "./http/surface.ts";
+import { agentScope } from "./identity/authenticate.ts";
+
+const ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+const EXPOSED_HEADERS = [
+  "content-location",
+  "location",
+  "x-pagination-total",
+  "x-pagination-next",
+  "x-request-id",
+];
+
+const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** Order matters: what comes first sees the request first and the response last. */
+export function createApp(): OpenAPIHono<AppEnv> {
+  const app = createRouter();
+  app.onError(renderDetail);
+  app.notFound((c) => renderDetail(noRoute(app, c), c));
+  app.use(requestLog);
+  app.use(
+    cors({
+      origin: "*",
+      allowMethods: ALL_METHODS,
+      exposeHeaders: EXPOSED_HEADERS,
+      maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+    }),
+  );
+  app.use(async (c, next) => {
+    c.set("settings", parseSettings(c.env));
+    const { hostname, pathname } = new URL(c.req.url);
+    if (surfaceOf(hostname, pathname, c.var.settings.hosts) !== "agent-server") {
+      throw new ApiError("not_found", "Not Found");
+    }
+    await next();
+  });
+  app.route("/", systemRoutes);
+  describeApi(app);
+  app.use(agentScope);
+  app.use(jsonBody);
+  app.route("/", assistantRoutes);
+  app.route("/", assistantGraphRoutes);
+  app.route("/", threadSearchRoutes);
+  app.route("/", threadRoutes);
+  app.route("/", stateRoutes);
+  app.route("/", runCreateRoutes);
+  app.route("/", runRoutes);
+  return app;
+}
+
+/** `/openapi.json`, and `/docs` for people; both made of the routes when first asked for. */
+function describeApi(app: OpenAPIHono<AppEnv>): void {
+  app.openAPIRegistry.registerComponent("securitySchemes", "ApiKey", {
+    type: "apiKey",
+    in: "header",
+    name: "x-api-key",
+  });
+  let document: ReturnType<typeof app.getOpenAPI31Document> | null = null;
+  const describe = () =>
+    (document ??= app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: { title: "Threadworks", version },
+      security: [{ ApiKey: [] }],
+    }));
+  app.get("/openapi.json", (c) => c.json(describe()));
+  app.get("/docs", (c) => c.html(renderApiPage(describe())));
+}
