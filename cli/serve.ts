@@ -94,8 +94,10 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     const built = await buildAll(options, state);
     warn(options, built);
-    const runtimeEnv = recordWorkerdPid(state.workerdPidFile);
-    cleanUps.push(startWatchdog(state.workerdPidFile));
+    const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(state.workerdPidFile);
+    cleanUps.push(stopRecording);
+    const watchdog = startWatchdog(state.workerdPidFile);
+    cleanUps.push(() => watchdog.stop());
     await prepareDatabases(built.config, state, runtimeEnv, options);
 
     const gate = new LogGate(options.onLog);
@@ -107,6 +109,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         host,
         port,
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
+        onCrashRestart: () => watchdog.watch(),
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
           gate.log({ source: "worker", level: known, message: build.mapFrames(message) });
@@ -116,6 +119,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     cleanUps.push(() => miniflare.dispose());
     const url = await gate.during(async () => {
       const listening = await started(built, miniflare.unsafeGetDirectURL());
+      watchdog.watch();
       await untilAnswering(listening);
       return listening;
     });
@@ -133,6 +137,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         serve: async (build) => {
           await gate.during(async () => {
             await started(build, miniflare.setOptions(optionsFor(build, Number(url.port))));
+            watchdog.watch();
             await untilAnswering(url);
           });
         },
@@ -235,8 +240,17 @@ async function untilAnswering(url: URL): Promise<void> {
   throw new CliError(`the server did not become ready: GET /ok gave ${last}`);
 }
 
+/** Does all of it, the last first, whatever fails; then throws the first failure. */
 async function runAll(cleanUps: (() => unknown)[]): Promise<void> {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  const failures: unknown[] = [];
+  for (const cleanUp of cleanUps.toReversed()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function warn(options: PlatformOptions, { project }: Build): void {

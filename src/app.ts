@@ -50,7 +50,11 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.use(async (c, next) => {
     c.set("settings", parseSettings(c.env));
     const { hostname, pathname } = new URL(c.req.url);
-    if (surfaceOf(hostname, pathname, c.var.settings.hosts) !== "agent-server") {
+    // Health checks come by any host, or by address.
+    if (
+      pathname !== "/ok" &&
+      surfaceOf(hostname, pathname, c.var.settings.hosts) !== "agent-server"
+    ) {
       throw new ApiError("not_found", "Not Found");
     }
     await next();

@@ -1,6 +1,6 @@
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
 
-export type AgentAuth = "api-key" | "none";
+type AgentAuth = "api-key" | "none";
 
 /** Null where the host is not configured. */
 export type Hosts = {

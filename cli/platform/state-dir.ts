@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
@@ -50,15 +50,6 @@ export function acquireStateDir(stateDir: string): StateDir {
       lock.close();
     },
   };
-}
-
-/** Whether a platform is running on a state directory just now. */
-export function isStateDirInUse(stateDir: string): boolean {
-  const file = join(resolve(stateDir), "run/lock");
-  if (!existsSync(file)) return false;
-  const lock = lockFile(file);
-  lock?.close();
-  return lock === undefined;
 }
 
 function lockFile(file: string): DatabaseSync | undefined {

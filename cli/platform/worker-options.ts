@@ -89,6 +89,8 @@ export type ServeOptions = {
   port: number;
   vars: Record<string, string>;
   onLog: (log: WorkerdStructuredLog) => void;
+  /** Called when workerd has crashed and runs again. */
+  onCrashRestart: () => void;
 };
 
 /**
@@ -103,6 +105,7 @@ export function serveMiniflareOptions(
   return convertV4MiniflareOptions({
     ...sharedOptions(options.persistPath, options.runtimeEnv),
     handleStructuredLogs: options.onLog,
+    unsafeHandleRuntimeRestart: options.onCrashRestart,
     workers: [
       {
         ...workerOptions,

@@ -1,46 +1,77 @@
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, resolve } from "node:path";
 
 const require = createRequire(import.meta.url);
 
+const LAUNCHER = resolve(import.meta.dirname, "../../.threadworks/launch-workerd");
 const PID_FILE_VARIABLE = "THREADWORKS_WORKERD_PID_FILE";
+const PATH_VARIABLE = "MINIFLARE_WORKERD_PATH";
+
+let users = 0;
+let pathBefore: string | undefined;
 
 /**
- * Makes every Miniflare of this process start workerd through a program that records workerd's process
- * id (it stays the same when the program becomes workerd) and keeps the terminal's signals away from
- * it: the parent decides when workerd ends. Returns the environment that names the file for the id.
+ * Makes the Miniflares of this process start workerd through a program that writes workerd's process id
+ * into the file that `runtimeEnv` names (the id stays the same when the program becomes workerd), and
+ * that keeps the terminal's signals away from it: the parent decides when workerd ends.
  */
-export function recordWorkerdPid(pidFile: string): Record<string, string> {
+export function recordWorkerdPid(pidFile: string): {
+  runtimeEnv: Record<string, string>;
+  stop: () => void;
+} {
+  if (users === 0) {
+    pathBefore = process.env[PATH_VARIABLE];
+    process.env[PATH_VARIABLE] = writeLauncher();
+  }
+  users += 1;
+  const stop = (): void => {
+    users -= 1;
+    if (users > 0) return;
+    if (pathBefore === undefined) delete process.env[PATH_VARIABLE];
+    else process.env[PATH_VARIABLE] = pathBefore;
+  };
+  return { runtimeEnv: { [PID_FILE_VARIABLE]: pidFile }, stop };
+}
+
+function writeLauncher(): string {
   // Miniflare's own copy: another package may have a workerd of another version installed.
   const { default: workerd } = createRequire(require.resolve("miniflare"))("workerd") as {
     default: string;
   };
-  const launcher = join(dirname(pidFile), "launch-workerd");
   const script = [
     "#!/bin/sh",
     "trap '' INT HUP TERM",
     `if [ -n "$${PID_FILE_VARIABLE}" ]; then echo $$ > "$${PID_FILE_VARIABLE}"; fi`,
     `exec ${shellQuote(workerd)} "$@"`,
   ];
-  writeFileSync(launcher, `${script.join("\n")}\n`, { mode: 0o755 });
-  process.env["MINIFLARE_WORKERD_PATH"] = launcher;
-  return { [PID_FILE_VARIABLE]: pidFile };
+  mkdirSync(dirname(LAUNCHER), { recursive: true });
+  const partial = `${LAUNCHER}.${process.pid}`;
+  writeFileSync(partial, `${script.join("\n")}\n`, { mode: 0o755 });
+  renameSync(partial, LAUNCHER);
+  return LAUNCHER;
 }
 
+export type Watchdog = {
+  /** Names the workerd that runs now; the file alone could be deleted with the state directory. */
+  watch: () => void;
+  stop: () => void;
+};
+
 /**
- * Starts a process that ends workerd when this one is gone, even by `kill -9`: it waits for the end of
- * a pipe that only this process holds open. Returns a function that sends it away.
+ * Starts a process that ends workerd when this one is gone, even by `kill -9`: it reads a pipe that
+ * only this process holds open, to its end.
  */
-export function startWatchdog(pidFile: string): () => void {
+export function startWatchdog(pidFile: string): Watchdog {
   const script = [
-    "cat > /dev/null",
-    'pid=$(cat "$1" 2> /dev/null) || exit 0',
+    "pid=",
+    "while IFS= read -r line; do pid=$line; done",
+    'if [ -r "$1" ]; then pid=$(cat "$1"); rm -f "$1"; fi',
+    '[ -n "$pid" ] || exit 0',
     'command=$(tr "\\0" " " < "/proc/$pid/cmdline" 2> /dev/null || ps -p "$pid" -o command= 2> /dev/null)',
     'case "$command" in *workerd*serve*) kill -9 "$pid" ;; esac',
-    'rm -f "$1"',
   ];
   const child = spawn("/bin/sh", ["-c", script.join("\n"), "workerd-watchdog", pidFile], {
     detached: true,
@@ -49,7 +80,14 @@ export function startWatchdog(pidFile: string): () => void {
   });
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
-  return () => child.kill("SIGKILL");
+  // A watchdog that somebody ended is no reason to end the platform.
+  child.stdin.on("error", () => {});
+  return {
+    watch: () => {
+      if (existsSync(pidFile)) child.stdin.write(readFileSync(pidFile, "utf8"));
+    },
+    stop: () => void child.kill("SIGKILL"),
+  };
 }
 
 /** Kills a process if it is a workerd; a recycled process id belongs to somebody else. */

@@ -186,13 +186,20 @@ async function writeCache(file: string, schemas: ExtractedSchemas): Promise<void
   await forgetOldest(dirname(file));
 }
 
+/** Removes all but the newest answers, and mirrors whose process died. */
 async function forgetOldest(cacheDir: string): Promise<void> {
-  const names = (await readdir(cacheDir)).filter((name) => /^schemas-.*\.json$/.test(name));
-  const files = names.map((name) => join(cacheDir, name));
-  const modified = (file: string): number =>
-    statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const newestFirst = files.toSorted((a, b) => modified(b) - modified(a));
-  await Promise.all(newestFirst.slice(MAX_CACHED).map((file) => rm(file, { force: true })));
+  const entries = (await readdir(cacheDir)).map((name) => {
+    const path = join(cacheDir, name);
+    return { name, path, modified: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+  });
+  const answers = entries
+    .filter(({ name }) => name.startsWith("schemas-"))
+    .toSorted((a, b) => b.modified - a.modified);
+  const mirrors = entries.filter(
+    ({ name, modified }) => name.startsWith("types-") && modified < Date.now() - 2 * TIMEOUT_MS,
+  );
+  const old = [...answers.slice(MAX_CACHED), ...mirrors];
+  await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
 }
 
 function commonDirectory(directories: string[]): string {

@@ -1,10 +1,10 @@
 import { allOf, type Sql, sql } from "./sql.ts";
 
-/** D1 binds at most 100 parameters to a statement; two filters and the rest have to fit. */
-export const MAX_FILTER_PARAMS = 40;
+/** D1 binds at most 100 parameters to a statement: two filters and the rest have to fit. */
+export const MAX_FILTER_SIZE = 40;
 
-/** D1 limits the depth of an expression. */
-export const MAX_FILTER_DEPTH = 10;
+/** D1 limits the depth of an expression to 100; a level here takes about 13 of them. */
+export const MAX_FILTER_DEPTH = 5;
 
 export type JsonFilter = Record<string, unknown>;
 
@@ -17,19 +17,18 @@ export function containsJson(column: string, filter: JsonFilter): Sql {
   return containsObject(column, filter, 0);
 }
 
-/** How many parameters `containsJson` binds, and how deep it nests. */
-export function filterSize(filter: unknown): { params: number; depth: number } {
-  if (typeof filter === "string" || typeof filter === "number") return { params: 1, depth: 0 };
-  if (typeof filter !== "object" || filter === null) return { params: 0, depth: 0 };
-  const keyParams = Array.isArray(filter) ? 0 : 1;
-  let params = 0;
+/** How many keys and values there are, at least as many as `containsJson` binds; and how deep. */
+export function filterSize(filter: unknown): { size: number; depth: number } {
+  if (typeof filter !== "object" || filter === null) return { size: 1, depth: 0 };
+  const keySize = Array.isArray(filter) ? 0 : 1;
+  let size = 0;
   let depth = 0;
   for (const child of Object.values(filter)) {
-    const size = filterSize(child);
-    params += keyParams + size.params;
-    depth = Math.max(depth, size.depth);
+    const nested = filterSize(child);
+    size += keySize + nested.size;
+    depth = Math.max(depth, nested.depth);
   }
-  return { params, depth: depth + 1 };
+  return { size, depth: depth + 1 };
 }
 
 function containsObject(object: string, filter: JsonFilter, depth: number): Sql {

@@ -9,6 +9,10 @@ import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage());
 
+// Otherwise LangChain runs the handlers of all runs from one queue in the background, and a run's
+// message chunks may come after its end, when nobody reads them any more.
+process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";
+
 const projectEnv: unknown = Reflect.get(env, "PROJECT_ENV");
 if (typeof projectEnv === "string" && projectEnv !== "") {
   const variables: unknown = JSON.parse(projectEnv);

@@ -24,11 +24,11 @@ const subgraphParams = params.extend({ namespace: z.string() });
 /** A depth, or whether to open subgraphs at all. */
 const xrayParam = z
   .union([
+    booleanParam(),
     z
       .string()
       .regex(/^[1-9]\d{0,2}$/)
       .transform(Number),
-    booleanParam(),
   ])
   .openapi({ type: ["boolean", "integer"] });
 

@@ -1,6 +1,6 @@
 export const EXTRACT_ROOTS = ["values", "metadata", "config", "interrupts"] as const;
 
-export type ExtractRoot = (typeof EXTRACT_ROOTS)[number];
+type ExtractRoot = (typeof EXTRACT_ROOTS)[number];
 
 export type ExtractPath = { root: ExtractRoot; steps: (string | number)[] };
 

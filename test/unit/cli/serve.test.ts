@@ -130,6 +130,8 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     await expect(start(folder)).rejects.toThrow(
       /^the project could not be started:\nUncaught Error: no model\n\s+at .*answer\.js:2:7$/,
     );
+    writeFileSync(join(folder, "answer.js"), "export const graph = 5;");
+    expect(await get((await start(folder)).url, "/graph")).toBe(5);
   });
 });
 
@@ -162,7 +164,36 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
+test(
+  "a workerd that crashes is started again, and is ended with its platform",
+  async ({ expect }) => {
+    const folder = smallPlatform();
+    const { child, url } = await startProcess(folder);
+    const first = workerdPid(folder);
+
+    process.kill(first, "SIGKILL");
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(1), 10_000);
+    const second = workerdPid(folder);
+    child.kill("SIGKILL");
+
+    expect(second).not.toBe(first);
+    await vi.waitFor(() => expect(isRunning(second)).toBe(false), 5_000);
+  },
+  TIMEOUT_MS,
+);
+
 describe("a process that is killed", { timeout: TIMEOUT_MS }, () => {
+  test("leaves no workerd behind even when its state directory is gone", async ({ expect }) => {
+    const folder = smallPlatform();
+    const { child } = await startProcess(folder);
+    const workerd = workerdPid(folder);
+
+    rmSync(folder, { recursive: true });
+    child.kill("SIGKILL");
+
+    await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 5_000);
+  });
+
   test("leaves no workerd behind, and its state and alarms to the next", async ({ expect }) => {
     const folder = smallPlatform();
     const { child, url } = await startProcess(folder);

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PlatformProcess } from "./support/platform-process.ts";
+import { messageTexts, type SlowInput, stepTexts } from "./support/slow-graph.ts";
+import { until } from "./support/until.ts";
+
+/** The alarm that finds a run again was set up to ten seconds ahead before the crash. */
+const ALARM_TIMEOUT_MS = 30_000;
+
+/** Longer than a restart takes. */
+const DELAY_SECONDS = 10;
+
+let platform: PlatformProcess;
+
+beforeAll(async () => {
+  platform = await PlatformProcess.start();
+});
+afterAll(() => platform.dispose());
+
+/** As the index tells, so that asking does not wake the thread. */
+async function statusInIndex(threadId: string): Promise<string | undefined> {
+  const [thread] = await platform.client.threads.search({ ids: [threadId] });
+  return thread?.status;
+}
+
+async function untilStatusInIndex(threadId: string, status: string): Promise<void> {
+  await until(
+    async () => (await statusInIndex(threadId)) === status,
+    ALARM_TIMEOUT_MS,
+    `status ${status} in the index`,
+  );
+}
+
+test("runs that waited for their turn or their time run after a crash, asked for by nobody", async () => {
+  const { client } = platform;
+  const queued: SlowInput[] = ["first", "second", "third"].map((label) => ({
+    label,
+    steps: 3,
+    delay_ms: 200,
+  }));
+  const { thread_id: queueId } = await client.threads.create();
+  for (const input of queued) {
+    await client.runs.create(queueId, "slow", { input, multitaskStrategy: "enqueue" });
+  }
+  const { thread_id: delayedId } = await client.threads.create();
+  const delayed: SlowInput = { label: "delayed", steps: 1, delay_ms: 1 };
+  const created = Date.now();
+  const { run_id: delayedRun } = await client.runs.create(delayedId, "slow", {
+    input: delayed,
+    afterSeconds: DELAY_SECONDS,
+  });
+  const { thread_id: laterId } = await client.threads.create();
+  const later = await client.runs.create(laterId, "slow", {
+    input: { label: "later", steps: 1, delay_ms: 1 },
+    afterSeconds: 3600,
+  });
+  for (const id of [queueId, delayedId, laterId]) await untilStatusInIndex(id, "busy");
+  await platform.restart();
+  expect(Date.now() - created).toBeLessThan(DELAY_SECONDS * 1000);
+
+  await untilStatusInIndex(delayedId, "idle");
+  expect(Date.now() - created).toBeGreaterThanOrEqual(DELAY_SECONDS * 1000);
+  await untilStatusInIndex(queueId, "idle");
+
+  expect(await client.runs.get(delayedId, delayedRun)).toMatchObject({ status: "success" });
+  expect(await messageTexts(client, delayedId)).toEqual(stepTexts(delayed));
+  expect(await messageTexts(client, queueId)).toEqual(queued.flatMap(stepTexts));
+  expect(await client.runs.get(laterId, later.run_id)).toMatchObject({ status: "pending" });
+  expect(await statusInIndex(laterId)).toBe("busy");
+});
+
+test("a search shows each thread as it is, though the crash came before the index was told", async () => {
+  const { client } = platform;
+  const ends = {
+    idle: { graph: "slow", input: { steps: 1, delay_ms: 1 } },
+    interrupted: { graph: "interrupts", input: {} },
+    error: { graph: "throws", input: { message: "thrown by the fixture" } },
+  } as const;
+  const threads = new Map<string, string>();
+  for (const [status, { graph, input }] of Object.entries(ends)) {
+    const thread = await client.threads.create({ metadata: { heals: true, graph } });
+    threads.set(thread.thread_id, status);
+    await client.runs.wait(thread.thread_id, graph, { input, raiseError: false });
+  }
+  const delayed = await client.threads.create({ metadata: { heals: true, graph: "none" } });
+  threads.set(delayed.thread_id, "busy");
+  await client.runs.create(delayed.thread_id, "slow", { afterSeconds: 3600 });
+  // What was told is durable, but the index hears of it a moment later.
+  await platform.restart();
+
+  const found = await until(
+    async () => {
+      const all = await client.threads.search({ metadata: { heals: true } });
+      return all.every(({ thread_id, status }) => threads.get(thread_id) === status) && all;
+    },
+    ALARM_TIMEOUT_MS,
+    "the right statuses in the index",
+  );
+  expect(new Map(found.map(({ thread_id, status }) => [thread_id, status]))).toEqual(threads);
+  const idle = await client.threads.search({ metadata: { heals: true }, status: "idle" });
+  expect(idle).toMatchObject([{ metadata: { graph: "slow" }, values: { done: 1 } }]);
+});

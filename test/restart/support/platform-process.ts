@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
+import { until } from "./until.ts";
+
+const REPO_ROOT = resolve(import.meta.dirname, "../../..");
+const PROJECT = join(REPO_ROOT, "test/fixtures/langgraph.json");
+const START_TIMEOUT_MS = 60_000;
+const END_TIMEOUT_MS = 15_000;
+const KEPT_OUTPUT_CHARS = 4000;
+
+/** Below the range from which systems take the ports of outgoing connections, which could take ours. */
+const FIRST_PORT = 20_000;
+const PORTS = 10_000;
+
+type Started = { child: ChildProcess; pid: number; workerdPid: number };
+
+/**
+ * `npm start`'s process on a state directory of its own, which survives the process: it can be ended
+ * in every way and started again on the same port.
+ */
+export class PlatformProcess {
+  readonly stateDir: string;
+  readonly port: number;
+  readonly client: Client;
+  readonly #ownsStateDir: boolean;
+  #started: Started | undefined;
+  #output = "";
+
+  private constructor(port: number, stateDir: string | undefined) {
+    this.port = port;
+    this.#ownsStateDir = stateDir === undefined;
+    this.stateDir = stateDir ?? mkdtempSync(join(tmpdir(), "threadworks-restart-"));
+    // Tests decide themselves what a failed request means.
+    this.client = new Client({ apiUrl: this.url, callerOptions: { maxRetries: 0 } });
+  }
+
+  /** On a new state directory, unless one is given. */
+  static async start(options: { stateDir?: string } = {}): Promise<PlatformProcess> {
+    const platform = new PlatformProcess(await freePort(), options.stateDir);
+    try {
+      await platform.start();
+      return platform;
+    } catch (error) {
+      await platform.dispose();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** What the process printed last, of all its starts. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** The script that `npm start` runs, the server below it, and the workerd below that. */
+  get pids(): { launcher: number; server: number; workerd: number } {
+    const { pid, workerdPid } = this.#running();
+    const owner: { pid: number } = JSON.parse(
+      readFileSync(join(this.stateDir, "run/owner.json"), "utf8"),
+    );
+    return { launcher: pid, server: owner.pid, workerd: workerdPid };
+  }
+
+  async start(): Promise<void> {
+    const args = ["--port", String(this.port), "--state", this.stateDir, "--config", PROJECT];
+    const child = spawn(process.execPath, [join(REPO_ROOT, "scripts/start.mjs"), ...args], {
+      cwd: REPO_ROOT,
+      // A group of its own, so that one signal reaches all of it and nothing else.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: environment(),
+    });
+    const { pid } = child;
+    if (pid === undefined) throw new Error("the platform's process did not start");
+    this.#started = { child, pid, workerdPid: 0 };
+    await this.#untilReady(child);
+    this.#started = { child, pid, workerdPid: this.#workerdPid() };
+  }
+
+  /** Ends everything at once, as a power cut would. */
+  async kill(): Promise<void> {
+    const { child, pid, workerdPid } = this.#running();
+    const exited = hasExited(child) ? null : once(child, "exit");
+    signalGroup(pid, "SIGKILL");
+    await exited;
+    // The port is free only when workerd is gone as well.
+    if (workerdPid > 0)
+      await until(() => !isAlive(workerdPid), END_TIMEOUT_MS, "the end of workerd");
+    this.#started = undefined;
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** Asks it to end; resolves with its exit code. */
+  async stop(signal: "SIGTERM" | "SIGINT"): Promise<number | null> {
+    const { child } = this.#running();
+    child.kill(signal);
+    return this.ended();
+  }
+
+  /** Resolves with the exit code when the process has ended by itself. */
+  async ended(): Promise<number | null> {
+    const { child } = this.#running();
+    await until(() => hasExited(child), END_TIMEOUT_MS, "the end of the platform's process");
+    this.#started = undefined;
+    return child.exitCode;
+  }
+
+  /** Ends what still runs and removes the state. */
+  async dispose(): Promise<void> {
+    if (this.#started !== undefined) await this.kill();
+    if (this.#ownsStateDir) rmSync(this.stateDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #running(): Started {
+    if (this.#started === undefined) throw new Error("the platform is not running");
+    return this.#started;
+  }
+
+  async #untilReady(child: ChildProcess): Promise<void> {
+    let ready = false;
+    let line = "";
+    const keep = (text: string): void => {
+      this.#output = (this.#output + text).slice(-KEPT_OUTPUT_CHARS);
+    };
+    child.stderr?.setEncoding("utf8").on("data", keep);
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      keep(text);
+      const lines = (line + text).split("\n");
+      line = lines.pop() ?? "";
+      ready ||= lines.some((complete) => complete.startsWith("ready"));
+    });
+    try {
+      await until(() => ready || hasExited(child), START_TIMEOUT_MS, "the line `ready`");
+    } catch (error) {
+      throw new Error(`the platform did not start:\n${this.#output}`, { cause: error });
+    }
+    if (!ready) throw new Error(`the platform ended while it started:\n${this.#output}`);
+  }
+
+  #workerdPid(): number {
+    const runDir = join(this.stateDir, "run");
+    const [file] = readdirSync(runDir).filter((name) => /^workerd-\d+\.pid$/.test(name));
+    if (file === undefined) throw new Error(`no workerd is named in ${runDir}`);
+    return Number(readFileSync(join(runDir, file), "utf8"));
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // One that has ended but was not waited for yet still answers to signals.
+  const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "utf8") : "";
+  return !/^\d+ \(.*\) [ZX]/s.test(stat);
+}
+
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (await isPortFree(port)) return port;
+  }
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The whole group has ended already.
+  }
+}
+
+/** Not that of this test: the script would take the test's npm for its own. */
+function environment(): NodeJS.ProcessEnv {
+  const { npm_lifecycle_event: _event, NODE_OPTIONS: _options, ...rest } = process.env;
+  return rest;
+}

@@ -1,0 +1,73 @@
+import { createParser } from "eventsource-parser";
+
+/** An event of a run's stream, as the SDK hands it on. */
+export type RunEvent = { id: string | undefined; event: string; data: unknown };
+
+type SdkEvent = { id?: string | undefined; event: string; data: unknown };
+
+/** Everything that an SDK stream gives until it ends. */
+export async function collect(stream: AsyncIterable<SdkEvent>): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const { id, event, data } of stream) events.push({ id, event, data });
+  return events;
+}
+
+/** Reads until `isLast` says so, and leaves the connection then. */
+export async function collectUntil(
+  stream: AsyncIterable<SdkEvent>,
+  isLast: (event: RunEvent) => boolean,
+): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const { id, event, data } of stream) {
+    events.push({ id, event, data });
+    if (isLast({ id, event, data })) break;
+  }
+  return events;
+}
+
+export function dataOf(events: readonly RunEvent[], name: string): unknown[] {
+  return events.filter(({ event }) => event === name).map(({ data }) => data);
+}
+
+export function namesOf(events: readonly RunEvent[]): string[] {
+  return events.map(({ event }) => event);
+}
+
+export function idsOf(events: readonly RunEvent[]): (string | undefined)[] {
+  return events.map(({ id }) => id);
+}
+
+/** "0" to "count - 1". */
+export function consecutiveIds(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(index));
+}
+
+export type RawStream = { frames: RunEvent[]; comments: string[] };
+
+/**
+ * A stream as it comes over the wire, with the comments that the SDK keeps to itself. Ends when the
+ * stream does, or when `isEnough` says so.
+ */
+export async function readRaw(
+  response: Response,
+  isEnough: (read: RawStream) => boolean = () => false,
+): Promise<RawStream> {
+  if (response.body === null) throw new Error("The response has no body");
+  const read: RawStream = { frames: [], comments: [] };
+  const parser = createParser({
+    onEvent: ({ id, event = "message", data }) =>
+      read.frames.push({ id, event, data: JSON.parse(data) }),
+    onComment: (comment) => read.comments.push(comment),
+  });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return read;
+      parser.feed(value);
+      if (isEnough(read)) return read;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

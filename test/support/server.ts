@@ -1,0 +1,95 @@
+import { resolve } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
+import { test as base } from "vitest";
+import {
+  createTestHarness,
+  unstable_readConfig,
+  type TestHarnessOptions,
+  type WorkerHandle,
+} from "wrangler";
+import { localDatabase, type Database } from "../../cli/database/database.ts";
+import type { D1 } from "../../cli/platform/worker-options.ts";
+
+const REPO_ROOT = resolve(import.meta.dirname, "../..");
+const PROJECT_MODULE = resolve(REPO_ROOT, ".threadworks/test/project.js");
+
+/** Of the server, unless a test file gives others. Without keys, so that most tests need none. */
+const TEST_VARS = {
+  AGENT_AUTH: "none",
+  LOG_LEVEL: "error",
+  PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
+};
+
+export type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
+
+/** A server on loopback with an empty database. */
+export type TestServer = {
+  /** Without a slash at its end. */
+  url: string;
+  worker: WorkerHandle;
+  database: Database;
+  /** The official client. A failed request fails: it is not tried again. */
+  client: (options?: ClientOptions) => Client;
+  fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  close: () => Promise<void>;
+};
+
+/** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
+export async function startServer(vars: Record<string, string> = {}): Promise<TestServer> {
+  const harness = createTestHarness(harnessOptions(vars));
+  const { url } = await harness.listen();
+  const worker = harness.getWorker();
+  await worker.applyD1Migrations("DB");
+  const { DB }: { DB: D1 } = (await worker.getEnv()) as { DB: D1 };
+  return {
+    url: url.origin,
+    worker,
+    database: localDatabase(DB),
+    client: ({ apiKey, headers = {} } = {}) =>
+      new Client({
+        apiUrl: url.origin,
+        apiKey: apiKey ?? null,
+        defaultHeaders: headers,
+        callerOptions: { maxRetries: 0 },
+      }),
+    fetch: (path, init) => fetch(new URL(path, url), init),
+    close: () => harness.close(),
+  };
+}
+
+/** A `test` whose file shares one server: `({ server, client, expect }) => ...`. */
+export function testWithServer(vars: Record<string, string> = {}) {
+  return base
+    .extend("vars", { scope: "file" }, () => vars)
+    .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
+      const server = await startServer(vars);
+      onCleanup(() => server.close());
+      return server;
+    })
+    .extend("client", ({ server }) => server.client());
+}
+
+function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
+  const read = unstable_readConfig(
+    { config: resolve(REPO_ROOT, "wrangler.toml") },
+    { hideWarnings: true },
+  );
+  return {
+    root: REPO_ROOT,
+    workers: [
+      {
+        config: {
+          name: read.name,
+          main: read.main,
+          compatibility_date: read.compatibility_date,
+          compatibility_flags: read.compatibility_flags,
+          d1_databases: read.d1_databases,
+          durable_objects: read.durable_objects,
+          migrations: read.migrations,
+          alias: { "#project": PROJECT_MODULE },
+          vars: { ...read.vars, ...TEST_VARS, ...vars },
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,83 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, onTestFinished, test } from "vitest";
+import { temporaryProject } from "./support/temporary-project.ts";
+
+const TIMEOUT_MS = 60_000;
+const CLI = join(import.meta.dirname, "../../../cli");
+const NODE_OPTIONS = "--disable-warning=ExperimentalWarning";
+
+type Served = { child: ChildProcess; output: string; url: string };
+
+/** Runs `start.ts` with a project without schemas to read, until it says that it is ready. */
+async function start(folder: string): Promise<Served> {
+  const args = ["--config", folder, "--state", join(folder, "state"), "--port", "0"];
+  const child = spawn(process.execPath, [join(CLI, "start.ts"), ...args], {
+    env: { ...process.env, NODE_OPTIONS },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let output = "";
+  for await (const chunk of child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    output += chunk;
+    const url = /^ready {2}(\S+)$/m.exec(output)?.[1];
+    if (url !== undefined) {
+      child.stdout.resume();
+      return { child, output, url };
+    }
+  }
+  throw new Error(`start.ts ended before it was ready:\n${output}`);
+}
+
+async function cli(folder: string, ...args: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(CLI, "main.ts"), "--state", join(folder, "state"), "--json", ...args],
+    { env: { ...process.env, NODE_OPTIONS } },
+  );
+  return JSON.parse(stdout);
+}
+
+function project(): string {
+  return temporaryProject({
+    "langgraph.json": { graphs: { answer: "./answer.js:graph" } },
+    "answer.js": "export const graph = 1;",
+  });
+}
+
+describe("start", { timeout: TIMEOUT_MS }, () => {
+  test("says what it serves, and ends cleanly when told to", async ({ expect }) => {
+    const { child, output, url } = await start(project());
+
+    expect(output).toContain(`agent server   ${url}\n`);
+    expect(output).toContain("graphs         answer\n");
+    expect((await fetch(new URL("/ok", url))).status).toBe(200);
+
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    await expect(fetch(new URL("/ok", url))).rejects.toThrow();
+  });
+
+  test("shares its workspaces and keys with the command line while it runs", async ({ expect }) => {
+    const folder = project();
+    await start(folder);
+
+    const workspace = await cli(folder, "workspace", "create", "acme", "--plan", "plus");
+    const { id } = workspace as { id: string };
+    const key = await cli(folder, "key", "create", "--workspace", id, "--name", "ci");
+
+    expect(key).toMatchObject({ workspace_id: id, name: "ci" });
+    expect(await cli(folder, "workspace", "list")).toContainEqual(workspace);
+  });
+});
+
+test("a mistake on the command line is one line and exit code 1", async ({ expect }) => {
+  const folder = temporaryProject({});
+
+  await expect(cli(folder, "key", "list")).rejects.toMatchObject({
+    code: 1,
+    stderr: `error: ${join(folder, "state")} holds no platform yet: start one with npm start\n`,
+  });
+});
