@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-const projectModule = fileURLToPath(new URL(".threadworks/test/project.js", import.meta.url));
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 export default defineConfig({
   test: {
@@ -11,11 +11,13 @@ export default defineConfig({
       {
         // The graphs of test/fixtures, as the build makes them, inside workerd.
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        resolve: { alias: { "#project": projectModule } },
+        resolve: { alias: { "#project": path(".threadworks/test/project.js") } },
         test: {
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
+          // LangGraph's conformance suite for checkpointers uses vitest's globals.
           globals: true,
+          provide: { migrations: await readD1Migrations(path("migrations")) },
         },
       },
       {

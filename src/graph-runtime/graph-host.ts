@@ -1,4 +1,5 @@
 import "./async-context.ts";
+import "./batched-store.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
 import { graphSchemas } from "./graph-schemas.ts";

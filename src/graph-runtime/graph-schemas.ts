@@ -10,26 +10,28 @@ import type { Graph, GraphDefinition } from "./graph-registry.ts";
 import type { GraphSchemas } from "./protocol.ts";
 
 /**
- * JSON Schemas of a graph, from the first source that knows them: StateSchema objects, zod schemas
- * registered with LangGraph, plain zod schemas, and what the build read from the TypeScript types
- * (the only source for Annotation graphs). Null where none does.
+ * JSON Schemas of a graph. Each comes from the first source that knows it: StateSchema objects, zod
+ * schemas registered with LangGraph, plain zod schemas, and what the build read from the TypeScript
+ * types (the only source for Annotation graphs). Null where none does.
  */
 export function graphSchemas(
   graph: Graph,
   definition: GraphDefinition,
   staticKey: string,
 ): GraphSchemas {
-  const found =
-    fromStateSchema(graph) ??
-    fromZodRegistry(graph) ??
-    fromPlainZod(graph) ??
-    definition.schemas?.[staticKey] ??
-    {};
+  const sources = [
+    fromStateSchema(graph),
+    fromZodRegistry(graph),
+    fromPlainZod(graph),
+    definition.schemas?.[staticKey],
+  ];
+  const first = (name: keyof GraphSchemas): unknown =>
+    sources.map((source) => source?.[name]).find((schema) => schema != null) ?? null;
   return {
-    input: found.input ?? null,
-    output: found.output ?? null,
-    state: found.state ?? null,
-    config: found.config ?? null,
+    input: first("input"),
+    output: first("output"),
+    state: first("state"),
+    config: first("config"),
   };
 }
 
@@ -76,14 +78,13 @@ function fromStateSchema(graph: Graph): Partial<GraphSchemas> | null {
   };
 }
 
-function fromZodRegistry(graph: Graph): Partial<GraphSchemas> | null {
-  const read = {
+function fromZodRegistry(graph: Graph): Partial<GraphSchemas> {
+  return {
     state: getUpdateTypeSchema(graph),
     input: getInputTypeSchema(graph),
     output: getOutputTypeSchema(graph),
     config: getConfigTypeSchema(graph),
   };
-  return Object.values(read).some((schema) => schema != null) ? read : null;
 }
 
 function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
@@ -91,13 +92,12 @@ function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
   if (defined === null) return null;
   const state = zodToJsonSchema(defined.state);
   const partial = state === undefined ? undefined : { ...state, required: undefined };
-  const read = {
+  return {
     state,
     input: zodToJsonSchema(defined.input) ?? partial,
     output: zodToJsonSchema(defined.output),
     config: zodToJsonSchema(defined.config),
   };
-  return Object.values(read).some((schema) => schema !== undefined) ? read : null;
 }
 
 function zodToJsonSchema(schema: unknown): object | undefined {

@@ -161,8 +161,8 @@ export type RunOutcome = {
   tail: RunBatch;
   /** The final `values` event (with `__interrupt__` when interrupted), JSON text. */
   result: string | null;
-  /** Null when it could not be read: the thread keeps what it showed before. */
-  snapshot: ThreadSnapshot | null;
+  /** "result": the result is the state and nothing is next. Null: it could not be read. */
+  snapshot: ThreadSnapshot | "result" | null;
 } & ({ status: "success" | "interrupted" } | { status: "error"; error: RunError });
 
 export type StoreOperation =

@@ -1,7 +1,7 @@
 import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
 import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
-import { toCommand } from "./run-command.ts";
+import { checkGoto, toCommand } from "./run-command.ts";
 import { checkpointMetadata, runnableConfig } from "./run-config.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
@@ -51,12 +51,13 @@ export async function runGraph(
   });
 
   let lastValues: unknown;
-  let interrupted = false;
+  let interrupts: unknown[] | null = null;
   let failure: unknown;
   let graph: Graph | undefined;
   try {
     graph = await registry.get(spec.graph_id, spec.config);
     if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
+    if (spec.command !== null) checkGoto(spec.command, graph);
     const mapper = new EventMapper(spec.stream_mode);
     const chunks = streamGraph(registry, graph, spec, {
       checkpointer,
@@ -66,8 +67,10 @@ export async function runGraph(
     });
     for await (const chunk of chunks) {
       if (chunk.mode === "values" && chunk.namespace.length === 0) {
-        lastValues = chunk.data;
-        interrupted = isInterrupt(chunk.data);
+        // Tasks that stop side by side each send their own interrupts: the result shows all.
+        const stopped = interruptsOf(chunk.data);
+        interrupts = stopped === null ? null : [...(interrupts ?? []), ...stopped];
+        lastValues = interrupts === null ? chunk.data : { __interrupt__: interrupts };
       }
       for (const event of mapper.map(chunk)) journal.event(event);
       await journal.relief();
@@ -84,10 +87,8 @@ export async function runGraph(
     failure ??= error;
   }
   // A run that ended by itself shows its last values; any other thread state is read back.
-  const clean = failure === undefined && !cancelled && !interrupted && result !== null;
-  const snapshot: ThreadSnapshot | null = clean
-    ? { values: result, next: [], interrupts: {} }
-    : await readSnapshot(graph, spec, checkpointer, journal);
+  const clean = failure === undefined && !cancelled && interrupts === null && result !== null;
+  const snapshot = clean ? "result" : await readSnapshot(graph, spec, checkpointer, journal);
 
   if (failure !== undefined) {
     const error = describeError(failure);
@@ -153,8 +154,9 @@ function toChunk(item: unknown, subgraphs: boolean): GraphChunk {
   };
 }
 
-function isInterrupt(values: unknown): boolean {
-  return typeof values === "object" && values !== null && "__interrupt__" in values;
+function interruptsOf(values: unknown): unknown[] | null {
+  if (typeof values !== "object" || values === null || !("__interrupt__" in values)) return null;
+  return Array.isArray(values.__interrupt__) ? values.__interrupt__ : [];
 }
 
 async function readSnapshot(

@@ -6,24 +6,36 @@ const COMMIT_DELAY_MS = 20;
 /** Past this much unwritten output the graph waits for the storage. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
+/** What one call over RPC may carry, with room for what surrounds it; the platform's limit is 32 MiB. */
+const MAX_BATCH_BYTES = 24 * 1024 * 1024;
+
 /** The thread no longer wants this attempt's output: another attempt, or a deletion, took over. */
 export class SupersededError extends Error {
   override readonly name = "SupersededError";
 }
 
+/** One value a graph produced is larger than can be stored. */
+export class ValueTooLargeError extends Error {
+  override readonly name = "ValueTooLargeError";
+}
+
+type Entry = { bytes: number } & ({ op: CheckpointOp } | { event: RunEvent });
+
 /**
  * Collects what a run produces and hands it to the thread in group commits: one commit is in flight
- * at a time, and all that arrives meanwhile goes out with the next. With a reader a commit starts at
- * once, without one it waits COMMIT_DELAY_MS, so that a short run is written in one transaction.
+ * at a time, and all that arrives meanwhile goes out with the next. With a reader a commit starts as
+ * soon as the storage has rested for as long as the last one took, so that a busy machine makes fewer
+ * and larger ones; without a reader it waits COMMIT_DELAY_MS, so that a short run is one transaction.
  */
 export class RunJournal {
   readonly #port: Pick<RunPort, "commit">;
   readonly #onSuperseded: (reason: SupersededError) => void;
   #follow: boolean;
-  #pending: RunBatch = { checkpoints: [], events: [] };
+  #pending: Entry[] = [];
   #pendingBytes = 0;
   #flight: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
+  #restMs = 0;
   #failure: SupersededError | null = null;
   #closed = false;
 
@@ -37,13 +49,11 @@ export class RunJournal {
   }
 
   event(event: RunEvent): void {
-    this.#pending.events.push(event);
-    this.#added(event.data.length);
+    this.#add({ event, bytes: event.data.length });
   }
 
   checkpoint(op: CheckpointOp): void {
-    this.#pending.checkpoints.push(op);
-    this.#added(sizeOf(op));
+    this.#add({ op, bytes: sizeOf(op) });
   }
 
   /** Resolves at once while little is pending; otherwise when the storage has caught up. */
@@ -54,38 +64,58 @@ export class RunJournal {
   /** All that was added before is durable when this resolves. Throws when a commit failed. */
   async flush(): Promise<void> {
     await this.#flight;
-    if (this.#failure) throw this.#failure;
-    if (!isEmpty(this.#pending)) await this.#commit();
+    // More than one batch when there is more than one call can carry.
+    while (this.#failure === null && this.#pending.length > 0) await this.#commit();
     if (this.#failure) throw this.#failure;
   }
 
   /** Ends the journal: what is still pending becomes the run's last batch, later output is dropped. */
   async close(): Promise<RunBatch> {
     await this.#flight;
+    if (this.#pendingBytes > MAX_PENDING_BYTES) await this.flush();
     if (this.#failure) throw this.#failure;
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     return this.#take();
   }
 
-  #added(bytes: number): void {
+  #add(entry: Entry): void {
     if (this.#closed) return;
-    this.#pendingBytes += bytes;
+    if (entry.bytes > MAX_BATCH_BYTES) {
+      throw new ValueTooLargeError(
+        `One value of ${entry.bytes} bytes was produced; at most ${MAX_BATCH_BYTES} can be stored.`,
+      );
+    }
+    this.#pending.push(entry);
+    this.#pendingBytes += entry.bytes;
     if (this.#flight === null && this.#timer === null) this.#schedule();
   }
 
   #schedule(): void {
-    const delay = this.#follow || this.#pendingBytes > MAX_PENDING_BYTES ? 0 : COMMIT_DELAY_MS;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      void this.#commit();
-    }, delay);
+    const urgent = this.#follow || this.#pendingBytes > MAX_PENDING_BYTES;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        void this.#commit();
+      },
+      urgent ? Math.min(this.#restMs, COMMIT_DELAY_MS) : COMMIT_DELAY_MS,
+    );
   }
 
+  /** The oldest of what is pending, as much as one call can carry. */
   #take(): RunBatch {
-    const batch = this.#pending;
-    this.#pending = { checkpoints: [], events: [] };
-    this.#pendingBytes = 0;
+    const batch: RunBatch = { checkpoints: [], events: [] };
+    let bytes = 0;
+    let taken = 0;
+    for (const entry of this.#pending) {
+      if (taken > 0 && bytes + entry.bytes > MAX_BATCH_BYTES) break;
+      if ("op" in entry) batch.checkpoints.push(entry.op);
+      else batch.events.push(entry.event);
+      bytes += entry.bytes;
+      taken += 1;
+    }
+    this.#pending = this.#pending.slice(taken);
+    this.#pendingBytes -= bytes;
     return batch;
   }
 
@@ -93,18 +123,19 @@ export class RunJournal {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#flight !== null) return this.#flight;
-    const batch = this.#take();
-    if (isEmpty(batch)) return;
-    this.#flight = this.#send(batch);
+    if (this.#pending.length === 0) return;
+    this.#flight = this.#send(this.#take());
     await this.#flight;
     this.#flight = null;
-    if (!isEmpty(this.#pending) && !this.#closed && this.#failure === null) this.#schedule();
+    if (this.#pending.length > 0 && !this.#closed && this.#failure === null) this.#schedule();
   }
 
   /** Never rejects: a failure is kept and thrown to whoever waits next. */
   async #send(batch: RunBatch): Promise<void> {
+    const startedAt = Date.now();
     try {
       const ack = await this.#port.commit(batch);
+      this.#restMs = Date.now() - startedAt;
       if (ack.ok) {
         this.#follow = ack.follow;
         return;
@@ -115,10 +146,6 @@ export class RunJournal {
     }
     this.#onSuperseded(this.#failure);
   }
-}
-
-function isEmpty(batch: RunBatch): boolean {
-  return batch.events.length === 0 && batch.checkpoints.length === 0;
 }
 
 function sizeOf(op: CheckpointOp): number {

@@ -18,8 +18,10 @@ import type {
   CheckpointPort,
   CheckpointPut,
   StoredCheckpoint,
+  Typed,
   WritesPut,
 } from "./protocol.ts";
+import { UnserialisableValueError } from "./wire-json.ts";
 
 /** Where puts go. A promise is awaited by LangGraph before it calls the checkpoint saved. */
 export type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
@@ -59,7 +61,11 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const ns = namespaceOf(config);
     const id = getCheckpointId(config) || null;
-    if (!this.#mine(config) || (this.#namespaces && !this.#namespaces.has(ns))) return undefined;
+    if (
+      threadOf(config) !== this.#options.threadId ||
+      (this.#namespaces && !this.#namespaces.has(ns))
+    )
+      return undefined;
     const prefetched = this.#start;
     if (prefetched !== null && ns === prefetched.ns && (id === null || id === prefetched.id)) {
       return this.#toTuple(prefetched);
@@ -72,7 +78,8 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     config: RunnableConfig,
     options: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    if (!this.#mine(config)) return;
+    const threadId = threadOf(config);
+    if (threadId !== undefined && threadId !== this.#options.threadId) return;
     const { limit = Infinity, filter } = options;
     let before: string | undefined = options.before?.configurable?.["checkpoint_id"];
     for (let left = limit; left > 0;) {
@@ -103,7 +110,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     const channels: CheckpointPut["channels"] = [];
     for (const channel of Object.keys(newVersions)) {
       if (!Object.hasOwn(channel_values, channel)) continue;
-      channels.push([channel, await this.serde.dumpsTyped(channel_values[channel])]);
+      channels.push([channel, await this.#dump(channel, channel_values[channel])]);
     }
     const put: CheckpointPut = {
       ns,
@@ -139,7 +146,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
         writes.map(async ([channel, value], index): Promise<WritesPut["writes"][number]> => [
           WRITES_IDX_MAP[channel] ?? index,
           channel,
-          await this.serde.dumpsTyped(value),
+          await this.#dump(channel, value),
         ]),
       ),
     };
@@ -152,13 +159,28 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     throw new Error("A graph cannot delete its thread; use DELETE /threads/{thread_id}");
   }
 
-  #mine(config: RunnableConfig): boolean {
-    const threadId: unknown = config.configurable?.["thread_id"];
-    return threadId === undefined || threadId === this.#options.threadId;
+  /** LangGraph's serde writes nothing at all for a function, which could not be read back. */
+  async #dump(channel: string, value: unknown): Promise<Typed> {
+    let typed: Typed;
+    try {
+      typed = await this.serde.dumpsTyped(value);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UnserialisableValueError(
+        `The value of channel "${channel}" cannot be stored: ${reason}`,
+        { cause: error },
+      );
+    }
+    if (typed[0] === "json" && typed[1].byteLength === 0) {
+      throw new UnserialisableValueError(
+        `The value of channel "${channel}" cannot be stored: it is a ${typeof value}`,
+      );
+    }
+    return typed;
   }
 
   #requireThread(config: RunnableConfig): string {
-    const threadId: unknown = config.configurable?.["thread_id"];
+    const threadId = threadOf(config);
     if (threadId !== this.#options.threadId) {
       throw new Error(
         `This checkpointer belongs to thread ${this.#options.threadId}; config.configurable.thread_id is ${String(threadId)}`,
@@ -212,6 +234,10 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     checkpoint.channel_versions[TASKS] =
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
+}
+
+function threadOf(config: RunnableConfig): unknown {
+  return config.configurable?.["thread_id"];
 }
 
 function namespaceOf(config: RunnableConfig): string {

@@ -26,6 +26,7 @@ class SaverOfManyThreads extends BaseCheckpointSaver {
   readonly #threads = new Map<string, ThreadCheckpointer>();
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (config.configurable?.["thread_id"] === undefined) return undefined;
     return this.#of(config).getTuple(config);
   }
 

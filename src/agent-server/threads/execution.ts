@@ -32,8 +32,10 @@ export class Execution {
     this.#cancel();
   }
 
+  /** Also releases the host's call that waits for a cancellation. */
   end(): void {
     this.#end();
+    this.#cancel();
   }
 
   /** The status an outcome gets: a run that was cancelled before it ended by itself is cancelled. */

@@ -188,7 +188,7 @@ export class RunQueue {
   #begin(row: RunRow): void {
     const { runs, log } = this.#storage;
     if (row.attempt >= MAX_ATTEMPTS) {
-      this.#giveUp(row);
+      void this.#giveUp(row);
       return;
     }
     const run = this.#storage.transaction(() => {
@@ -286,7 +286,25 @@ export class RunQueue {
     }, RETRY_DELAY_MS * execution.run.attempt);
   }
 
-  #giveUp(run: RunRow): void {
+  /** For those who wait for the run now; whoever asks later gets it from the checkpoint. */
+  #keepResult(run: RunRow, result: string | null, error: RunError | null): void {
+    if (!this.#deps.streams.hasReaders(run.seq)) return;
+    const text = error === null ? result : JSON.stringify({ __error__: error });
+    this.#results.set(run.seq, text ?? this.#storage.thread.values() ?? "{}");
+  }
+
+  /** Where the run left the thread; read from its last checkpoint when its host could not say. */
+  async #snapshotOf(run: RunRow, outcome: RunOutcome): Promise<ThreadSnapshot | null> {
+    const { result, snapshot } = outcome;
+    if (snapshot === "result") return { values: result, next: [], interrupts: {} };
+    return snapshot ?? this.#deps.states.after(run);
+  }
+
+  async #giveUp(run: RunRow): Promise<void> {
+    const execution = new Execution(run);
+    this.#execution = execution;
+    const snapshot = await this.#deps.states.after(run);
+    if (this.#execution !== execution) return;
     const error: RunError = {
       error: "RunInterruptedError",
       message: `The run was interrupted ${MAX_ATTEMPTS} times and is not tried again.`,
@@ -294,11 +312,10 @@ export class RunQueue {
     this.#storage.transaction(() => {
       this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
       this.#endRow(run, "error", error);
-      this.#settle("error", null, error);
+      this.#settle("error", snapshot, error);
     });
-    void this.#releaseWhenDurable(run);
-    this.#deps.onChange();
-    this.pump();
+    this.#keepResult(run, null, error);
+    this.#conclude(execution);
   }
 
   async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {
@@ -310,15 +327,14 @@ export class RunQueue {
     }
     const status = execution.finalStatus(outcome.status);
     const error = outcome.status === "error" ? outcome.error : null;
-    if (this.#deps.streams.hasReaders(run.seq)) {
-      const result = error === null ? outcome.result : JSON.stringify({ __error__: error });
-      this.#results.set(run.seq, result ?? this.#storage.thread.values() ?? "{}");
-    }
+    const snapshot = await this.#snapshotOf(run, outcome);
+    if (this.#execution !== execution) return;
+    this.#keepResult(run, error === null ? outcome.result : null, error);
     this.#storage.transaction(() => {
       this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
       if (this.#keepsEvents(run)) this.#append(run, outcome.tail.events);
       this.#endRow(run, status, error);
-      this.#settle(settledStatus(outcome, status), outcome.snapshot, error);
+      this.#settle(settledStatus(snapshot, status), snapshot, error);
     });
     this.#conclude(execution);
   }
@@ -374,9 +390,9 @@ export class RunQueue {
   }
 }
 
-function settledStatus(outcome: RunOutcome, status: RunRow["status"]): ThreadStatus {
+function settledStatus(snapshot: ThreadSnapshot | null, status: RunRow["status"]): ThreadStatus {
   if (status === "error" || status === "timeout") return "error";
-  return outcome.snapshot !== null && outcome.snapshot.next.length > 0 ? "interrupted" : "idle";
+  return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
 }
 
 /** A cancelled run whose host did not answer: it keeps what it had committed. */

@@ -177,6 +177,7 @@ runRoutes.openapi(
   }),
   (c) => {
     const { thread_id, run_id } = c.req.valid("param");
+    c.header("Location", `/threads/${thread_id}/runs/${run_id}/stream`);
     return joinStream(c, thread_id, run_id, c.req.valid("query"));
   },
 );
@@ -193,6 +194,7 @@ runRoutes.openapi(
   (c) => {
     const { run_id } = c.req.valid("param");
     c.header("Content-Location", `/runs/${run_id}`);
+    c.header("Location", `/runs/${run_id}/stream`);
     return joinStream(c, run_id, run_id, c.req.valid("query"));
   },
 );

@@ -366,9 +366,7 @@ export class ThreadObject extends DurableObject<Env> {
   async #erase(): Promise<void> {
     this.#exists = false;
     this.#alarmAt = null;
-    this.#storage.reset();
-    await this.ctx.storage.deleteAlarm();
-    await this.ctx.storage.deleteAll();
+    await this.#storage.erase();
   }
 
   #cancelLater(runId: string): void {

@@ -52,7 +52,13 @@ export class ThreadRecord {
     this.#texts = texts;
   }
 
-  /** Forgets what is held in memory: after a transaction that failed, or a deletion. */
+  /** The object's tables are gone. */
+  erased(): void {
+    this.#row = null;
+    this.#dirty = false;
+  }
+
+  /** Forgets what is held in memory, after a transaction that failed. */
   reset(): void {
     this.#row = undefined;
     this.#dirty = false;

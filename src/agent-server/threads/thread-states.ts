@@ -67,6 +67,14 @@ export class ThreadStates {
     return state.ok ? parseSnapshot(state.value) : empty;
   }
 
+  /** What the run left behind; null when it stored nothing, or its graph cannot say. */
+  async after(run: RunRow): Promise<ThreadSnapshot | null> {
+    const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
+    if (checkpointId === null) return null;
+    const state = await this.#at(run, checkpointId);
+    return state.ok ? parseSnapshot(state.value) : null;
+  }
+
   /** The final values of a run that ended some time ago, as JSON text. */
   async resultOf(run: RunRow): Promise<string> {
     if (run.error !== null) return `{"__error__":${run.error}}`;
@@ -156,8 +164,9 @@ function graphOfMetadata(thread: ThreadRow): string | null {
   return typeof graph_id === "string" ? graph_id : null;
 }
 
-/** As the run's last `values` event was: with `__interrupt__` when it stopped at interrupts. */
+/** As the run's last `values` event was: only `__interrupt__` when it stopped before its end. */
 function resultOfState(stateJson: string): string {
-  const { values, interrupts }: { values: object; interrupts: unknown[] } = JSON.parse(stateJson);
-  return JSON.stringify(interrupts.length > 0 ? { ...values, __interrupt__: interrupts } : values);
+  const state: { values: object; next: string[]; interrupts: unknown[] } = JSON.parse(stateJson);
+  const stopped = state.next.length > 0;
+  return JSON.stringify(stopped ? { __interrupt__: state.interrupts } : state.values);
 }

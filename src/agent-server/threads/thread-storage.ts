@@ -37,15 +37,17 @@ export class ThreadStorage {
         return result;
       });
     } catch (error) {
-      this.reset();
+      this.thread.reset();
+      this.runs.reset();
       throw error;
     }
   }
 
-  /** Forgets what is held in memory of the tables. */
-  reset(): void {
-    this.thread.reset();
+  async erase(): Promise<void> {
+    this.thread.erased();
     this.runs.reset();
+    await this.#storage.deleteAlarm();
+    await this.#storage.deleteAll();
   }
 
   /** Resolves when everything written so far is on disk. */

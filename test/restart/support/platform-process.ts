@@ -151,7 +151,7 @@ export class PlatformProcess {
 
   #workerdPid(): number {
     const runDir = join(this.stateDir, "run");
-    const [file] = readdirSync(runDir).filter((name) => /^workerd-\d+\.pid$/.test(name));
+    const file = readdirSync(runDir).find((name) => /^workerd-\d+\.pid$/.test(name));
     if (file === undefined) throw new Error(`no workerd is named in ${runDir}`);
     return Number(readFileSync(join(runDir, file), "utf8"));
   }

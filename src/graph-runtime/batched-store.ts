@@ -1,0 +1,59 @@
+import { AsyncBatchedStore, type Operation } from "@langchain/langgraph-checkpoint";
+
+type Pending = {
+  operation: Operation;
+  resolve: (result: unknown) => void;
+  reject: (reason: unknown) => void;
+};
+
+/** The parts of LangGraph's class that are replaced, and the field that they work on. */
+type Batching = {
+  store: {
+    batch(operations: Operation[]): Promise<unknown[]>;
+    listNamespaces: AsyncBatchedStore["listNamespaces"];
+  };
+  running: boolean;
+};
+
+const pending = new WeakMap<Batching, Pending[]>();
+
+/**
+ * LangGraph wraps the store of every run in this class, which looks at its queue with a timer of zero
+ * milliseconds for as long as the run lasts, and cannot list namespaces. Operations of one turn still
+ * go out as one batch; without operations nothing runs.
+ */
+Object.assign(AsyncBatchedStore.prototype, {
+  start(this: Batching): void {
+    this.running = true;
+  },
+  async stop(this: Batching): Promise<void> {
+    this.running = false;
+  },
+  enqueueOperation(this: Batching, operation: Operation): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const queue = pending.get(this) ?? [];
+      if (queue.length === 0) {
+        pending.set(this, queue);
+        queueMicrotask(() => void send(this));
+      }
+      queue.push({ operation, resolve, reject });
+    });
+  },
+  listNamespaces(
+    this: Batching,
+    ...options: Parameters<AsyncBatchedStore["listNamespaces"]>
+  ): Promise<string[][]> {
+    return this.store.listNamespaces(...options);
+  },
+});
+
+async function send(batching: Batching): Promise<void> {
+  const batch = pending.get(batching) ?? [];
+  pending.delete(batching);
+  try {
+    const results = await batching.store.batch(batch.map(({ operation }) => operation));
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
+  } catch (error) {
+    for (const { reject } of batch) reject(error);
+  }
+}

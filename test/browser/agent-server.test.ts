@@ -1,0 +1,158 @@
+import type { Client } from "@langchain/langgraph-sdk";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { type AppPage, serveAppPage } from "./support/app-page.ts";
+import { launchChromium } from "./support/chromium.ts";
+import { type CuttableProxy, startCuttableProxy } from "./support/cuttable-proxy.ts";
+import { type AgentServer, startAgentServer } from "./support/start-agent-server.ts";
+
+const STEPS = 5;
+const STEP_MS = 300;
+
+/** What the page's script defines, for the functions below that run in the page. */
+declare const sdk: { Client: typeof Client };
+
+type Seen = { id: string | undefined; event: string; data: unknown; at: number };
+
+let server: AgentServer;
+let proxy: CuttableProxy;
+let app: AppPage;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startAgentServer();
+  proxy = await startCuttableProxy(server.url);
+  app = await serveAppPage();
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await app?.close();
+  await proxy?.close();
+  await server?.close();
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+  await page.goto(app.url);
+});
+afterEach(() => page.close());
+
+test("a page of another origin sees a run's chunks as they are made", async () => {
+  const seen = await page.evaluate(
+    async ({ apiUrl, apiKey, input }) => {
+      const client = new sdk.Client({ apiUrl, apiKey });
+      const { thread_id } = await client.threads.create();
+      const events: Seen[] = [];
+      let created: unknown;
+      const stream = client.runs.stream(thread_id, "slow", {
+        input,
+        streamMode: "updates",
+        onRunCreated: (run) => (created = run),
+      });
+      for await (const { id, event, data } of stream) {
+        events.push({ id, event, data, at: performance.now() });
+      }
+      return { thread_id, created, events };
+    },
+    { apiUrl: server.url, apiKey: server.apiKey, input: { steps: STEPS, delay_ms: STEP_MS } },
+  );
+
+  const { thread_id, created, events } = seen;
+  expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+  const [metadata] = events;
+  expect(metadata).toMatchObject({ event: "metadata", data: { attempt: 1 } });
+  // Read from Content-Location, which the page may see only because CORS exposes it.
+  expect(created).toEqual({ thread_id, run_id: (metadata?.data as { run_id: string }).run_id });
+  const steps = events.filter(({ data }) => Object.hasOwn(data as object, "step"));
+  expect(steps).toHaveLength(STEPS);
+  const gaps = steps.slice(1).map(({ at }, index) => at - (steps[index]?.at ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThan(STEP_MS / 3);
+});
+
+test("a page reads the headers that clients need", async () => {
+  const headers = await page.evaluate(
+    async ({ apiUrl, apiKey }) => {
+      const post = (path: string, body: object): Promise<Response> =>
+        fetch(apiUrl + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-api-key": apiKey },
+          body: JSON.stringify(body),
+        });
+      const thread: { thread_id: string } = await (await post("/threads", {})).json();
+      await post("/threads", {});
+      const found = await post("/threads/search", { limit: 1 });
+      const run = await post(`/threads/${thread.thread_id}/runs/stream`, {
+        assistant_id: "slow",
+        input: { steps: 1, delay_ms: 1 },
+      });
+      await run.text();
+      const names = ["x-pagination-total", "x-pagination-next", "location", "content-location"];
+      const read = ({ headers }: Response): (string | null)[] =>
+        names.map((name) => headers.get(name));
+      return { thread_id: thread.thread_id, found: read(found), run: read(run) };
+    },
+    { apiUrl: server.url, apiKey: server.apiKey },
+  );
+
+  const [total, next] = headers.found;
+  expect(Number(total)).toBeGreaterThanOrEqual(2);
+  expect(next).toBe("1");
+  const [, , location, contentLocation] = headers.run;
+  expect(contentLocation).toMatch(new RegExp(`^/threads/${headers.thread_id}/runs/[0-9a-f-]{36}$`));
+  expect(location).toBe(`${contentLocation}/stream`);
+});
+
+test("a stream whose connection breaks goes on where it was", async () => {
+  await page.exposeFunction("cutConnections", proxy.cut);
+  const ids = await page.evaluate(
+    async ({ apiUrl, apiKey, input }) => {
+      const { cutConnections } = globalThis as unknown as { cutConnections: () => Promise<void> };
+      const client = new sdk.Client({ apiUrl, apiKey });
+      const { thread_id } = await client.threads.create();
+      const stream = client.runs.stream(thread_id, "slow", {
+        input,
+        streamMode: "updates",
+        streamResumable: true,
+      });
+      const seen: (string | undefined)[] = [];
+      for await (const { id } of stream) {
+        seen.push(id);
+        if (seen.length === 3) await cutConnections();
+      }
+      return seen;
+    },
+    { apiUrl: proxy.url, apiKey: server.apiKey, input: { steps: STEPS, delay_ms: STEP_MS } },
+  );
+
+  // `metadata`, the node `begin`, and the steps.
+  expect(ids).toEqual(Array.from({ length: STEPS + 2 }, (_, index) => String(index)));
+});
+
+test("a page without a key is told why, in an answer that it may read", async () => {
+  const answer = await page.evaluate(async (apiUrl) => {
+    const response = await fetch(`${apiUrl}/threads/search`, { method: "POST", body: "{}" });
+    return { status: response.status, body: await response.json() };
+  }, server.url);
+  expect(answer).toEqual({ status: 401, body: { detail: expect.any(String) } });
+});
+
+test("the API reference shows every operation, and loads nothing from elsewhere", async () => {
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(request.url()));
+  await page.goto(`${server.url}/docs`);
+  const title = await page.title();
+  const operations = await page.locator("details > summary .method").allTextContents();
+  const { paths }: { paths: Record<string, object> } = await (
+    await fetch(`${server.url}/openapi.json`)
+  ).json();
+
+  expect(title).toMatch(/^Threadworks \d/);
+  expect(operations).toHaveLength(
+    Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0),
+  );
+  const opened = page.locator("details", { hasText: "/threads/{thread_id}/runs/stream" }).first();
+  await opened.locator("summary").click();
+  expect(await opened.locator("pre").first().isVisible()).toBe(true);
+  expect(requested.every((url) => url.startsWith(server.url))).toBe(true);
+});

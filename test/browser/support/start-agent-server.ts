@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { localDatabase } from "../../../cli/database/database.ts";
+import { ensureLocalWorkspace } from "../../../cli/database/identity.ts";
+import { startPlatform } from "../../../cli/serve.ts";
+import { generateApiKey } from "../../../src/identity/api-key.ts";
+
+const REPO_ROOT = resolve(import.meta.dirname, "../../..");
+
+export type AgentServer = { url: string; apiKey: string; close: () => Promise<void> };
+
+/** The platform as `npm start` runs it, on a new state directory; every request needs the key. */
+export async function startAgentServer(): Promise<AgentServer> {
+  const stateDir = mkdtempSync(join(tmpdir(), "threadworks-browser-"));
+  const removeState = (): void => rmSync(stateDir, { recursive: true, force: true });
+  const apiKey = generateApiKey();
+  try {
+    const platform = await startPlatform({
+      repoRoot: REPO_ROOT,
+      configPath: join(REPO_ROOT, "test/fixtures/langgraph.json"),
+      stateDir,
+      port: 0,
+      watch: false,
+      vars: { AGENT_AUTH: "api-key", LOG_LEVEL: "error" },
+      prepareDatabase: (database) =>
+        ensureLocalWorkspace(localDatabase(database), { workspaceId: randomUUID(), apiKey }),
+      onLog: ({ level, message }) => {
+        if (level === "error") console.error(message);
+      },
+    });
+    const close = async (): Promise<void> => {
+      await platform.close();
+      removeState();
+    };
+    return { url: platform.url, apiKey, close };
+  } catch (error) {
+    removeState();
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import { env } from "cloudflare:workers";
+import { applyD1Migrations, type D1Migration } from "cloudflare:test";
+import type { CreateRunRequest } from "../../src/agent-server/threads/run-request.ts";
+import { type RunCreateBody, toRunPayload } from "../../src/agent-server/threads/run-schemas.ts";
+import { type ThreadApi, threadStub } from "../../src/agent-server/threads/thread-stub.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
+import type { Scope } from "../../src/lib/scope.ts";
+
+declare module "vitest" {
+  // Provided by vitest.config.ts.
+  interface ProvidedContext {
+    migrations: D1Migration[];
+  }
+}
+
+export async function migrateIndex(migrations: D1Migration[]): Promise<void> {
+  await applyD1Migrations(env.DB, migrations);
+}
+
+export type TestThread = {
+  id: string;
+  scope: Scope;
+  api: ThreadApi;
+  object: DurableObjectStub;
+  run: (
+    graph: string,
+    body: Omit<RunCreateBody, "assistant_id">,
+    options?: Partial<CreateRunRequest>,
+  ) => ReturnType<ThreadApi["createRun"]>;
+};
+
+/** A thread of a workspace of its own; not created yet. */
+export function newThread(): TestThread {
+  const id = crypto.randomUUID();
+  const scope = { workspaceId: crypto.randomUUID(), deploymentId: "default" };
+  const api = threadStub(env, scope, id);
+  return {
+    id,
+    scope,
+    api,
+    object: env.THREADS.get(env.THREADS.idFromName(threadObjectName(scope, id))),
+    run: (graph, body, options = {}) =>
+      api.createRun({
+        scope,
+        thread_id: id,
+        run_id: crypto.randomUUID(),
+        assistant: {
+          assistant_id: graph,
+          graph_id: graph,
+          config: {},
+          context: {},
+          metadata: {},
+        },
+        payload: toRunPayload({ assistant_id: graph, ...body }),
+        create_thread: true,
+        temporary: false,
+        follow: "none",
+        cancel_on_disconnect: false,
+        ...options,
+      }),
+  };
+}
+
+export async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string> {
+  return new Response(stream).text();
+}
