@@ -11,10 +11,10 @@ import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { parseSettings } from "./env.ts";
 import type { AppEnv } from "./http/app-types.ts";
+import { describeApi } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";
-import { renderApiPage } from "./http/openapi-page.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
@@ -60,7 +60,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
     await next();
   });
   app.route("/", systemRoutes);
-  describeApi(app);
+  describeApi(app, openApiDocument(app));
   app.use(agentScope);
   app.use(jsonBody);
   app.route("/", assistantRoutes);
@@ -73,20 +73,18 @@ export function createApp(): OpenAPIHono<AppEnv> {
   return app;
 }
 
-/** `/openapi.json`, and `/docs` for people; both made of the routes when first asked for. */
-function describeApi(app: OpenAPIHono<AppEnv>): void {
+/** The OpenAPI document, made of the routes when it is first asked for. */
+function openApiDocument(app: OpenAPIHono<AppEnv>) {
   app.openAPIRegistry.registerComponent("securitySchemes", "ApiKey", {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
   });
   let document: ReturnType<typeof app.getOpenAPI31Document> | null = null;
-  const describe = () =>
+  return () =>
     (document ??= app.getOpenAPI31Document({
       openapi: "3.1.0",
       info: { title: "Threadworks", version },
       security: [{ ApiKey: [] }],
     }));
-  app.get("/openapi.json", (c) => c.json(describe()));
-  app.get("/docs", (c) => c.html(renderApiPage(describe())));
 }

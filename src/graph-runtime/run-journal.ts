@@ -15,7 +15,7 @@ export class SupersededError extends Error {
 }
 
 /** One value a graph produced is larger than can be stored. */
-export class ValueTooLargeError extends Error {
+class ValueTooLargeError extends Error {
   override readonly name = "ValueTooLargeError";
 }
 

@@ -24,7 +24,7 @@ import type {
 import { UnserialisableValueError } from "./wire-json.ts";
 
 /** Where puts go. A promise is awaited by LangGraph before it calls the checkpoint saved. */
-export type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
+type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
 
 export type ThreadCheckpointerOptions = {
   threadId: string;

@@ -10,8 +10,6 @@ const OPERATORS: Record<string, Comparison> = {
   $lte: (value, operand) => compare(value, operand, (sign) => sign <= 0),
 };
 
-export const STORE_OPERATORS: readonly string[] = Object.keys(OPERATORS);
-
 /** Every key of the filter must match: an operator object, or a value that is equal. */
 export function matchesFilter(
   value: Record<string, unknown>,

@@ -29,9 +29,20 @@ export class IndexOutbox {
     this.#storage = storage;
   }
 
+  /** The thread is gone; another one of the same id begins anew. */
+  reset(): void {
+    this.#confirmed = 0;
+    this.#failed = false;
+  }
+
   /** The last write failed: an alarm has to try again. */
   hasFailed(): boolean {
     return this.#failed;
+  }
+
+  /** The index has not confirmed the thread as it is now. */
+  isDirty(): boolean {
+    return this.#isDirty(this.#storage.thread.get());
   }
 
   /** In the background, shortly; then calls back. */

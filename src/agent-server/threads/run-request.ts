@@ -9,7 +9,7 @@ import type {
 import type { Scope } from "../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "./run-row.ts";
 
-export type RunAssistant = {
+type RunAssistant = {
   assistant_id: string;
   graph_id: string;
   config: Record<string, unknown>;

@@ -25,6 +25,7 @@ export class RunStreams {
   readonly #hasEnded: (runSeq: number) => boolean;
   readonly #onLeave: (runSeq: number) => void;
   readonly #waiters = new Map<number, Set<Waiter>>();
+  readonly #stops = new Set<Waiter>();
   readonly #readers = new Map<number, { events: number; results: number }>();
   /** For runs with events not yet known to be on disk: the first such id, and the one past the last. */
   readonly #undurable = new Map<number, { first: number; end: number }>();
@@ -69,6 +70,11 @@ export class RunStreams {
       if (held.first >= held.end) this.#undurable.delete(runSeq);
     }
     this.wake(runSeq);
+  }
+
+  /** Ends every stream where it is: the thread is gone. */
+  endAll(): void {
+    for (const stop of this.#stops) stop();
   }
 
   wake(runSeq: number): void {
@@ -126,18 +132,28 @@ export class RunStreams {
     const encoder = new TextEncoder();
     const leave = this.#enter(runSeq, source.kind);
     let stopWaiting: Waiter | null = null;
+    let stopped = false;
+    const stop = (): void => {
+      stopped = true;
+      stopWaiting?.();
+    };
+    this.#stops.add(stop);
+    const finish = (): void => {
+      this.#stops.delete(stop);
+      leave();
+    };
     const pull = async (controller: ReadableByteStreamController): Promise<void> => {
       for (;;) {
         // Asked before reading: events written in between are read, never skipped.
-        const ended = this.#hasEnded(runSeq) && !this.#undurable.has(runSeq);
-        const text = source.read();
+        const ended = stopped || (this.#hasEnded(runSeq) && !this.#undurable.has(runSeq));
+        const text = stopped ? null : source.read();
         if (text !== null && text !== "") {
           controller.enqueue(encoder.encode(text));
           return;
         }
         if (text === "") continue;
         if (ended) {
-          leave();
+          finish();
           controller.close();
           controller.byobRequest?.respond(0);
           return;
@@ -153,7 +169,7 @@ export class RunStreams {
       pull,
       cancel: () => {
         stopWaiting?.();
-        leave();
+        finish();
         source.onDisconnect?.();
       },
     });

@@ -324,15 +324,20 @@ export class ThreadObject extends DurableObject<Env> {
     if (!this.#exists) return;
     const { runs, thread } = this.#storage;
     const now = Date.now();
+    const running = runs.running() !== null;
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
-      runs.running() === null ? null : now + HEARTBEAT_MS,
-      pending === null ? null : Math.max(pending, now),
+      running ? now + HEARTBEAT_MS : null,
+      // Behind a running one it waits for the end of that, not for a time.
+      pending === null || running ? null : pending,
+      // A run in flight has its heartbeat, and with it the index its next chance.
+      !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
       this.#index.hasFailed() || thread.get().deleted === 1 ? now + INDEX_RETRY_MS : null,
       runs.nextExpiry(),
     ].filter((at) => at !== null);
     if (due.length === 0) return;
-    const next = Math.min(...due);
+    // Not the time that an alarm is being handled for: setting that again would be lost.
+    const next = Math.max(Math.min(...due), now + 1);
     if (this.#alarmAt !== null && this.#alarmAt <= next) return;
     this.#alarmAt = next;
     void this.ctx.storage.setAlarm(next);
@@ -366,6 +371,8 @@ export class ThreadObject extends DurableObject<Env> {
   async #erase(): Promise<void> {
     this.#exists = false;
     this.#alarmAt = null;
+    this.#index.reset();
+    this.#streams.endAll();
     await this.#storage.erase();
   }
 

@@ -23,6 +23,5 @@ export type ThreadApi = Pick<
 /** A thread that may or may not exist; asking for one that does not costs nothing. */
 export function threadStub(env: Env, scope: Scope, threadId: string): ThreadApi {
   const id = env.THREADS.idFromName(threadObjectName(scope, threadId));
-  // The generated stub type turns every `unknown` inside a result into `never`; JSON is what it is.
-  return env.THREADS.get(id) as unknown as ThreadApi;
+  return env.THREADS.get(id);
 }

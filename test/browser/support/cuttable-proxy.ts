@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export type CuttableProxy = {
   url: string;
-  /** Breaks every open connection, as a lost network does; new ones are accepted. */
-  cut: () => void;
+  /** Breaks every open connection, as a lost network does, and counts them; new ones are accepted. */
+  cut: () => number;
   close: () => Promise<void>;
 };
 
@@ -29,8 +29,9 @@ export async function startCuttableProxy(target: string): Promise<CuttableProxy>
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const cut = (): void => {
+  const cut = (): number => {
     for (const socket of sockets) socket.resetAndDestroy();
+    return sockets.size;
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

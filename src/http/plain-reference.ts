@@ -29,7 +29,7 @@ const STYLE = `
 `;
 
 /** The API reference as one page of HTML, which loads nothing from anywhere. */
-export function renderApiPage(document: ApiDocument): string {
+export function renderPlainReference(document: ApiDocument): string {
   const operations = operationsOf(document);
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   const title = escape(`${document.info.title} ${document.info.version}`);
@@ -43,7 +43,7 @@ export function renderApiPage(document: ApiDocument): string {
 </head>
 <body>
 <h1>${title}</h1>
-<p>The same as <a href="openapi.json">OpenAPI document</a>, for tools.</p>
+<p>The same as <a href="/openapi.json">OpenAPI document</a>, for tools.</p>
 ${tags.map((tag) => renderTag(tag, operations)).join("\n")}
 <h2>Schemas</h2>
 ${Object.entries(document.components?.schemas ?? {})
