@@ -3,10 +3,10 @@ import { Scalar } from "@scalar/hono-api-reference";
 import type { AppEnv } from "./app-types.ts";
 import { type ApiDocument, renderPlainReference } from "./plain-reference.ts";
 
-/** Scalar's own code; it is too large (4 MB) to be served from here. */
-const SCALAR_SCRIPT = "https://cdn.jsdelivr.net/npm/@scalar/api-reference@1.72.1";
-
-/** Without a way to the script the page would stay empty: then the plain one is shown. */
+/**
+ * Scalar's own code is too large (4 MB) to be served from here, so its page loads it from the web.
+ * Without a way there the page would stay empty: then the plain one is shown.
+ */
 const FALLBACK = `<script>if (!window.Scalar) location.replace("/docs/plain");</script>`;
 
 /** `/openapi.json`, and for people `/docs` (Scalar) and `/docs/plain` (one page that loads nothing). */
@@ -14,7 +14,6 @@ export function describeApi(app: OpenAPIHono<AppEnv>, describe: () => ApiDocumen
   const reference = Scalar<AppEnv>({
     url: "/openapi.json",
     pageTitle: "Threadworks API reference",
-    cdn: SCALAR_SCRIPT,
   });
   app.get("/openapi.json", (c) => c.json(describe()));
   app.get("/docs/plain", (c) => c.html(renderPlainReference(describe())));

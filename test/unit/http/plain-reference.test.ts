@@ -1,8 +1,8 @@
 import { test } from "vitest";
-import { renderApiPage } from "../../../src/http/openapi-page.ts";
+import { renderPlainReference } from "../../../src/http/plain-reference.ts";
 
-test("renderApiPage escapes what it shows and loads nothing", ({ expect }) => {
-  const page = renderApiPage({
+test("renderPlainReference escapes what it shows and loads nothing", ({ expect }) => {
+  const page = renderPlainReference({
     info: { title: "<Title>", version: "1" },
     paths: {
       "/x/{id}": {
