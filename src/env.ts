@@ -15,6 +15,7 @@ export type Settings = {
   agentWorkspaceId: string;
   maxBodyBytes: number;
   resumableStreamTtlMs: number;
+  runTimeoutMs: number;
   logLevel: LogLevel;
   hosts: Hosts;
 };
@@ -26,6 +27,7 @@ export type SettingsVars = Partial<
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
     | "RESUMABLE_STREAM_TTL_SECONDS"
+    | "RUN_TIMEOUT_SECONDS"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
@@ -38,6 +40,7 @@ const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_RESUMABLE_STREAM_TTL_SECONDS = 120;
+const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -62,6 +65,9 @@ function read(env: SettingsVars): Settings {
         env.RESUMABLE_STREAM_TTL_SECONDS,
         DEFAULT_RESUMABLE_STREAM_TTL_SECONDS,
       ) * 1000,
+    runTimeoutMs:
+      positiveInteger("RUN_TIMEOUT_SECONDS", env.RUN_TIMEOUT_SECONDS, DEFAULT_RUN_TIMEOUT_SECONDS) *
+      1000,
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),

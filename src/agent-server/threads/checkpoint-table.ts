@@ -117,14 +117,26 @@ export class CheckpointTable {
   }
 
   /** The newest root checkpoint that is not of this run: where a rollback leads back to. */
-  lastBefore(runId: string): string | null {
+  lastBefore(runId: string): { id: string; graphId: string | null } | null {
     const [row] = this.#sql
-      .exec<{ id: string }>(
-        "SELECT id FROM checkpoints WHERE ns = '' AND run_id IS NOT ? ORDER BY id DESC LIMIT 1",
+      .exec<{ id: string; metadata: ArrayBuffer }>(
+        "SELECT id, metadata FROM checkpoints WHERE ns = '' AND run_id IS NOT ? ORDER BY id DESC LIMIT 1",
         runId,
       )
       .toArray();
-    return row?.id ?? null;
+    if (row === undefined) return null;
+    const { graph_id } = parseJson(row.metadata);
+    return { id: row.id, graphId: typeof graph_id === "string" ? graph_id : null };
+  }
+
+  /** The run whose checkpoint the thread's state is; null for a state update, or without any. */
+  newestRun(): string | null {
+    const [row] = this.#sql
+      .exec<{ run_id: string | null }>(
+        "SELECT run_id FROM checkpoints WHERE ns = '' ORDER BY id DESC LIMIT 1",
+      )
+      .toArray();
+    return row?.run_id ?? null;
   }
 
   /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */

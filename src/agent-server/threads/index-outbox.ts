@@ -20,7 +20,7 @@ export class IndexOutbox {
   readonly #storage: ThreadStorage;
   /** Confirmed by the index; ahead of the stored mark until an alarm records it. */
   #confirmed = 0;
-  #draining: Promise<void> | null = null;
+  #writing: Promise<boolean> | null = null;
   #failed = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -56,12 +56,11 @@ export class IndexOutbox {
 
   /** Resolves when the index shows the thread as it is now, or when patience ends. Never rejects. */
   async drain(): Promise<void> {
-    this.#draining ??= this.#write().finally(() => {
-      this.#draining = null;
-    });
+    const thread = this.#storage.thread.find();
+    if (thread === null || !this.#isDirty(thread)) return;
     const patience = Promise.withResolvers<void>();
     const timer = setTimeout(patience.resolve, DRAIN_PATIENCE_MS);
-    await Promise.race([this.#draining, patience.promise]);
+    await Promise.race([this.#writtenUpTo(thread.version), patience.promise]);
     clearTimeout(timer);
   }
 
@@ -81,21 +80,30 @@ export class IndexOutbox {
     await this.#object().remove(scope, thread.thread_id, thread.version);
   }
 
-  async #write(): Promise<void> {
-    for (;;) {
-      const row = this.#storage.thread.find();
-      if (row === null || row.deleted === 1 || !this.#isDirty(row)) return;
-      try {
-        await this.#object().put([toIndexRow(row, this.#storage.thread.values())]);
-        this.#failed = false;
-      } catch (error) {
-        // The alarm that is set after a failure tries again.
-        this.#failed = true;
-        console.error({ event: "index_write_failed", error: String(error) });
-        return;
-      }
-      this.#confirmed = row.version;
+  async #writtenUpTo(version: number): Promise<void> {
+    while (this.#confirmed < version) {
+      this.#writing ??= this.#write().finally(() => {
+        this.#writing = null;
+      });
+      if (!(await this.#writing)) return;
     }
+  }
+
+  /** Writes the row as it is now; false when that failed or there is none to write. */
+  async #write(): Promise<boolean> {
+    const row = this.#storage.thread.find();
+    if (row === null || row.deleted === 1) return false;
+    try {
+      await this.#object().put([toIndexRow(row, this.#storage.thread.values())]);
+    } catch (error) {
+      // The alarm that is set after a failure tries again.
+      this.#failed = true;
+      console.error({ event: "index_write_failed", error: String(error) });
+      return false;
+    }
+    this.#failed = false;
+    this.#confirmed = Math.max(this.#confirmed, row.version);
+    return true;
   }
 
   #isDirty(thread: ThreadRow): boolean {

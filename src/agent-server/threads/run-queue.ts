@@ -13,7 +13,7 @@ import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./ru
 import type { RunStreams } from "./run-streams.ts";
 import type { RunRow } from "./run-row.ts";
 import type { ThreadStatus } from "./thread-record.ts";
-import type { ThreadStates } from "./thread-states.ts";
+import type { PastState, ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
 /** A run that keeps dying with its process is given up after so many attempts. */
@@ -36,6 +36,8 @@ export type RunQueueDeps = {
   retentionMs: number;
   /** The thread or its queue changed: index and alarm may be out of date. */
   onChange: () => void;
+  /** Resolves when lists and searches show the thread as it is, or soon after. Never rejects. */
+  indexed: () => Promise<void>;
   /** A run of a temporary thread has ended. */
   onTemporaryEnd: (run: RunRow) => void;
 };
@@ -54,6 +56,8 @@ export class RunQueue {
   #execution: Execution | null = null;
   /** Final values of runs that ended while somebody waited for them, by run. */
   readonly #results = new Map<number, string>();
+  /** Runs that have ended and whose readers have not been told yet. */
+  readonly #concluding = new Set<number>();
 
   constructor(deps: RunQueueDeps) {
     this.#deps = deps;
@@ -111,6 +115,11 @@ export class RunQueue {
   /** Nobody waits for the run any more. */
   forgetResult(runSeq: number): void {
     this.#results.delete(runSeq);
+  }
+
+  /** Nothing more will come of the run. */
+  hasEnded(runSeq: number): boolean {
+    return !this.#storage.runs.isInFlight(runSeq) && !this.#concluding.has(runSeq);
   }
 
   /** Starts what is due, unless something runs. Also how an interrupted run is found again. */
@@ -344,11 +353,25 @@ export class RunQueue {
     const { run } = execution;
     const before = await this.#deps.states.before(run);
     if (this.#execution !== execution) return;
-    this.#storage.transaction(() => {
-      this.erase(run);
-      this.#settle(before.next.length > 0 ? "interrupted" : "idle", before, null);
-    });
+    this.#storage.transaction(() => this.#undo(run, before));
     this.#conclude(execution);
+  }
+
+  /** Removes a run that has ended, and what it left on the thread if nothing came after it. */
+  async remove(run: RunRow): Promise<void> {
+    const isNewest = this.#storage.checkpoints.newestRun() === run.run_id;
+    const before = isNewest ? await this.#deps.states.before(run) : null;
+    this.#storage.transaction(() => {
+      if (before === null || this.#storage.runs.inFlight().length > 0) this.erase(run);
+      else this.#undo(run, before);
+    });
+    this.#deps.onChange();
+  }
+
+  #undo(run: RunRow, before: PastState): void {
+    this.erase(run);
+    this.#settle(before.snapshot.next.length > 0 ? "interrupted" : "idle", before.snapshot, null);
+    if (before.graphId !== null) this.#storage.thread.setGraph(before.graphId);
   }
 
   #endRow(run: RunRow, status: RunRow["status"], error: RunError | null): void {
@@ -379,14 +402,22 @@ export class RunQueue {
 
   /** After the commit that ended a run: the next one starts in the same turn, so in one commit. */
   #conclude(execution: Execution): void {
-    const { run } = execution;
     this.#execution = null;
     this.pump();
-    void this.#releaseWhenDurable(run).then(() => {
-      execution.end();
-      if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
-    });
+    void this.#announce(execution);
     this.#deps.onChange();
+  }
+
+  /** Who waited for the run and then lists threads, finds this one as the run left it. */
+  async #announce(execution: Execution): Promise<void> {
+    const { run } = execution;
+    this.#concluding.add(run.seq);
+    await this.#releaseWhenDurable(run);
+    if (this.#deps.streams.hasReaders(run.seq)) await this.#deps.indexed();
+    this.#concluding.delete(run.seq);
+    this.#deps.streams.wake(run.seq);
+    execution.end();
+    if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
   }
 }
 

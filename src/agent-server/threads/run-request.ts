@@ -85,7 +85,7 @@ export function toKwargs(
       },
       metadata: {
         ...assistant.metadata,
-        ...threadMetadata,
+        ...ownMetadata(threadMetadata),
         ...asRecord(config["metadata"]),
         ...runMetadata,
       },
@@ -117,6 +117,12 @@ export function toRunSpec(
     graph_id: run.graph_id,
     attempt: run.attempt,
   };
+}
+
+/** Without what the thread notes of its latest run, which may have been of another graph. */
+function ownMetadata(threadMetadata: Record<string, unknown>): Record<string, unknown> {
+  const { graph_id: _graph, assistant_id: _assistant, ...rest } = threadMetadata;
+  return rest;
 }
 
 function mergeContext(base: unknown, over: unknown): unknown {

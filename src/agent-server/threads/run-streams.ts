@@ -89,7 +89,8 @@ export class RunStreams {
     let after = options.after;
     return this.#stream(runSeq, {
       kind: "events",
-      heartbeat: ": heartbeat\n\n",
+      // No blank line after it: the SDK's parser would make an empty event of that.
+      heartbeat: ": heartbeat\n",
       read: () => {
         const page = this.#log.read(runSeq, after, this.#undurable.get(runSeq)?.first ?? Infinity);
         const last = page.at(-1);

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi, WireCheckpoint } from "../../graph-runtime/protocol.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
+import { parseSettings } from "../../env.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { CancelAction } from "./execution.ts";
 import type { Result } from "./failures.ts";
@@ -54,17 +55,20 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #index: IndexOutbox;
+  readonly #runTimeoutMs: number;
   #alarmAt: number | null = null;
   #exists: boolean;
   #woken = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    const settings = parseSettings(env);
+    this.#runTimeoutMs = settings.runTimeoutMs;
     this.#storage = new ThreadStorage(ctx.storage);
     this.#exists = hasSchema(ctx.storage.sql);
     if (this.#exists) this.#storage.migrate();
     this.#streams = new RunStreams(this.#storage.log, {
-      hasEnded: (seq) => !this.#exists || !this.#storage.runs.isInFlight(seq),
+      hasEnded: (seq) => !this.#exists || this.#queue.hasEnded(seq),
       resultOf: (seq) => this.#queue.result(seq),
       onLeave: (seq) => {
         if (!this.#streams.hasReaders(seq)) this.#queue.forgetResult(seq);
@@ -81,8 +85,9 @@ export class ThreadObject extends DurableObject<Env> {
       host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
       now: () => Date.now(),
-      retentionMs: Number(env.RESUMABLE_STREAM_TTL_SECONDS) * 1000,
+      retentionMs: settings.resumableStreamTtlMs,
       onChange: () => this.#changed(),
+      indexed: () => this.#index.drain(),
       onTemporaryEnd: () => this.#deleteIfDone(),
     });
   }
@@ -171,8 +176,8 @@ export class ThreadObject extends DurableObject<Env> {
     const run = this.#storage.runs.get(runId);
     if (run === null) return false;
     if (isInFlight(run)) await this.#queue.cancel(run, "rollback");
-    else this.#storage.transaction(() => this.#queue.erase(run));
-    this.#changed();
+    else await this.#queue.remove(run);
+    await this.#drainIndex();
     return true;
   }
 
@@ -346,9 +351,9 @@ export class ThreadObject extends DurableObject<Env> {
   #timeOut(): void {
     const execution = this.#queue.execution;
     if (execution === null) return;
-    const limitMs = Number(this.env.RUN_TIMEOUT_SECONDS) * 1000;
     const startedAt = execution.run.started_at ?? Date.now();
-    if (Date.now() - startedAt > limitMs) void this.#queue.cancel(execution.run, "timeout");
+    if (Date.now() - startedAt > this.#runTimeoutMs)
+      void this.#queue.cancel(execution.run, "timeout");
   }
 
   /** A temporary thread goes when its run has ended and nobody reads it any more. */

@@ -143,7 +143,8 @@ export class ThreadRecord {
   }
 
   setGraph(graphId: string): void {
-    this.#change({ graph_id: graphId });
+    const metadata = { ...JSON.parse(this.get().metadata), graph_id: graphId };
+    this.#change({ graph_id: graphId, metadata: JSON.stringify(metadata) });
   }
 
   /** What the thread shows of its state. `settled` is the status once no run is in flight. */

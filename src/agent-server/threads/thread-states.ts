@@ -29,6 +29,10 @@ export type UpdateStateRequest = {
   graph_id: string | null;
 };
 
+type WireState = { values: object; next: string[]; interrupts: unknown[] };
+
+export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
+
 /**
  * The states of a thread. Only its graph can read a checkpoint (which nodes are next, what a subgraph
  * holds), so each of these asks the graph host, with access to this thread's checkpoints.
@@ -58,20 +62,21 @@ export class ThreadStates {
     return history.ok ? history : { ok: false, code: "graph_failed", message: history.message };
   }
 
-  /** What the thread showed before the run stored anything. */
-  async before(run: RunRow): Promise<ThreadSnapshot> {
+  /** What the thread showed before the run stored anything, and of which graph. */
+  async before(run: RunRow): Promise<PastState> {
     const empty: ThreadSnapshot = { values: null, next: [], interrupts: {} };
-    const checkpointId = this.#storage.checkpoints.lastBefore(run.run_id);
-    if (checkpointId === null) return empty;
-    const state = await this.#at(run, checkpointId);
-    return state.ok ? parseSnapshot(state.value) : empty;
+    const previous = this.#storage.checkpoints.lastBefore(run.run_id);
+    if (previous === null) return { snapshot: empty, graphId: null };
+    const graphId = previous.graphId ?? run.graph_id;
+    const state = await this.#at(graphId, previous.id);
+    return { snapshot: state.ok ? parseSnapshot(state.value) : empty, graphId };
   }
 
   /** What the run left behind; null when it stored nothing, or its graph cannot say. */
   async after(run: RunRow): Promise<ThreadSnapshot | null> {
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return null;
-    const state = await this.#at(run, checkpointId);
+    const state = await this.#at(run.graph_id, checkpointId);
     return state.ok ? parseSnapshot(state.value) : null;
   }
 
@@ -80,8 +85,12 @@ export class ThreadStates {
     if (run.error !== null) return `{"__error__":${run.error}}`;
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
-    const state = await this.#at(run, checkpointId);
-    return state.ok ? resultOfState(state.value) : "{}";
+    const state = await this.#at(run.graph_id, checkpointId);
+    if (!state.ok) return "{}";
+    const { values, next, interrupts }: WireState = JSON.parse(state.value);
+    // As its last `values` event was: a run that stopped before the graph's end says only why.
+    const stopped = run.status === "success" && next.length > 0;
+    return JSON.stringify(stopped ? { __interrupt__: interrupts } : values);
   }
 
   /** The caller has made sure that no run is in flight. */
@@ -116,8 +125,8 @@ export class ThreadStates {
     return { ok: true, value: checkpoint };
   }
 
-  #at(run: RunRow, checkpointId: string): Promise<Result<string, "graph_failed">> {
-    return this.#read(this.#storage.thread.get(), run.graph_id, {
+  #at(graphId: string, checkpointId: string): Promise<Result<string, "graph_failed">> {
+    return this.#read(this.#storage.thread.get(), graphId, {
       checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
       subgraphs: false,
     });
@@ -162,11 +171,4 @@ function graphRef(
 function graphOfMetadata(thread: ThreadRow): string | null {
   const { graph_id }: { graph_id?: unknown } = JSON.parse(thread.metadata);
   return typeof graph_id === "string" ? graph_id : null;
-}
-
-/** As the run's last `values` event was: only `__interrupt__` when it stopped before its end. */
-function resultOfState(stateJson: string): string {
-  const state: { values: object; next: string[]; interrupts: unknown[] } = JSON.parse(stateJson);
-  const stopped = state.next.length > 0;
-  return JSON.stringify(stopped ? { __interrupt__: state.interrupts } : state.values);
 }

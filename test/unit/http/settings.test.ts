@@ -8,6 +8,7 @@ describe("parseSettings", () => {
       agentWorkspaceId: "00000000-0000-0000-0000-000000000000",
       maxBodyBytes: 33_554_432,
       resumableStreamTtlMs: 120_000,
+      runTimeoutMs: 3_600_000,
       logLevel: "info",
       hosts: { api: null, controlPlane: null, agentsDomain: null },
     });
