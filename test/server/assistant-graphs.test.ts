@@ -106,7 +106,11 @@ describe("the schemas of a graph", () => {
     expect(await client.assistants.getSchemas("zod_state")).toEqual({
       graph_id: "zod_state",
       input_schema: { ...object, properties: { question } },
-      output_schema: { ...object, properties: { answer: { type: "string" } }, required: ["answer"] },
+      output_schema: {
+        ...object,
+        properties: { answer: { type: "string" } },
+        required: ["answer"],
+      },
       state_schema: { ...object, properties: { question, answer: { type: "string" }, words } },
       config_schema: context,
       context_schema: context,

@@ -136,7 +136,9 @@ describe("interrupt", () => {
     const running = await runToSecondStep(client, thread_id, "first");
     const pending = await quickRun(client, thread_id, "pending");
     await untilRunning(client, thread_id, running.run_id);
-    const { run_id } = await quickRun(client, thread_id, "last", { multitaskStrategy: "interrupt" });
+    const { run_id } = await quickRun(client, thread_id, "last", {
+      multitaskStrategy: "interrupt",
+    });
     const { messages } = (await client.runs.join(thread_id, run_id)) as Partial<Values>;
     expect(textsOf(messages)).toEqual(["first step 1", "last step 1"]);
     const statuses = await statusesOf(client, thread_id);

@@ -184,7 +184,11 @@ describe("a run on a thread that does not exist", () => {
     expect(await client.threads.get(id)).toMatchObject({
       thread_id: id,
       status: "idle",
-      metadata: { purpose: "made", graph_id: "branching", assistant_id: expect.stringMatching(UUID) },
+      metadata: {
+        purpose: "made",
+        graph_id: "branching",
+        assistant_id: expect.stringMatching(UUID),
+      },
     });
   });
 
@@ -218,7 +222,8 @@ describe("a stateless run", () => {
   test("is kept on request", async ({ client, server, expect }) => {
     const body = { assistant_id: "branching", input: {}, on_completion: "keep" };
     const { headers } = await send(server, "POST", "/runs/wait", body);
-    const [, id = ""] = /^\/runs\/([0-9a-f-]{36})$/.exec(headers.get("content-location") ?? "") ?? [];
+    const [, id = ""] =
+      /^\/runs\/([0-9a-f-]{36})$/.exec(headers.get("content-location") ?? "") ?? [];
     expect(await client.threads.get(id)).toMatchObject({ status: "idle", values: ALL_STEPS });
     expect(await client.threads.getHistory(id)).toHaveLength(5);
     expect((await send(server, "GET", `/runs/${id}/join`)).body).toEqual(ALL_STEPS);
@@ -285,13 +290,16 @@ describe("durability", () => {
     ["sync", 5],
     ["async", 5],
     ["exit", 1],
-  ] as const)("%s leaves %i checkpoints of a run", async ([durability, count], { client, expect }) => {
-    const thread_id = await newThread(client);
-    const values = await client.runs.wait(thread_id, "branching", { input: {}, durability });
-    expect(values).toEqual(ALL_STEPS);
-    expect(await client.threads.getHistory(thread_id)).toHaveLength(count);
-    expect((await client.threads.getState(thread_id)).values).toEqual(ALL_STEPS);
-  });
+  ] as const)(
+    "%s leaves %i checkpoints of a run",
+    async ([durability, count], { client, expect }) => {
+      const thread_id = await newThread(client);
+      const values = await client.runs.wait(thread_id, "branching", { input: {}, durability });
+      expect(values).toEqual(ALL_STEPS);
+      expect(await client.threads.getHistory(thread_id)).toHaveLength(count);
+      expect((await client.threads.getState(thread_id)).values).toEqual(ALL_STEPS);
+    },
+  );
 
   test("exit keeps a run that stops at a breakpoint", async ({ client, expect }) => {
     const thread_id = await newThread(client);

@@ -345,15 +345,18 @@ describe("a value that JSON cannot carry", () => {
   test.for([
     ["bigint", 'The value at "value" cannot be serialised: it is a BigInt.'],
     ["circular", 'The value at "value.self" cannot be serialised: it is a circular reference.'],
-  ])("of kind %s fails the run and says where it is", async ([kind, message], { client, expect }) => {
-    const thread_id = await newThread(client);
-    const error = { error: "UnserialisableValueError", message };
-    const wait = () =>
-      client.runs.wait(thread_id, "unserialisable", { input: { kind }, raiseError: false });
-    expect(await wait()).toEqual({ __error__: error });
-    expect(await client.threads.get(thread_id)).toMatchObject({ status: "error", error });
-    expect((await client.threads.getState(thread_id)).next).toEqual([]);
-  });
+  ])(
+    "of kind %s fails the run and says where it is",
+    async ([kind, message], { client, expect }) => {
+      const thread_id = await newThread(client);
+      const error = { error: "UnserialisableValueError", message };
+      const wait = () =>
+        client.runs.wait(thread_id, "unserialisable", { input: { kind }, raiseError: false });
+      expect(await wait()).toEqual({ __error__: error });
+      expect(await client.threads.get(thread_id)).toMatchObject({ status: "error", error });
+      expect((await client.threads.getState(thread_id)).next).toEqual([]);
+    },
+  );
 
   test.for(["function", "symbol"])(
     "of kind %s is not stored, and the thread goes on",

@@ -135,7 +135,9 @@ describe("history", () => {
       ["input", -1, ["__start__"], []],
     ]);
     expect(history[0]).toEqual(await client.threads.getState(thread_id));
-    const parents = history.map(({ parent_checkpoint }) => parent_checkpoint?.checkpoint_id ?? null);
+    const parents = history.map(
+      ({ parent_checkpoint }) => parent_checkpoint?.checkpoint_id ?? null,
+    );
     expect(parents).toEqual([...history.slice(1).map(checkpointOf), null]);
     expect((await send(server, "GET", `/threads/${thread_id}/history`)).body).toEqual(history);
   });
@@ -149,7 +151,11 @@ describe("history", () => {
     const all = await client.threads.getHistory(thread_id);
     const path = `/threads/${thread_id}/history`;
     const second = all[1]?.checkpoint.checkpoint_id;
-    const configs = [{ configurable: { checkpoint_id: second } }, { checkpoint_id: second }, second];
+    const configs = [
+      { configurable: { checkpoint_id: second } },
+      { checkpoint_id: second },
+      second,
+    ];
     for (const before of configs) {
       const { body } = await send(server, "POST", path, { before, limit: 2 });
       expect(body).toEqual(all.slice(2, 4));
@@ -178,9 +184,7 @@ describe("history", () => {
     const find = async (metadata: Record<string, unknown>) =>
       (await client.threads.getHistory<Branching>(thread_id, { metadata })).map(outline);
     expect(await find({ source: "update" })).toEqual([["update", 2, ["third"], ["first"]]]);
-    expect(await find({ source: "loop", round: 2 })).toEqual([
-      ["loop", 3, [], ["first", "third"]],
-    ]);
+    expect(await find({ source: "loop", round: 2 })).toEqual([["loop", 3, [], ["first", "third"]]]);
     expect(await find({ step: 0 })).toEqual([["loop", 0, ["first"], []]]);
     expect(await find({ step: 99 })).toEqual([]);
   });
@@ -324,7 +328,11 @@ describe("the state of subgraphs", () => {
     const state = await client.threads.getState(thread_id);
     const checkpoint_ns = `child:${state.tasks[0]?.id}`;
     const history = await client.threads.getHistory(thread_id, { checkpoint: { checkpoint_ns } });
-    expect(history.map(({ next }) => next)).toEqual([["grandchild"], ["child_step"], ["__start__"]]);
+    expect(history.map(({ next }) => next)).toEqual([
+      ["grandchild"],
+      ["child_step"],
+      ["__start__"],
+    ]);
     for (const { checkpoint } of history) expect(checkpoint.checkpoint_ns).toBe(checkpoint_ns);
   });
 });

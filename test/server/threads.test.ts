@@ -190,7 +190,8 @@ describe("searching", () => {
     const [first, second, third] = await createThree(client, "metadata");
     const suite = "metadata";
     const order = { sortBy: "created_at", sortOrder: "asc" } as const;
-    const find = (metadata: object) => idsOf(client, { metadata: { suite, ...metadata }, ...order });
+    const find = (metadata: object) =>
+      idsOf(client, { metadata: { suite, ...metadata }, ...order });
     expect(await find({})).toEqual([first, second, third]);
     expect(await find({ index: 1 })).toEqual([second]);
     expect(await find({ index: "1" })).toEqual([]);

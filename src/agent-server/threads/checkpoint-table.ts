@@ -97,14 +97,6 @@ export class CheckpointTable {
       .map((row) => row.ns);
   }
 
-  hasCheckpointOfRun(runId: string): boolean {
-    return (
-      this.#sql
-        .exec("SELECT 1 FROM checkpoints WHERE run_id = ? AND ns = '' LIMIT 1", runId)
-        .toArray().length > 0
-    );
-  }
-
   /** The newest root checkpoint the run left: what its result can be read from later. */
   lastOfRun(runId: string): string | null {
     const [row] = this.#sql

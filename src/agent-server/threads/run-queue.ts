@@ -243,7 +243,7 @@ export class RunQueue {
     const { checkpoints, thread } = this.#storage;
     const kwargs = this.kwargs(run);
     if (kwargs === null) throw new Error(`Run ${run.run_id} has lost its arguments`);
-    const resuming = checkpoints.hasCheckpointOfRun(run.run_id);
+    const resuming = checkpoints.newestRun() === run.run_id;
     const fromNewest = resuming || kwargs.checkpoint === null;
     const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
       resuming,

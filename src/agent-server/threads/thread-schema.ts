@@ -1,5 +1,6 @@
 /**
- * The SQLite schema of one thread. Migrations are append-only: an object that was last touched by an
+ * The SQLite schema of one thread. No index but the keys: a thread's tables are small, and every
+ * index is one more page that each step of a run writes. Migrations are append-only: an object that was last touched by an
  * older release is brought up to date the first time it is opened.
  */
 const MIGRATIONS: readonly string[] = [
@@ -42,7 +43,6 @@ const MIGRATIONS: readonly string[] = [
     error TEXT,
     expires_at INTEGER                  -- when the events of an ended run go
   );
-  CREATE INDEX runs_in_flight ON runs (created_at) WHERE status IN ('pending', 'running');
   CREATE TABLE events (
     run_seq INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -70,7 +70,6 @@ const MIGRATIONS: readonly string[] = [
     format INTEGER NOT NULL,            -- LangGraph's checkpoint format, its v
     PRIMARY KEY (ns, id)
   ) WITHOUT ROWID;
-  CREATE INDEX checkpoints_by_run ON checkpoints (run_id);
   CREATE TABLE channel_values (
     ns TEXT NOT NULL,
     checkpoint_id TEXT NOT NULL,
@@ -92,7 +91,6 @@ const MIGRATIONS: readonly string[] = [
     data BLOB NOT NULL,                 -- rowids keep the order of arrival: LangGraph replays in it
     PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
   );
-  CREATE INDEX writes_by_run ON writes (run_id);
   `,
 ];
 

@@ -1,0 +1,185 @@
+import { describe, vi } from "vitest";
+import { answerOf, send } from "../support/http.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+import { answerWithout, fill, routesWithIds } from "../support/tenancy.ts";
+import { MISSING_ID } from "../support/uuid.ts";
+import { makeWorkspace } from "../support/workspaces.ts";
+
+const test = testWithServer({ AGENT_AUTH: "api-key" });
+
+const MISSING_KEY = { detail: "Missing API key: send it as X-Api-Key" };
+const INVALID_KEY = { detail: "Invalid API key" };
+
+function search(server: TestServer, headers: Record<string, string>) {
+  return answerOf(send(server, "POST", "/threads/search", {}, headers));
+}
+
+describe("an API key", () => {
+  test("is required", async ({ server, expect }) => {
+    for (const headers of [{}, { "x-api-key": "" }, { authorization: "Basic dGVzdA==" }]) {
+      expect(await search(server, headers)).toEqual({ status: 401, body: MISSING_KEY });
+    }
+  });
+
+  test("has to be one that exists", async ({ server, expect }) => {
+    const { apiKey } = await makeWorkspace(server, "exists");
+    for (const key of ["nonsense", `${apiKey}x`, apiKey.slice(0, -1), apiKey.toUpperCase()]) {
+      expect(await search(server, { "x-api-key": key })).toEqual({ status: 401, body: INVALID_KEY });
+    }
+  });
+
+  test("is taken from either header", async ({ server, expect }) => {
+    const { apiKey } = await makeWorkspace(server, "headers");
+    expect((await search(server, { "x-api-key": apiKey })).status).toBe(200);
+    expect((await search(server, { authorization: `Bearer ${apiKey}` })).status).toBe(200);
+    expect((await search(server, { authorization: `bearer ${apiKey}` })).status).toBe(200);
+  });
+
+  test("no longer works once it is revoked", async ({ server, expect }) => {
+    const { apiKey, revoke } = await makeWorkspace(server, "revoked");
+    expect((await search(server, { "x-api-key": apiKey })).status).toBe(200);
+    await revoke();
+    expect(await search(server, { "x-api-key": apiKey })).toEqual({
+      status: 401,
+      body: INVALID_KEY,
+    });
+  });
+
+  test("is for its own workspace only", async ({ server, expect }) => {
+    const { id, apiKey } = await makeWorkspace(server, "own");
+    const other = await makeWorkspace(server, "other");
+    const asking = (tenant: string) =>
+      search(server, { "x-api-key": apiKey, "x-tenant-id": tenant });
+    expect((await asking(id)).status).toBe(200);
+    expect((await asking(id.toUpperCase())).status).toBe(200);
+    expect(await asking(other.id)).toEqual({
+      status: 403,
+      body: { detail: "X-Tenant-Id is not the workspace of this API key" },
+    });
+  });
+
+  test("remembers when it was used", async ({ server, expect }) => {
+    const { id, apiKey } = await makeWorkspace(server, "used");
+    const lastUse = async () => {
+      const sql = "SELECT last_used_at FROM api_keys WHERE workspace_id = ?";
+      return (await server.database.run(sql, [id]))[0]?.["last_used_at"];
+    };
+    expect(await lastUse()).toBeNull();
+    await search(server, { "x-api-key": apiKey });
+    await vi.waitFor(async () => {
+      expect(Date.now() - Number(await lastUse())).toBeLessThan(60_000);
+    });
+  });
+
+  test("is not asked for where there is nothing to protect", async ({ server, expect }) => {
+    for (const path of ["/ok", "/ok?check_db=1", "/info", "/openapi.json", "/docs"]) {
+      expect([path, (await send(server, "GET", path)).status]).toEqual([path, 200]);
+    }
+    const preflight = await server.fetch("/threads", {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "POST" },
+    });
+    expect(preflight.status).toBe(204);
+  });
+
+  test("is asked for before anything is said about a route", async ({ server, expect }) => {
+    for (const route of await routesWithIds(server)) {
+      const ids = { assistant_id: "agent", thread_id: MISSING_ID, run_id: MISSING_ID };
+      const path = fill(route.path, { ...ids, checkpoint_id: MISSING_ID, namespace: "child" });
+      const answer = await answerOf(send(server, route.method, path));
+      expect([route, answer]).toEqual([route, { status: 401, body: MISSING_KEY }]);
+    }
+  });
+
+  test("does not help a client that pretends to be the Studio", async ({ server, expect }) => {
+    const answer = await search(server, { "x-auth-scheme": "langsmith" });
+    expect(answer).toEqual({ status: 401, body: MISSING_KEY });
+  });
+});
+
+describe("workspaces", () => {
+  test("do not see each other's things", async ({ server, expect }) => {
+    const mine = await makeWorkspace(server, "mine");
+    const theirs = await makeWorkspace(server, "theirs");
+    const [client, other] = [mine, theirs].map(({ apiKey }) => server.client({ apiKey }));
+    if (client === undefined || other === undefined) throw new Error("There are two clients");
+    const { thread_id } = await client.threads.create({ metadata: { secret: 1 } });
+    await client.assistants.create({ graphId: "agent", name: "secret" });
+    expect(await other.threads.search({ ids: [thread_id] })).toEqual([]);
+    expect(await other.threads.count()).toBe(0);
+    expect(await other.assistants.search({ name: "secret" })).toEqual([]);
+    expect(await client.threads.search()).toHaveLength(1);
+    const theirOwn = await other.threads.create({ threadId: thread_id });
+    expect(theirOwn.metadata).toEqual({});
+    await other.threads.delete(thread_id);
+    expect((await client.threads.get(thread_id)).metadata).toEqual({ secret: 1 });
+  });
+
+  test("have stores of their own", async ({ server, expect }) => {
+    const namespace = ["shared"];
+    const results = async (apiKey: string, operations: object[]) => {
+      const client = server.client({ apiKey });
+      const values = await client.runs.wait(null, "store", { input: { operations } });
+      return (values as { results: unknown[] }).results;
+    };
+    const mine = await makeWorkspace(server, "my store");
+    const theirs = await makeWorkspace(server, "their store");
+    const get = { op: "get", namespace, key: "k" };
+    const put = { op: "put", namespace, key: "k", value: { secret: 1 } };
+    expect(await results(mine.apiKey, [put, get])).toEqual([null, { secret: 1 }]);
+    const search = { op: "search", prefix: [] };
+    expect(await results(theirs.apiKey, [get, search])).toEqual([null, []]);
+  });
+
+  test("answer for each other's ids as for ids of nothing", async ({ server, expect }) => {
+    const mine = await makeWorkspace(server, "owner");
+    const theirs = await makeWorkspace(server, "stranger");
+    const client = server.client({ apiKey: mine.apiKey });
+    const { assistant_id } = await client.assistants.create({ graphId: "branching" });
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, assistant_id, { input: {} });
+    const [run] = await client.runs.list(thread_id);
+    const { checkpoint } = await client.threads.getState(thread_id);
+    const foreign = {
+      thread_id,
+      assistant_id,
+      run_id: run?.run_id ?? "",
+      checkpoint_id: checkpoint.checkpoint_id ?? "",
+      namespace: "child",
+    };
+    const missing = {
+      thread_id: crypto.randomUUID(),
+      assistant_id: crypto.randomUUID(),
+      run_id: crypto.randomUUID(),
+      checkpoint_id: crypto.randomUUID(),
+      namespace: "child",
+    };
+    const before = await client.threads.get(thread_id);
+    const routes = await routesWithIds(server);
+    expect(routes.length).toBeGreaterThan(20);
+    for (const route of routes) {
+      const request = { apiKey: theirs.apiKey, body: bodyFor(route.path, foreign) };
+      const answer = await answerWithout(server, route, foreign, request);
+      expect([route, answer]).toEqual([
+        route,
+        await answerWithout(server, route, missing, request),
+      ]);
+      expect([route, answer.status]).toEqual([route, 404]);
+    }
+    expect(await client.threads.get(thread_id)).toEqual(before);
+    expect((await client.runs.list(thread_id)).length).toBe(1);
+    expect((await client.assistants.get(assistant_id)).version).toBe(1);
+  });
+});
+
+/** A body that the route would accept from the owner. */
+function bodyFor(path: string, ids: { checkpoint_id: string }): unknown {
+  if (path.startsWith("/threads/{thread_id}/runs") && !path.includes("{run_id}")) {
+    return { assistant_id: "branching", input: {} };
+  }
+  if (path.endsWith("/state/checkpoint")) {
+    return { checkpoint: { checkpoint_id: ids.checkpoint_id } };
+  }
+  if (path.endsWith("/latest")) return { version: 1 };
+  return {};
+}

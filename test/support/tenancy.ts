@@ -1,0 +1,52 @@
+import { answerOf, send } from "./http.ts";
+import type { TestServer } from "./server.ts";
+
+export type Route = { method: string; path: string };
+
+/** Ids to put in the places of a path's parameters. */
+export type PathIds = Record<string, string>;
+
+type Document = { paths: Record<string, Record<string, { requestBody?: unknown }>> };
+
+/** All routes that the server documents. */
+export async function documentedRoutes(server: TestServer): Promise<Route[]> {
+  const response = await server.fetch("/openapi.json");
+  const { paths } = (await response.json()) as Document;
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+}
+
+/** The documented routes that name something by its id. */
+export async function routesWithIds(server: TestServer): Promise<Route[]> {
+  return (await documentedRoutes(server)).filter(({ path }) => path.includes("{"));
+}
+
+/**
+ * What a route answers, with the ids themselves taken out of the text: two answers are equal when
+ * nobody could tell the ids of one request from those of the other.
+ */
+export async function answerWithout(
+  server: TestServer,
+  { method, path }: Route,
+  ids: PathIds,
+  request: { apiKey: string; body: unknown },
+): Promise<{ status: number; body: string }> {
+  const target = fill(path, ids);
+  const hasBody = method !== "GET" && method !== "DELETE";
+  const body = hasBody ? request.body : undefined;
+  const answer = await answerOf(
+    send(server, method, target, body, { "x-api-key": request.apiKey }),
+  );
+  let text = JSON.stringify(answer.body);
+  for (const [name, id] of Object.entries(ids)) text = text.replaceAll(id, `{${name}}`);
+  return { status: answer.status, body: text };
+}
+
+export function fill(path: string, ids: PathIds): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const id = ids[name];
+    if (id === undefined) throw new Error(`There is no id for {${name}} of ${path}`);
+    return id;
+  });
+}

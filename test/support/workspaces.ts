@@ -1,0 +1,21 @@
+import { createKey, createWorkspace, revokeKey } from "../../cli/database/identity.ts";
+import type { TestServer } from "./server.ts";
+
+export type TestWorkspace = {
+  id: string;
+  apiKey: string;
+  /** From then on the key is none. */
+  revoke: () => Promise<void>;
+};
+
+/** A workspace and a key to it, made as the command line makes them. */
+export async function makeWorkspace(server: TestServer, name: string): Promise<TestWorkspace> {
+  const workspace = await createWorkspace(server.database, name, "enterprise");
+  const workspaceId = String(workspace["id"]);
+  const key = await createKey(server.database, { workspaceId, name });
+  return {
+    id: workspaceId,
+    apiKey: String(key["key"]),
+    revoke: async () => void (await revokeKey(server.database, String(key["id"]))),
+  };
+}
