@@ -1,5 +1,6 @@
 import {
   BaseStore,
+  InvalidNamespaceError,
   type Item,
   type Operation,
   type OperationResults,
@@ -40,6 +41,7 @@ function toStoreOperation(operation: Operation): StoreOperation {
   }
   if ("value" in operation) {
     const { namespace, key, value } = operation;
+    checkNamespace(namespace);
     return { op: "put", namespace, key, value };
   }
   if ("key" in operation) return { op: "get", namespace: operation.namespace, key: operation.key };
@@ -53,6 +55,18 @@ function toStoreOperation(operation: Operation): StoreOperation {
     limit: operation.limit,
     offset: operation.offset,
   };
+}
+
+/** What LangGraph's own stores refuse: such an item could not be named in the API. */
+function checkNamespace(namespace: string[]): void {
+  if (namespace.length === 0) throw new InvalidNamespaceError("Namespace cannot be empty.");
+  for (const label of namespace) {
+    if (typeof label !== "string" || label === "" || label.includes(".")) {
+      throw new InvalidNamespaceError(
+        `Invalid namespace label ${JSON.stringify(label)}: labels are non-empty strings without periods.`,
+      );
+    }
+  }
 }
 
 function fromAnswer(answer: unknown): Item | SearchItem[] | string[][] | null | undefined {

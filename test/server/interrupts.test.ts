@@ -77,9 +77,7 @@ describe("an interrupt", () => {
     );
     const left = tasks.find(({ name }) => name === "ask_left")?.interrupts[0]?.id ?? "";
     const one = { command: { resume: { [left]: resume[left] } } };
-    expect(await client.runs.wait(thread_id, "interrupts", one)).toMatchObject({
-      __interrupt__: [{ value: { question: "right" } }],
-    });
+    await client.runs.wait(thread_id, "interrupts", one);
     expect(await client.runs.wait(thread_id, "interrupts", { command: { resume } })).toEqual({
       mode: "parallel",
       answers: { left: "answer of ask_left", right: "answer of ask_right" },

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import {
@@ -75,7 +75,8 @@ function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
     { hideWarnings: true },
   );
   return {
-    root: REPO_ROOT,
+    // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
+    root: dirname(PROJECT_MODULE),
     workers: [
       {
         config: {
@@ -83,7 +84,10 @@ function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
           main: read.main,
           compatibility_date: read.compatibility_date,
           compatibility_flags: read.compatibility_flags,
-          d1_databases: read.d1_databases,
+          d1_databases: read.d1_databases.map((database) => ({
+            ...database,
+            migrations_dir: resolve(REPO_ROOT, database.migrations_dir ?? "migrations"),
+          })),
           durable_objects: read.durable_objects,
           migrations: read.migrations,
           alias: { "#project": PROJECT_MODULE },

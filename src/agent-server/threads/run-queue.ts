@@ -180,7 +180,7 @@ export class RunQueue {
       return;
     }
     if (action === "rollback") this.erase(run);
-    else this.#endRow(run, "interrupted", null);
+    else this.#endRow(run, { status: "interrupted" });
     thread.settle(runs.inFlight().length > 0, this.#deps.now());
   }
 
@@ -214,7 +214,8 @@ export class RunQueue {
     this.#execution = execution;
     this.#deps.onChange();
     void this.#releaseWhenDurable(run);
-    void this.#drive(execution);
+    // In a turn of its own: the answer, and the first event, leave before graph code takes the thread.
+    setTimeout(() => void this.#drive(execution), 0);
   }
 
   async #drive(execution: Execution): Promise<void> {
@@ -320,7 +321,7 @@ export class RunQueue {
     };
     this.#storage.transaction(() => {
       this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
-      this.#endRow(run, "error", error);
+      this.#endRow(run, { status: "error", error });
       this.#settle("error", snapshot, error);
     });
     this.#keepResult(run, null, error);
@@ -342,8 +343,10 @@ export class RunQueue {
     this.#storage.transaction(() => {
       this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
       if (this.#keepsEvents(run)) this.#append(run, outcome.tail.events);
-      this.#endRow(run, status, error);
-      this.#settle(settledStatus(snapshot, status), snapshot, error);
+      const settled = settledStatus(snapshot, status);
+      const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
+      this.#endRow(run, { status, error, stop });
+      this.#settle(settled, snapshot, error);
     });
     this.#conclude(execution);
   }
@@ -374,12 +377,16 @@ export class RunQueue {
     if (before.graphId !== null) this.#storage.thread.setGraph(before.graphId);
   }
 
-  #endRow(run: RunRow, status: RunRow["status"], error: RunError | null): void {
+  #endRow(
+    run: RunRow,
+    end: { status: RunRow["status"]; error?: RunError | null; stop?: string | null },
+  ): void {
     const now = this.#deps.now();
     const kept = this.#keepsEvents(run);
     this.#storage.runs.end(run.seq, {
-      status,
-      error: error === null ? null : JSON.stringify(error),
+      status: end.status,
+      error: end.error ? JSON.stringify(end.error) : null,
+      stop: end.stop ?? null,
       now,
       expiresAt: kept ? now + this.#deps.retentionMs : null,
     });

@@ -29,5 +29,6 @@ export type RunRow = {
   attempt: number;
   next_event: number;
   error: string | null;
+  stop: string | null;
   expires_at: number | null;
 };

@@ -95,16 +95,20 @@ export class RunTable {
     return row;
   }
 
-  /** `expiresAt` is when the run's events go; null when they are gone. */
+  /**
+   * `stop` is the result of a run that stopped at an interrupt: its checkpoint will change when it is
+   * resumed. `expiresAt` is when the run's events go; null when they are gone.
+   */
   end(
     seq: number,
-    end: { status: RunStatus; error: string | null; now: number; expiresAt: number | null },
+    end: Pick<RunRow, "status" | "error" | "stop"> & { now: number; expiresAt: number | null },
   ): void {
     this.#sql.exec(
-      `UPDATE runs SET status = ?1, error = ?2, updated_at = ?3, ended_at = ?3, expires_at = ?4
-       WHERE seq = ?5`,
+      `UPDATE runs SET status = ?1, error = ?2, stop = ?3, updated_at = ?4, ended_at = ?4,
+         expires_at = ?5 WHERE seq = ?6`,
       end.status,
       end.error,
+      end.stop,
       end.now,
       end.expiresAt,
       seq,

@@ -1,7 +1,7 @@
 /**
  * The SQLite schema of one thread. No index but the keys: a thread's tables are small, and every
- * index is one more page that each step of a run writes. Migrations are append-only: an object that was last touched by an
- * older release is brought up to date the first time it is opened.
+ * index is one more page that each step of a run writes. Migrations are append-only: an object that
+ * was last touched by an older release is brought up to date the first time it is opened.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -41,6 +41,7 @@ const MIGRATIONS: readonly string[] = [
     attempt INTEGER NOT NULL DEFAULT 0,
     next_event INTEGER NOT NULL DEFAULT 0,
     error TEXT,
+    stop TEXT,                          -- the result of a run that stopped at an interrupt
     expires_at INTEGER                  -- when the events of an ended run go
   );
   CREATE TABLE events (

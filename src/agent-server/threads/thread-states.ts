@@ -29,8 +29,6 @@ export type UpdateStateRequest = {
   graph_id: string | null;
 };
 
-type WireState = { values: object; next: string[]; interrupts: unknown[] };
-
 export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
 
 /**
@@ -83,14 +81,11 @@ export class ThreadStates {
   /** The final values of a run that ended some time ago, as JSON text. */
   async resultOf(run: RunRow): Promise<string> {
     if (run.error !== null) return `{"__error__":${run.error}}`;
+    if (run.stop !== null) return run.stop;
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
     const state = await this.#at(run.graph_id, checkpointId);
-    if (!state.ok) return "{}";
-    const { values, next, interrupts }: WireState = JSON.parse(state.value);
-    // As its last `values` event was: a run that stopped before the graph's end says only why.
-    const stopped = run.status === "success" && next.length > 0;
-    return JSON.stringify(stopped ? { __interrupt__: interrupts } : values);
+    return state.ok ? (parseSnapshot(state.value).values ?? "{}") : "{}";
   }
 
   /** The caller has made sure that no run is in flight. */

@@ -158,6 +158,7 @@ export class PlatformProcess {
 }
 
 export function isAlive(pid: number): boolean {
+  if (pid === 0) return false;
   try {
     process.kill(pid, 0);
   } catch {

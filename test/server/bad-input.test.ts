@@ -1,0 +1,344 @@
+import { describe } from "vitest";
+import { answerOf, send, toAnswer } from "../support/http.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+import { documentedRoutes, fill } from "../support/tenancy.ts";
+import { MISSING_ID } from "../support/uuid.ts";
+
+const MAX_BODY_BYTES = 100_000;
+
+const test = testWithServer({ MAX_BODY_BYTES: String(MAX_BODY_BYTES) });
+
+const IDS = {
+  assistant_id: "branching",
+  thread_id: MISSING_ID,
+  run_id: MISSING_ID,
+  checkpoint_id: MISSING_ID,
+  namespace: "child",
+};
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+type Raw = { body: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> };
+
+/** A request whose body is not made by JSON.stringify. */
+async function post(server: TestServer, path: string, { body, headers = JSON_TYPE }: Raw) {
+  const response = await server.fetch(path, { method: "POST", body, headers });
+  return toAnswer(response);
+}
+
+function invalid(loc: (string | number)[], msg: string, type: string) {
+  return { status: 422, body: { detail: [{ loc, msg, type }] } };
+}
+
+describe("a body that is no JSON", () => {
+  test.for([
+    ["malformed", '{"metadata": ', 13],
+    ["followed by more", '{"metadata": {}} x', 17],
+    ["with a trailing comma", '{"metadata": {},}', 16],
+  ] as const)("%s is refused with its position", async ([, body, position], { server, expect }) => {
+    const { status, body: answer } = await post(server, "/threads", { body });
+    expect([status, answer]).toEqual([
+      422,
+      {
+        detail: [
+          {
+            loc: ["body", position],
+            msg: expect.stringMatching(/^JSON decode error: /),
+            type: "json_invalid",
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("because it is no UTF-8 is refused", async ({ server, expect }) => {
+    const body = new Uint8Array([...new TextEncoder().encode('{"a": "'), 0xff, 0xfe, 0x22, 0x7d]);
+    expect(await answerOf(post(server, "/threads", { body }))).toEqual(
+      invalid(["body"], "JSON decode error: not UTF-8", "json_invalid"),
+    );
+  });
+
+  test.for(["[]", "null", '"text"', "7", "true"])(
+    "object but %s is refused",
+    async (body, { server, expect }) => {
+      expect(await answerOf(post(server, "/threads", { body }))).toEqual(
+        invalid(["body"], "Input should be an object", "dict_type"),
+      );
+    },
+  );
+
+  test("with a byte order mark is read", async ({ server, expect }) => {
+    const body = '\u{FEFF}{"metadata": {"a": 1}}';
+    expect((await post(server, "/threads", { body })).body).toMatchObject({ metadata: { a: 1 } });
+  });
+});
+
+describe("a body", () => {
+  test("is read as JSON whatever its type is called", async ({ server, expect }) => {
+    const body = JSON.stringify({ metadata: { a: 1 } });
+    for (const type of ["text/plain", "text/plain;charset=UTF-8", "application/octet-stream"]) {
+      const answer = await post(server, "/threads", { body, headers: { "content-type": type } });
+      expect(answer.body).toMatchObject({ metadata: { a: 1 } });
+    }
+    const bytes = new TextEncoder().encode(body);
+    const untyped = await post(server, "/threads", { body: bytes, headers: {} });
+    expect(untyped.body).toMatchObject({ metadata: { a: 1 } });
+  });
+
+  test("that is empty counts as an empty object", async ({ server, expect }) => {
+    const response = await server.fetch("/threads", { method: "POST" });
+    expect((await toAnswer(response)).status).toBe(200);
+    expect((await post(server, "/threads", { body: "", headers: JSON_TYPE })).status).toBe(200);
+    expect(await answerOf(post(server, "/assistants", { body: "" }))).toEqual(
+      invalid(["body", "graph_id"], "Field required", "missing"),
+    );
+  });
+
+  test("of the largest size is taken, one more byte is not", async ({ server, expect }) => {
+    const bodyOf = (size: number) => `{"metadata":{"a":"${"x".repeat(size - 21)}"}}`;
+    const tooLarge = {
+      status: 413,
+      body: { detail: `Request body is larger than ${MAX_BODY_BYTES} bytes` },
+    };
+    const fits = bodyOf(MAX_BODY_BYTES);
+    expect(fits).toHaveLength(MAX_BODY_BYTES);
+    expect((await post(server, "/threads", { body: fits })).status).toBe(200);
+    const over = bodyOf(MAX_BODY_BYTES + 1);
+    expect(await answerOf(post(server, "/threads", { body: over }))).toEqual(tooLarge);
+    const streamed = await server.fetch("/threads", {
+      method: "POST",
+      headers: JSON_TYPE,
+      body: new Blob([over]).stream(),
+      duplex: "half",
+    } as RequestInit);
+    expect(await answerOf(toAnswer(streamed))).toEqual(tooLarge);
+  });
+
+  test("that nests too deep is refused", async ({ server, expect }) => {
+    const nested = (depth: number) => `{"metadata":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}`;
+    expect((await post(server, "/threads", { body: nested(400) })).status).toBe(200);
+    expect(await answerOf(post(server, "/threads", { body: nested(600) }))).toEqual(
+      invalid(["body"], "JSON decode error: nested deeper than 500 levels", "json_invalid"),
+    );
+    const arrays = `{"metadata":{"a":${"[".repeat(15_000)}${"]".repeat(15_000)}}}`;
+    expect((await post(server, "/threads", { body: arrays })).status).toBe(422);
+  });
+
+  test("with keys that mean something to JavaScript does no harm", async ({ server, client, expect }) => {
+    const body = '{"metadata":{"__proto__":{"admin":true},"constructor":1,"toString":"x"}}';
+    const created = await post(server, "/threads", { body });
+    expect(created.status).toBe(200);
+    const { thread_id } = created.body as { thread_id: string };
+    const { metadata } = await client.threads.get(thread_id);
+    expect(Object.entries(metadata ?? {}).toSorted()).toEqual([
+      ["constructor", 1],
+      ["toString", "x"],
+    ]);
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  test("keeps any text", async ({ client, expect }) => {
+    const text = 'quotes " \\ and \u2028 \u0000 \u{1F600} \uD800 </script>';
+    const { thread_id } = await client.threads.create({ metadata: { text, [text]: 1 } });
+    const { metadata } = await client.threads.get(thread_id);
+    expect(metadata).toEqual({ text, [text]: 1 });
+    expect(await client.threads.search({ metadata: { text } })).toHaveLength(1);
+  });
+});
+
+describe("a field of the wrong kind", () => {
+  const RUN = { assistant_id: "branching" };
+  test.for([
+    ["/threads", { metadata: "text" }, "metadata", "Input should be an object", "dict_type"],
+    ["/threads", { metadata: [1] }, "metadata", "Input should be an object", "dict_type"],
+    ["/threads", { thread_id: 7 }, "thread_id", "Input should be a valid string", "string_type"],
+    ["/threads", { thread_id: "x" }, "thread_id", "Input should be a valid UUID", "uuid_parsing"],
+    ["/threads", { if_exists: "no" }, "if_exists", "Input should be 'raise' or 'do_nothing'", "enum"],
+    ["/threads", { colour: "red" }, "colour", "Extra inputs are not permitted", "extra_forbidden"],
+    ["/threads/search", { limit: "10" }, "limit", "Input should be a valid number", "float_type"],
+    ["/threads/search", { limit: 1.5 }, "limit", "Input should be a valid integer", "int_type"],
+    [
+      "/threads/search",
+      { limit: 0 },
+      "limit",
+      "Input should be greater than or equal to 1",
+      "greater_than_equal",
+    ],
+    [
+      "/threads/search",
+      { limit: 1001 },
+      "limit",
+      "Input should be less than or equal to 1000",
+      "less_than_equal",
+    ],
+    [
+      "/threads/search",
+      { offset: -1 },
+      "offset",
+      "Input should be greater than or equal to 0",
+      "greater_than_equal",
+    ],
+    ["/runs", {}, "assistant_id", "Field required", "missing"],
+    ["/runs", { ...RUN, metadata: 1 }, "metadata", "Input should be an object", "dict_type"],
+    ["/runs", { ...RUN, colour: 1 }, "colour", "Extra inputs are not permitted", "extra_forbidden"],
+    [
+      "/runs",
+      { ...RUN, multitask_strategy: "x" },
+      "multitask_strategy",
+      "Input should be 'reject', 'rollback', 'interrupt' or 'enqueue'",
+      "enum",
+    ],
+    [
+      "/runs",
+      { ...RUN, stream_resumable: "yes" },
+      "stream_resumable",
+      "Input should be a valid boolean",
+      "bool_type",
+    ],
+  ] as const)("%s %j is named", async ([path, body, field, msg, type], { server, expect }) => {
+    expect(await answerOf(send(server, "POST", path, body))).toEqual(
+      invalid(["body", field], msg, type),
+    );
+  });
+
+  test.for([
+    { limit: 1e300 },
+    { limit: Number.MAX_SAFE_INTEGER },
+    { offset: 1e21 },
+    { ids: Array(2000).fill(MISSING_ID) },
+    { ids: ["x"] },
+    { status: "happy" },
+    { sort_by: "thread_id; DROP TABLE threads" },
+    { select: ["workspace_id"] },
+    { metadata: Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [index, index])) },
+  ])("is refused in a search: %#", async (search, { server, expect }) => {
+    expect((await send(server, "POST", "/threads/search", search)).status).toBe(422);
+  });
+
+  test.for([
+    { config: { recursion_limit: 0 } },
+    { config: { recursion_limit: 2.5 } },
+    { config: { recursion_limit: 1e21 } },
+    { config: { configurable: [] } },
+    { config: { colour: 1 } },
+    { stream_mode: "everything" },
+    { stream_mode: ["values", "everything"] },
+    { command: { resume: 1, colour: 1 } },
+    { command: { goto: { node: 7 } } },
+    { command: [] },
+    { checkpoint: { checkpoint_id: 7 } },
+    { interrupt_before: "first" },
+    { interrupt_after: [7] },
+    { after_seconds: -1 },
+    { after_seconds: 1e12 },
+    { after_seconds: "soon" },
+    { durability: "forever" },
+    { on_disconnect: "shrug" },
+    { if_not_exists: "maybe" },
+    { assistant_id: 7 },
+    { assistant_id: "" },
+  ])("is refused in a run: %j", async (fields, { server, expect }) => {
+    const body = { assistant_id: "branching", ...fields };
+    const { status, body: answer } = await send(server, "POST", `/threads/${MISSING_ID}/runs`, body);
+    expect([status, answer]).toEqual([422, { detail: expect.any(Array) }]);
+  });
+
+  test.for([
+    ["/threads/{id}/history?limit=ten", "limit", "Input should be a valid integer", "int_parsing"],
+    ["/threads/{id}/state?subgraphs=7", "subgraphs", "Input should be a valid boolean", "bool_parsing"],
+    ["/threads/{id}/runs?colour=red", "colour", "Extra inputs are not permitted", "extra_forbidden"],
+    [
+      "/threads/{id}/runs?limit=99999999999999999999",
+      "limit",
+      "Input should be a valid integer",
+      "int_parsing",
+    ],
+  ] as const)("of the query is named: %s", async ([path, field, msg, type], { server, expect }) => {
+    const answer = answerOf(send(server, "GET", path.replace("{id}", MISSING_ID)));
+    expect(await answer).toEqual(invalid(["query", field], msg, type));
+  });
+});
+
+describe("an id", () => {
+  test("that is no UUID is refused by every route", async ({ server, expect }) => {
+    const bad = { ...IDS, thread_id: "not-a-uuid", run_id: "1" };
+    for (const { method, path } of await documentedRoutes(server)) {
+      if (!/\{(thread_id|run_id)\}/.test(path)) continue;
+      const { status, body } = await send(server, method, fill(path, bad), bodyFor(method));
+      expect([method, path, status]).toEqual([method, path, 422]);
+      const { detail } = body as { detail: { loc: unknown[]; type: string }[] };
+      for (const { loc, type } of detail) expect([loc[0], type]).toEqual(["path", "uuid_parsing"]);
+    }
+  });
+
+  test.for([
+    "../../../etc/passwd",
+    "%2e%2e%2f",
+    "%00",
+    "%ff",
+    "%",
+    "null",
+    "undefined",
+    "constructor",
+    "__proto__",
+    "'; DROP TABLE assistants; --",
+    "x".repeat(5000),
+  ])("of an assistant may be any text: %s", async (id, { server, expect }) => {
+    const { status } = await toAnswer(await server.fetch(`/assistants/${id}`));
+    expect([404, 422, 400]).toContain(status);
+  });
+});
+
+describe("a route that does not exist", () => {
+  test.for(["/", "/nope", "/threads/", "/threads//state", "/assistants/a/b/c", "/v2/deployments"])(
+    "%s is not found",
+    async (path, { server, expect }) => {
+      expect(await answerOf(send(server, "GET", path))).toEqual({
+        status: 404,
+        body: { detail: "Not Found" },
+      });
+    },
+  );
+
+  test.for([
+    ["GET", "/runs/stream", "POST"],
+    ["PUT", "/threads", "POST"],
+    ["DELETE", "/runs/wait", "POST"],
+    ["POST", `/threads/${MISSING_ID}`, "GET, PATCH, DELETE"],
+    ["DELETE", `/threads/${MISSING_ID}/state`, "GET, POST"],
+  ] as const)("for %s %s says what does", async ([method, path, allow], { server, expect }) => {
+    const body = method === "POST" || method === "PUT" ? {} : undefined;
+    const answer = await send(server, method, path, body);
+    expect([answer.status, answer.body]).toEqual([405, { detail: "Method Not Allowed" }]);
+    expect(answer.headers.get("allow")).toBe(allow);
+  });
+});
+
+describe("whatever a client sends", () => {
+  const BODIES = [
+    "{}",
+    "[]",
+    "null",
+    "{",
+    '{"__proto__":null}',
+    '{"assistant_id":{"a":1},"values":1e999,"limit":-0}',
+    '{"supersteps":[{"updates":[{}]}],"checkpoint":null,"version":1e99}',
+    `{"metadata":${JSON.stringify("x".repeat(1000))}}`,
+  ];
+
+  test("is never a server's error", async ({ server, expect }) => {
+    for (const { method, path } of await documentedRoutes(server)) {
+      const target = fill(path, IDS);
+      if (method === "GET" || target.startsWith("/runs/")) continue;
+      for (const body of BODIES) {
+        const response = await server.fetch(target, { method, body, headers: JSON_TYPE });
+        await response.body?.cancel();
+        expect([method, path, body, response.status < 500]).toEqual([method, path, body, true]);
+      }
+    }
+  });
+});
+
+function bodyFor(method: string): object | undefined {
+  return method === "GET" || method === "DELETE" ? undefined : { assistant_id: "branching" };
+}

@@ -1,0 +1,176 @@
+import { describe } from "vitest";
+import { answerOf, send } from "../support/http.ts";
+import { testWithServer } from "../support/server.ts";
+import { documentedRoutes } from "../support/tenancy.ts";
+import { UUID } from "../support/uuid.ts";
+
+const test = testWithServer();
+
+const EXPOSED = "content-location,location,x-pagination-total,x-pagination-next,x-request-id";
+
+const ROUTES = [
+  "GET /ok",
+  "GET /info",
+  "POST /assistants",
+  "POST /assistants/search",
+  "POST /assistants/count",
+  "GET /assistants/{assistant_id}",
+  "PATCH /assistants/{assistant_id}",
+  "DELETE /assistants/{assistant_id}",
+  "POST /assistants/{assistant_id}/versions",
+  "POST /assistants/{assistant_id}/latest",
+  "GET /assistants/{assistant_id}/graph",
+  "GET /assistants/{assistant_id}/schemas",
+  "GET /assistants/{assistant_id}/subgraphs",
+  "GET /assistants/{assistant_id}/subgraphs/{namespace}",
+  "POST /threads",
+  "POST /threads/search",
+  "POST /threads/count",
+  "GET /threads/{thread_id}",
+  "PATCH /threads/{thread_id}",
+  "DELETE /threads/{thread_id}",
+  "GET /threads/{thread_id}/state",
+  "POST /threads/{thread_id}/state",
+  "GET /threads/{thread_id}/state/{checkpoint_id}",
+  "POST /threads/{thread_id}/state/checkpoint",
+  "GET /threads/{thread_id}/history",
+  "POST /threads/{thread_id}/history",
+  "POST /threads/{thread_id}/runs",
+  "POST /threads/{thread_id}/runs/stream",
+  "POST /threads/{thread_id}/runs/wait",
+  "GET /threads/{thread_id}/runs",
+  "GET /threads/{thread_id}/runs/{run_id}",
+  "DELETE /threads/{thread_id}/runs/{run_id}",
+  "POST /threads/{thread_id}/runs/{run_id}/cancel",
+  "GET /threads/{thread_id}/runs/{run_id}/join",
+  "GET /threads/{thread_id}/runs/{run_id}/stream",
+  "POST /runs",
+  "POST /runs/stream",
+  "POST /runs/wait",
+  "GET /runs/{run_id}/join",
+  "GET /runs/{run_id}/stream",
+];
+
+describe("system routes", () => {
+  test("say that the server works", async ({ server, expect }) => {
+    for (const path of ["/ok", "/ok?check_db=1", "/ok?check_db=false"]) {
+      expect(await answerOf(send(server, "GET", path))).toEqual({ status: 200, body: { ok: true } });
+    }
+    expect((await send(server, "GET", "/ok?check_db=maybe")).status).toBe(422);
+  });
+
+  test("say what the server is", async ({ server, expect }) => {
+    const { body } = await send(server, "GET", "/info");
+    const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
+    expect(body).toEqual({
+      version,
+      langgraph_js_version: version,
+      context: "js",
+      flags: {
+        assistants: true,
+        crons: false,
+        langsmith: false,
+        langsmith_tracing_replicas: false,
+      },
+    });
+  });
+
+  test("answer HEAD as GET without a body", async ({ server, expect }) => {
+    const response = await server.fetch("/ok", { method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+  });
+});
+
+describe("the API's description", () => {
+  test("lists every route", async ({ server, expect }) => {
+    const routes = await documentedRoutes(server);
+    const names = routes.map(({ method, path }) => `${method} ${path}`);
+    expect(names.toSorted()).toEqual(ROUTES.toSorted());
+  });
+
+  test("has no reference to a schema that it lacks", async ({ server, expect }) => {
+    const text = await (await server.fetch("/openapi.json")).text();
+    const { openapi, components } = JSON.parse(text) as {
+      openapi: string;
+      components: { schemas: Record<string, unknown> };
+    };
+    expect(openapi).toBe("3.1.0");
+    const references = text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
+    const missing = [...references].map(([, name]) => name ?? "").filter((name) => {
+      return !(name in components.schemas);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test("is shown to people", async ({ server, expect }) => {
+    const response = await server.fetch("/docs");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toMatch(/^text\/html/);
+    expect(await response.text()).toMatch(/<html/i);
+  });
+});
+
+describe("browsers", () => {
+  test("are allowed to ask from anywhere", async ({ server, expect }) => {
+    const response = await server.fetch("/threads", {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://app.example",
+        "access-control-request-method": "PATCH",
+        "access-control-request-headers": "content-type,x-api-key,last-event-id",
+      },
+    });
+    expect(response.status).toBe(204);
+    const { headers } = response;
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("access-control-allow-credentials")).toBeNull();
+    const methods = headers.get("access-control-allow-methods")?.split(",");
+    expect(methods).toEqual(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+    expect(headers.get("access-control-allow-headers")).toBe("content-type,x-api-key,last-event-id");
+    expect(headers.get("access-control-max-age")).toBe("86400");
+  });
+
+  test.for([
+    ["GET", "/ok", 200],
+    ["GET", "/nope", 404],
+    ["PUT", "/threads", 405],
+    ["POST", "/assistants", 422],
+    ["GET", "/assistants/nope", 404],
+  ] as const)("may read the answer of %s %s", async ([method, path, status], { server, expect }) => {
+    const response = await server.fetch(path, {
+      method,
+      headers: { origin: "https://app.example" },
+    });
+    await response.text();
+    expect(response.status).toBe(status);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-expose-headers")).toBe(EXPOSED);
+  });
+
+  test("may read a stream", async ({ server, expect }) => {
+    const response = await server.fetch("/runs/stream", {
+      method: "POST",
+      headers: { origin: "https://app.example", "content-type": "application/json" },
+      body: JSON.stringify({ assistant_id: "branching", input: {} }),
+    });
+    await response.text();
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("cache-control")).toBe("no-cache, no-transform");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-expose-headers")).toBe(EXPOSED);
+    expect(response.headers.get("x-request-id")).toMatch(UUID);
+  });
+});
+
+describe("a request's id", () => {
+  test("is given by the server, unless the client has a sane one", async ({ server, expect }) => {
+    const idFor = async (headers: Record<string, string>, path = "/ok") =>
+      (await send(server, "GET", path, undefined, headers)).headers.get("x-request-id");
+    expect(await idFor({})).toMatch(UUID);
+    expect(await idFor({})).not.toBe(await idFor({}));
+    expect(await idFor({ "x-request-id": "my-id.1:2" })).toBe("my-id.1:2");
+    expect(await idFor({ "x-request-id": "my-id" }, "/nope")).toBe("my-id");
+    expect(await idFor({ "x-request-id": "x".repeat(129) })).toMatch(UUID);
+    expect(await idFor({ "x-request-id": "two words" })).toMatch(UUID);
+  });
+});
