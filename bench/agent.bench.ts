@@ -20,7 +20,10 @@ const CHUNK_DELAY = { rounds: 15, tokenDelayMs: 5 };
 const QUEUE = { runs: 100, rounds: 3, peerRounds: 1 };
 
 export async function run(): Promise<BenchResult> {
-  const scratch = await mkdtemp(join(tmpdir(), "bench-agent-"));
+  // A new thread is a new SQLite file: where those live decides the throughput. The peer keeps its
+  // threads in memory; a folder on a RAM disk puts the platform's there too.
+  const scratch = await mkdtemp(join(process.env["BENCH_STATE_ROOT"] ?? tmpdir(), "bench-agent-"));
+  console.log(`state: ${scratch}`);
   const sides: Side[] = [];
   const onSignal = (): void => void closeAll(sides, scratch).finally(() => process.exit(130));
   process.once("SIGINT", onSignal);

@@ -35,7 +35,8 @@ export class RunJournal {
   #pendingBytes = 0;
   #flight: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #restMs = 0;
+  #scheduled = false;
+  #restUntil = 0;
   #failure: SupersededError | null = null;
   #closed = false;
 
@@ -88,18 +89,23 @@ export class RunJournal {
     }
     this.#pending.push(entry);
     this.#pendingBytes += entry.bytes;
-    if (this.#flight === null && this.#timer === null) this.#schedule();
+    if (this.#flight === null && !this.#scheduled) this.#schedule();
   }
 
   #schedule(): void {
     const urgent = this.#follow || this.#pendingBytes > MAX_PENDING_BYTES;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = null;
-        void this.#commit();
-      },
-      urgent ? Math.min(this.#restMs, COMMIT_DELAY_MS) : COMMIT_DELAY_MS,
-    );
+    const delay = urgent
+      ? Math.min(this.#restUntil - Date.now(), COMMIT_DELAY_MS)
+      : COMMIT_DELAY_MS;
+    this.#scheduled = true;
+    const commit = (): void => {
+      this.#timer = null;
+      this.#scheduled = false;
+      void this.#commit();
+    };
+    // A timer takes a millisecond at least; a microtask still gathers what this turn produces.
+    if (delay <= 0) queueMicrotask(commit);
+    else this.#timer = setTimeout(commit, delay);
   }
 
   /** The oldest of what is pending, as much as one call can carry. */
@@ -122,12 +128,15 @@ export class RunJournal {
   async #commit(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#scheduled = false;
     if (this.#flight !== null) return this.#flight;
     if (this.#pending.length === 0) return;
     this.#flight = this.#send(this.#take());
     await this.#flight;
     this.#flight = null;
-    if (this.#pending.length > 0 && !this.#closed && this.#failure === null) this.#schedule();
+    if (this.#pending.length > 0 && !this.#closed && this.#failure === null && !this.#scheduled) {
+      this.#schedule();
+    }
   }
 
   /** Never rejects: a failure is kept and thrown to whoever waits next. */
@@ -135,7 +144,8 @@ export class RunJournal {
     const startedAt = Date.now();
     try {
       const ack = await this.#port.commit(batch);
-      this.#restMs = Date.now() - startedAt;
+      const endedAt = Date.now();
+      this.#restUntil = endedAt + (endedAt - startedAt);
       if (ack.ok) {
         this.#follow = ack.follow;
         return;

@@ -58,15 +58,34 @@ describe("RunJournal", () => {
     expect(flushed).toBe(true);
   });
 
-  test("makes the graph wait while too much is pending", async ({ expect }) => {
+  test("makes the graph wait while too much is pending behind a commit", async ({ expect }) => {
     const { commits, journal } = fixture();
-    journal.event(event("big", "x".repeat(2_000_000)));
+    const big = "x".repeat(2_000_000);
+    journal.event(event("first", big));
+    await vi.waitUntil(() => commits.length === 1);
+    journal.event(event("second", big));
     let relieved = false;
     const relief = journal.relief().then(() => (relieved = true));
-    await vi.waitUntil(() => commits.length === 1);
-    expect(relieved).toBe(false);
     commits[0]?.acknowledge({ ok: true, follow: true });
+    await vi.waitUntil(() => commits.length === 2);
+    expect(relieved).toBe(false);
+    commits[1]?.acknowledge({ ok: true, follow: true });
     await relief;
+  });
+
+  test("splits what one call cannot carry, and refuses what none can", async ({ expect }) => {
+    const { commits, journal, events } = fixture(false);
+    const big = "x".repeat(20 * 1024 * 1024);
+    journal.event(event("a", big));
+    journal.event(event("b", big));
+    const flushed = journal.flush();
+    for (const index of [0, 1]) {
+      await vi.waitUntil(() => commits.length === index + 1);
+      commits[index]?.acknowledge({ ok: true, follow: false });
+    }
+    await flushed;
+    expect([events(0), events(1)]).toEqual([["a"], ["b"]]);
+    expect(() => journal.event(event("c", "x".repeat(25 * 1024 * 1024)))).toThrow("can be stored");
   });
 
   test("tells the run when the thread refuses its output, and takes no more", async ({

@@ -1,0 +1,260 @@
+import type { Client } from "@langchain/langgraph-sdk";
+import { describe, vi } from "vitest";
+import { toAnswer } from "../support/http.ts";
+import {
+  collect,
+  collectUntil,
+  consecutiveIds,
+  dataOf,
+  idsOf,
+  namesOf,
+  readRaw,
+} from "../support/run-events.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+
+const test = testWithServer();
+
+const LARGE_EVENTS = 2000;
+const LARGE_EVENT_CHARS = 10_000;
+
+async function newThread(client: Client): Promise<string> {
+  return (await client.threads.create()).thread_id;
+}
+
+/** A run that writes numbered custom events for a while. */
+function writingRun(client: Client, threadId: string, options: object = {}) {
+  return client.runs.create(threadId, "custom_stream", {
+    input: { count: 20, size: 1, delay_ms: 20 },
+    streamMode: "custom",
+    ...options,
+  });
+}
+
+function openStream(server: TestServer, threadId: string, body: object, signal?: AbortSignal) {
+  return server.fetch(`/threads/${threadId}/runs/stream`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+async function untilStatus(client: Client, threadId: string, runId: string, wanted: string) {
+  await vi.waitFor(
+    async () => {
+      const { status } = await client.runs.get(threadId, runId);
+      if (status !== wanted) throw new Error(`It is ${status}`);
+    },
+    { timeout: 10_000 },
+  );
+}
+
+describe("readers of one run", () => {
+  test("all get the same events", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id } = await writingRun(client, thread_id, { streamResumable: true });
+    const join = () => collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
+    const [first, second] = await Promise.all([join(), join()]);
+    expect(idsOf(first)).toEqual(consecutiveIds(21));
+    expect(second).toEqual(first);
+    expect(await join()).toEqual(first);
+  });
+
+  test("get what is still to come when they join without an id", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const stream = client.runs.stream(thread_id, "custom_stream", {
+      input: { count: 20, size: 1, delay_ms: 20 },
+      streamMode: "custom",
+    });
+    let joined: Promise<unknown[]> | undefined;
+    const seen = [];
+    for await (const event of stream) {
+      seen.push(event);
+      if (seen.length !== 5) continue;
+      const [run] = await client.runs.list(thread_id);
+      joined = collect(client.runs.joinStream(thread_id, run?.run_id ?? ""));
+    }
+    const rest = ((await joined) ?? []) as { id?: string }[];
+    expect(rest.length).toBeGreaterThan(0);
+    expect(rest.length).toBeLessThan(17);
+    expect(rest.map(({ id }) => id)).toEqual(seen.slice(-rest.length).map(({ id }) => id));
+  });
+
+  test("go on after the last event they have", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id } = await writingRun(client, thread_id, { streamResumable: true });
+    const join = (lastEventId: string) =>
+      collect(client.runs.joinStream(thread_id, run_id, { lastEventId }));
+    expect(idsOf(await join("3"))).toEqual(consecutiveIds(21).slice(4));
+    await untilStatus(client, thread_id, run_id, "success");
+    expect(idsOf(await join("17"))).toEqual(["18", "19", "20"]);
+    expect(idsOf(await join("-1"))).toEqual(consecutiveIds(21));
+    expect(await join("20")).toEqual([]);
+    expect(await join("999")).toEqual([]);
+    expect(await join("nonsense")).toEqual([]);
+  });
+
+  test("find a run that is over, but no events it did not promise", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id } = await client.runs.create(thread_id, "branching", { input: {} });
+    await client.runs.join(thread_id, run_id);
+    const join = (lastEventId?: string) =>
+      collect(client.runs.joinStream(thread_id, run_id, lastEventId ? { lastEventId } : {}));
+    expect(await join()).toEqual([]);
+    expect(await join("-1")).toEqual([]);
+  });
+
+  test("wait for a run that is still pending", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id: first } = await writingRun(client, thread_id);
+    const { run_id } = await client.runs.create(thread_id, "branching", { input: {} });
+    const events = await collect(client.runs.joinStream(thread_id, run_id));
+    expect(namesOf(events)).toEqual(["metadata", "values", "values", "values"]);
+    expect((await client.runs.get(thread_id, first)).status).toBe("success");
+  });
+
+  test("may choose among the run's modes", async ({ client, server, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id } = await client.runs.create(thread_id, "branching", {
+      input: {},
+      streamMode: ["values", "updates"],
+      streamResumable: true,
+    });
+    const join = (streamMode: "updates" | "values" | ("updates" | "values")[]) =>
+      collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1", streamMode }));
+    const updates = await join("updates");
+    expect(namesOf(updates)).toEqual(["metadata", "updates", "updates", "updates"]);
+    expect(idsOf(updates)).toEqual(["0", "1", "3", "5"]);
+    expect(await join(["values", "updates"])).toHaveLength(7);
+    const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+    const repeated = await server.fetch(`${path}?stream_mode=values&stream_mode=updates`, {
+      headers: { "last-event-id": "-1" },
+    });
+    expect((await readRaw(repeated)).frames).toHaveLength(7);
+    const wrong = await toAnswer(await server.fetch(`${path}?stream_mode=everything`));
+    expect(wrong.status).toBe(422);
+  });
+});
+
+describe("a silent run", () => {
+  test("is kept alive by comments", async ({ client, server, expect }) => {
+    const thread_id = await newThread(client);
+    const input = { steps: 1, delay_ms: 60_000 };
+    const body = { assistant_id: "slow", input, stream_mode: "updates" };
+    const response = await openStream(server, thread_id, body);
+    const { frames, comments } = await readRaw(response, (read) => read.comments.length > 0);
+    expect(comments).toEqual(["heartbeat"]);
+    expect(namesOf(frames)).toEqual(["metadata", "updates"]);
+    const [run] = await client.runs.list(thread_id);
+    const joined = await server.fetch(`/threads/${thread_id}/runs/${run?.run_id}/join`);
+    const reader = joined.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toBe("\n");
+    await client.runs.cancel(thread_id, run?.run_id ?? "");
+    expect(JSON.parse((await reader?.read())?.value ?? "")).toMatchObject({ done: 0 });
+  });
+});
+
+describe("a client that goes away", () => {
+  test.for([
+    ["cancel", "interrupted"],
+    ["continue", "success"],
+  ] as const)("leaves a stream with on_disconnect %s: %s", async ([on_disconnect, status], {
+    client,
+    server,
+    expect,
+  }) => {
+    const thread_id = await newThread(client);
+    const leave = new AbortController();
+    const input = { count: 40, size: 1, delay_ms: 20 };
+    const body = { assistant_id: "custom_stream", input, stream_mode: "custom", on_disconnect };
+    const response = await openStream(server, thread_id, body, leave.signal);
+    await readRaw(response, ({ frames }) => frames.length > 3);
+    leave.abort();
+    const [run] = await client.runs.list(thread_id);
+    await untilStatus(client, thread_id, run?.run_id ?? "", status);
+    expect(await client.threads.get(thread_id)).toMatchObject({
+      status: status === "success" ? "idle" : "interrupted",
+    });
+  });
+
+  test("cancels a run that it waited for", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const leave = new AbortController();
+    const wait = client.runs.wait(thread_id, "forever", { input: {}, signal: leave.signal });
+    const waited = expect(wait).rejects.toThrow(/abort/i);
+    await vi.waitFor(async () => {
+      const [run] = await client.runs.list(thread_id);
+      if (run?.status !== "running") throw new Error("It does not run yet");
+    });
+    leave.abort();
+    await waited;
+    const [run] = await client.runs.list(thread_id);
+    await untilStatus(client, thread_id, run?.run_id ?? "", "interrupted");
+  });
+
+  test("leaves a run that it only joined, unless it said otherwise", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id } = await client.runs.create(thread_id, "forever", {
+      input: {},
+      streamMode: "custom",
+    });
+    const leaveAfterOne = (cancelOnDisconnect: boolean) =>
+      collectUntil(
+        client.runs.joinStream(thread_id, run_id, { cancelOnDisconnect }),
+        ({ event }) => event === "custom",
+      );
+    await leaveAfterOne(false);
+    const goesOn = await leaveAfterOne(false);
+    expect(namesOf(goesOn)).toContain("custom");
+    await leaveAfterOne(true);
+    await untilStatus(client, thread_id, run_id, "interrupted");
+  });
+
+  test("does not disturb those who stay", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const { run_id } = await writingRun(client, thread_id, { streamResumable: true });
+    const join = () => client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" });
+    const [stayed, left] = await Promise.all([
+      collect(join()),
+      collectUntil(join(), ({ id }) => id === "3"),
+    ]);
+    expect(idsOf(stayed)).toEqual(consecutiveIds(21));
+    expect(idsOf(left)).toEqual(consecutiveIds(4));
+  });
+});
+
+describe("a large stream", () => {
+  const input = { count: LARGE_EVENTS, size: LARGE_EVENT_CHARS };
+
+  test("arrives whole and in order", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    const payload = { input, streamMode: "custom" } as const;
+    const events = await collect(client.runs.stream(thread_id, "custom_stream", payload));
+    expect(idsOf(events)).toEqual(consecutiveIds(LARGE_EVENTS + 1));
+    const written = dataOf(events, "custom") as { index: number; text: string }[];
+    expect(written.every(({ index }, position) => index === position)).toBe(true);
+    const filling = "x".repeat(LARGE_EVENT_CHARS);
+    expect(written.every(({ text }) => text.endsWith(filling))).toBe(true);
+  });
+
+  test("does not wait for a reader that is slow", async ({ client, server, expect }) => {
+    const thread_id = await newThread(client);
+    const body = { assistant_id: "custom_stream", input, stream_mode: "custom" };
+    const response = await openStream(server, thread_id, body);
+    const [run] = await client.runs.list(thread_id);
+    await untilStatus(client, thread_id, run?.run_id ?? "", "success");
+    const { frames } = await readRaw(response);
+    expect(idsOf(frames)).toEqual(consecutiveIds(LARGE_EVENTS + 1));
+  });
+
+  test("may have events larger than a row of the database", async ({ client, expect }) => {
+    const size = 5_000_000;
+    const thread_id = await newThread(client);
+    const payload = { input: { count: 2, size }, streamMode: "custom" } as const;
+    const events = await collect(client.runs.stream(thread_id, "custom_stream", payload));
+    const written = dataOf(events, "custom") as { index: number; text: string }[];
+    expect(written.map(({ index, text }) => [index, text.length])).toEqual([
+      [0, size + 7],
+      [1, size + 7],
+    ]);
+  });
+});
