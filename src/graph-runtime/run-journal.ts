@@ -72,10 +72,11 @@ export class RunJournal {
 
   /** Ends the journal: what is still pending becomes the run's last batch, later output is dropped. */
   async close(): Promise<RunBatch> {
-    await this.#flight;
-    if (this.#pendingBytes > MAX_PENDING_BYTES) await this.flush();
-    if (this.#failure) throw this.#failure;
+    // From here on no commit starts by itself: it could come after the end that is about to be told.
     this.#closed = true;
+    await this.#flight;
+    while (this.#failure === null && this.#pendingBytes > MAX_PENDING_BYTES) await this.#commit();
+    if (this.#failure) throw this.#failure;
     if (this.#timer !== null) clearTimeout(this.#timer);
     return this.#take();
   }
@@ -101,7 +102,7 @@ export class RunJournal {
     const commit = (): void => {
       this.#timer = null;
       this.#scheduled = false;
-      void this.#commit();
+      if (!this.#closed) void this.#commit();
     };
     // A timer takes a millisecond at least; a microtask still gathers what this turn produces.
     if (delay <= 0) queueMicrotask(commit);

@@ -10,11 +10,9 @@ async function started(): Promise<PlatformProcess> {
   return platform;
 }
 
-async function expectAnswers(platform: PlatformProcess): Promise<void> {
-  const values = await platform.client.runs.wait(null, "slow", {
-    input: { steps: 1, delay_ms: 1 },
-  });
-  expect(values).toMatchObject({ done: 1 });
+/** What a run of one step gives, to show that the server works. */
+function oneStep({ client }: PlatformProcess): Promise<unknown> {
+  return client.runs.wait(null, "slow", { input: { steps: 1, delay_ms: 1 } });
 }
 
 for (const victim of ["server", "launcher"] as const) {
@@ -30,7 +28,7 @@ for (const victim of ["server", "launcher"] as const) {
     );
 
     await platform.start();
-    await expectAnswers(platform);
+    expect(await oneStep(platform)).toMatchObject({ done: 1 });
   });
 }
 
@@ -65,5 +63,5 @@ test("a second server on the same state directory is refused", async () => {
   const refused = PlatformProcess.start({ stateDir });
   await expect(refused).rejects.toThrow(`the state directory ${stateDir} is in use by process`);
   await expect(refused).rejects.toThrow(`which serves ${url}`);
-  await expectAnswers(platform);
+  expect(await oneStep(platform)).toMatchObject({ done: 1 });
 });

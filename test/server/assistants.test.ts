@@ -264,7 +264,7 @@ describe("versions", () => {
       client.assistants.update(id, { metadata: { [`key${index}`]: index } }),
     );
     const versions = (await Promise.all(changes)).map(({ version }) => version);
-    expect(versions.toSorted()).toEqual([2, 3, 4, 5, 6]);
+    expect(versions.toSorted((left, right) => left - right)).toEqual([2, 3, 4, 5, 6]);
     expect((await client.assistants.get(id)).metadata).toEqual({
       key0: 0,
       key1: 1,

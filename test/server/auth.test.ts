@@ -24,7 +24,10 @@ describe("an API key", () => {
   test("has to be one that exists", async ({ server, expect }) => {
     const { apiKey } = await makeWorkspace(server, "exists");
     for (const key of ["nonsense", `${apiKey}x`, apiKey.slice(0, -1), apiKey.toUpperCase()]) {
-      expect(await search(server, { "x-api-key": key })).toEqual({ status: 401, body: INVALID_KEY });
+      expect(await search(server, { "x-api-key": key })).toEqual({
+        status: 401,
+        body: INVALID_KEY,
+      });
     }
   });
 

@@ -54,7 +54,10 @@ const ROUTES = [
 describe("system routes", () => {
   test("say that the server works", async ({ server, expect }) => {
     for (const path of ["/ok", "/ok?check_db=1", "/ok?check_db=false"]) {
-      expect(await answerOf(send(server, "GET", path))).toEqual({ status: 200, body: { ok: true } });
+      expect(await answerOf(send(server, "GET", path))).toEqual({
+        status: 200,
+        body: { ok: true },
+      });
     }
     expect((await send(server, "GET", "/ok?check_db=maybe")).status).toBe(422);
   });
@@ -96,9 +99,11 @@ describe("the API's description", () => {
     };
     expect(openapi).toBe("3.1.0");
     const references = text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
-    const missing = [...references].map(([, name]) => name ?? "").filter((name) => {
-      return !(name in components.schemas);
-    });
+    const missing = [...references]
+      .map(([, name]) => name ?? "")
+      .filter((name) => {
+        return !(name in components.schemas);
+      });
     expect(missing).toEqual([]);
   });
 
@@ -126,7 +131,9 @@ describe("browsers", () => {
     expect(headers.get("access-control-allow-credentials")).toBeNull();
     const methods = headers.get("access-control-allow-methods")?.split(",");
     expect(methods).toEqual(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-    expect(headers.get("access-control-allow-headers")).toBe("content-type,x-api-key,last-event-id");
+    expect(headers.get("access-control-allow-headers")).toBe(
+      "content-type,x-api-key,last-event-id",
+    );
     expect(headers.get("access-control-max-age")).toBe("86400");
   });
 
@@ -136,16 +143,19 @@ describe("browsers", () => {
     ["PUT", "/threads", 405],
     ["POST", "/assistants", 422],
     ["GET", "/assistants/nope", 404],
-  ] as const)("may read the answer of %s %s", async ([method, path, status], { server, expect }) => {
-    const response = await server.fetch(path, {
-      method,
-      headers: { origin: "https://app.example" },
-    });
-    await response.text();
-    expect(response.status).toBe(status);
-    expect(response.headers.get("access-control-allow-origin")).toBe("*");
-    expect(response.headers.get("access-control-expose-headers")).toBe(EXPOSED);
-  });
+  ] as const)(
+    "may read the answer of %s %s",
+    async ([method, path, status], { server, expect }) => {
+      const response = await server.fetch(path, {
+        method,
+        headers: { origin: "https://app.example" },
+      });
+      await response.text();
+      expect(response.status).toBe(status);
+      expect(response.headers.get("access-control-allow-origin")).toBe("*");
+      expect(response.headers.get("access-control-expose-headers")).toBe(EXPOSED);
+    },
+  );
 
   test("may read a stream", async ({ server, expect }) => {
     const response = await server.fetch("/runs/stream", {

@@ -25,9 +25,12 @@ describe("the store of a graph", () => {
       value,
     ]);
     expect(await perform(client, [get])).toEqual([value]);
-    expect(await perform(client, [{ ...get, key: "bob" }, { ...get, namespace: ["durable"] }])).toEqual(
-      [null, null],
-    );
+    expect(
+      await perform(client, [
+        { ...get, key: "bob" },
+        { ...get, namespace: ["durable"] },
+      ]),
+    ).toEqual([null, null]);
   });
 
   test("is reached by the ambient function, too", async ({ client, expect }) => {
@@ -97,9 +100,7 @@ describe("the store of a graph", () => {
 
   test("keeps what concurrent runs put", async ({ client, expect }) => {
     const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`);
-    await Promise.all(
-      keys.map((key) => perform(client, [put(["concurrent"], key, { key })])),
-    );
+    await Promise.all(keys.map((key) => perform(client, [put(["concurrent"], key, { key })])));
     const [found] = await perform(client, [{ op: "search", prefix: ["concurrent"], limit: 100 }]);
     expect((found as { key: string }[]).map(({ key }) => key).toSorted()).toEqual(keys);
   });

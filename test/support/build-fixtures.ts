@@ -5,9 +5,11 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 
 /** Builds the graphs of `test/fixtures` once for all suites. */
 export default async function buildFixtures(): Promise<void> {
-  await buildProject({
+  const { warnings } = await buildProject({
     configPath: path("../fixtures/langgraph.json"),
     outFile: path("../../.threadworks/test/project.js"),
     schemas: true,
   });
+  // Without the schemas, say, some tests would fail far away from the reason.
+  if (warnings.length > 0) throw new Error(`The fixtures did not build well: ${warnings.join()}`);
 }

@@ -3,12 +3,13 @@ import { createParser } from "eventsource-parser";
 /** An event of a run's stream, as the SDK hands it on. */
 export type RunEvent = { id: string | undefined; event: string; data: unknown };
 
-type SdkEvent = { id?: string | undefined; event: string; data: unknown };
+/** The SDK does not say of what type the id is in every mode. */
+type SdkEvent = { id?: unknown; event: string; data: unknown };
 
 /** Everything that an SDK stream gives until it ends. */
 export async function collect(stream: AsyncIterable<SdkEvent>): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
-  for await (const { id, event, data } of stream) events.push({ id, event, data });
+  for await (const event of stream) events.push(toRunEvent(event));
   return events;
 }
 
@@ -18,11 +19,16 @@ export async function collectUntil(
   isLast: (event: RunEvent) => boolean,
 ): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
-  for await (const { id, event, data } of stream) {
-    events.push({ id, event, data });
-    if (isLast({ id, event, data })) break;
+  for await (const sdkEvent of stream) {
+    const event = toRunEvent(sdkEvent);
+    events.push(event);
+    if (isLast(event)) break;
   }
   return events;
+}
+
+export function toRunEvent({ id, event, data }: SdkEvent): RunEvent {
+  return { id: typeof id === "string" ? id : undefined, event, data };
 }
 
 export function dataOf(events: readonly RunEvent[], name: string): unknown[] {

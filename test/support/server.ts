@@ -8,7 +8,7 @@ import {
   type WorkerHandle,
 } from "wrangler";
 import { localDatabase, type Database } from "../../cli/database/database.ts";
-import type { D1 } from "../../cli/platform/worker-options.ts";
+import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 const PROJECT_MODULE = resolve(REPO_ROOT, ".threadworks/test/project.js");
@@ -20,7 +20,7 @@ const TEST_VARS = {
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
 };
 
-export type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
+type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
 
 /** A server on loopback with an empty database. */
 export type TestServer = {
@@ -35,7 +35,7 @@ export type TestServer = {
 };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-export async function startServer(vars: Record<string, string> = {}): Promise<TestServer> {
+async function startServer(vars: Record<string, string> = {}): Promise<TestServer> {
   const harness = createTestHarness(harnessOptions(vars));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
@@ -84,10 +84,7 @@ function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
           main: read.main,
           compatibility_date: read.compatibility_date,
           compatibility_flags: read.compatibility_flags,
-          d1_databases: read.d1_databases.map((database) => ({
-            ...database,
-            migrations_dir: resolve(REPO_ROOT, database.migrations_dir ?? "migrations"),
-          })),
+          d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
           migrations: read.migrations,
           alias: { "#project": PROJECT_MODULE },
@@ -95,5 +92,14 @@ function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
         },
       },
     ],
+  };
+}
+
+function databaseConfig({ binding, migrations_dir = "migrations" }: D1Config) {
+  return {
+    binding,
+    database_name: binding,
+    database_id: binding,
+    migrations_dir: resolve(REPO_ROOT, migrations_dir),
   };
 }

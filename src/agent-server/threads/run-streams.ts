@@ -1,7 +1,10 @@
 import type { EventLog, LoggedEvent } from "./event-log.ts";
 
 /** Proxies and clients give up on silent connections; the SDK's idle watch counts on about 5 s. */
-const HEARTBEAT_MS = 5000;
+const EVENTS_HEARTBEAT_MS = 5000;
+
+/** That a client has left shows in the next write: whoever waits for a result often wants it cancelled. */
+const RESULT_HEARTBEAT_MS = 1000;
 
 export type EventStreamOptions = {
   /** The last event id the reader has; -1 for none. */
@@ -91,6 +94,7 @@ export class RunStreams {
       kind: "events",
       // No blank line after it: the SDK's parser would make an empty event of that.
       heartbeat: ": heartbeat\n",
+      heartbeatMs: EVENTS_HEARTBEAT_MS,
       read: () => {
         const page = this.#log.read(runSeq, after, this.#undurable.get(runSeq)?.first ?? Infinity);
         const last = page.at(-1);
@@ -111,6 +115,7 @@ export class RunStreams {
     return this.#stream(runSeq, {
       kind: "results",
       heartbeat: "\n",
+      heartbeatMs: RESULT_HEARTBEAT_MS,
       read: () => {
         if (answered || !this.#hasEnded(runSeq) || this.#undurable.has(runSeq)) return null;
         answered = true;
@@ -125,6 +130,7 @@ export class RunStreams {
     source: {
       kind: "events" | "results";
       heartbeat: string;
+      heartbeatMs: number;
       /** The next text, or null when there is none now. */
       read: () => string | null;
       onDisconnect: (() => void) | null;
@@ -143,25 +149,33 @@ export class RunStreams {
       this.#stops.delete(stop);
       leave();
     };
+    let spokeAt = Date.now();
+    const send = (controller: ReadableByteStreamController, text: string): void => {
+      spokeAt = Date.now();
+      controller.enqueue(encoder.encode(text));
+    };
     const pull = async (controller: ReadableByteStreamController): Promise<void> => {
       for (;;) {
         // Asked before reading: events written in between are read, never skipped.
         const ended = stopped || (this.#hasEnded(runSeq) && !this.#undurable.has(runSeq));
         const text = stopped ? null : source.read();
         if (text !== null && text !== "") {
-          controller.enqueue(encoder.encode(text));
+          send(controller, text);
           return;
         }
-        if (text === "") continue;
-        if (ended) {
+        // What the reader did not ask for keeps nobody's connection alive.
+        const patience = source.heartbeatMs - (Date.now() - spokeAt);
+        if (text === "" && patience > 0) continue;
+        if (text === null && ended) {
           finish();
           controller.close();
           controller.byobRequest?.respond(0);
           return;
         }
-        const woken = await this.#wait(runSeq, (stop) => (stopWaiting = stop));
+        const woken =
+          patience > 0 && (await this.#wait(runSeq, patience, (stop) => (stopWaiting = stop)));
         if (woken) continue;
-        controller.enqueue(encoder.encode(source.heartbeat));
+        send(controller, source.heartbeat);
         return;
       }
     };
@@ -177,9 +191,9 @@ export class RunStreams {
   }
 
   /** True when woken, false when it is time for a heartbeat. */
-  #wait(runSeq: number, onStop: (stop: Waiter) => void): Promise<boolean> {
+  #wait(runSeq: number, ms: number, onStop: (stop: Waiter) => void): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), HEARTBEAT_MS);
+    const timer = setTimeout(() => resolve(false), ms);
     const waiter = (): void => resolve(true);
     const waiters = this.#waiters.get(runSeq) ?? new Set();
     this.#waiters.set(runSeq, waiters.add(waiter));

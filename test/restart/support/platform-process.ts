@@ -91,9 +91,11 @@ export class PlatformProcess {
     const exited = hasExited(child) ? null : once(child, "exit");
     signalGroup(pid, "SIGKILL");
     await exited;
-    // The port is free only when workerd is gone as well.
-    if (workerdPid > 0)
-      await until(() => !isAlive(workerdPid), END_TIMEOUT_MS, "the end of workerd");
+    await until(
+      async () => !isAlive(workerdPid) && (await isPortFree(this.port)),
+      END_TIMEOUT_MS,
+      "the end of workerd",
+    );
     this.#started = undefined;
   }
 

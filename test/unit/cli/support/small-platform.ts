@@ -4,7 +4,7 @@ const WRANGLER_TOML = `
 name = "small"
 main = "worker.ts"
 compatibility_date = "2026-11-01"
-compatibility_flags = ["nodejs_compat", "enable_request_signal"]
+compatibility_flags = ["nodejs_compat"]
 
 [vars]
 GREETING = "from wrangler.toml"
