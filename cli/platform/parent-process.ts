@@ -1,7 +1,7 @@
 const POLL_MS = 500;
 
 /** Set by the script that starts this process, to its own process id. */
-export const PARENT_VARIABLE = "THREADWORKS_PARENT_PID";
+const PARENT_VARIABLE = "THREADWORKS_PARENT_PID";
 
 /**
  * Calls back when the script that started this process is gone, for instance because npm or the shell

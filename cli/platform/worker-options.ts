@@ -17,7 +17,7 @@ export type D1 = {
   prepare: (sql: string) => D1Statement;
   batch: (statements: D1Statement[]) => Promise<unknown>;
 };
-export type D1Statement = {
+type D1Statement = {
   bind: (...values: (string | number | null)[]) => D1Statement;
   all: () => Promise<{ results: Record<string, unknown>[] }>;
 };

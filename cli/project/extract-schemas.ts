@@ -14,7 +14,7 @@ const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g;
 
 /** JSON schemas by graph id, then by graph or subgraph (`agent`, `agent|child`). */
 export type ExtractedSchemas = Record<string, GraphSchemas>;
-export type GraphSchemas = Record<
+type GraphSchemas = Record<
   string,
   { state?: unknown; input?: unknown; output?: unknown; config?: unknown }
 >;
