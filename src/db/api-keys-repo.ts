@@ -1,3 +1,7 @@
+import { and, eq, isNull, lt, or } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { apiKeys } from "./schema.ts";
+
 export type KeyIdentity = {
   key_id: string;
   hash: string;
@@ -6,14 +10,20 @@ export type KeyIdentity = {
 };
 
 /** The key with this hash, unless it was revoked. */
-export async function findKeyByHash(db: D1Database, hash: string): Promise<KeyIdentity | null> {
-  return db
-    .prepare(
-      `SELECT id AS key_id, hash, workspace_id, last_used_at FROM api_keys
-       WHERE hash = ? AND revoked_at IS NULL`,
-    )
-    .bind(hash)
-    .first<KeyIdentity>();
+export async function findKeyByHash(
+  db: D1Database,
+  hash: string,
+): Promise<KeyIdentity | undefined> {
+  return drizzle(db)
+    .select({
+      key_id: apiKeys.id,
+      hash: apiKeys.hash,
+      workspace_id: apiKeys.workspace_id,
+      last_used_at: apiKeys.last_used_at,
+    })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.hash, hash), isNull(apiKeys.revoked_at)))
+    .get();
 }
 
 /** Notes the use, unless one was noted since `before`. */
@@ -22,11 +32,9 @@ export async function touchKey(
   keyId: string,
   times: { now: number; before: number },
 ): Promise<void> {
-  await db
-    .prepare(
-      `UPDATE api_keys SET last_used_at = ?1
-       WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?3)`,
-    )
-    .bind(times.now, keyId, times.before)
-    .run();
+  const unnoted = or(isNull(apiKeys.last_used_at), lt(apiKeys.last_used_at, times.before));
+  await drizzle(db)
+    .update(apiKeys)
+    .set({ last_used_at: times.now })
+    .where(and(eq(apiKeys.id, keyId), unnoted));
 }

@@ -26,7 +26,7 @@ async function requireKey(c: AppContext): Promise<KeyIdentity> {
   if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
   const hash = await hashApiKey(key);
   const identity = await findKeyByHash(c.env.DB, hash);
-  if (identity === null || !sameHash(identity.hash, hash)) {
+  if (identity === undefined || !sameHash(identity.hash, hash)) {
     throw new ApiError("unauthorized", "Invalid API key");
   }
   const tenant = c.req.header("x-tenant-id");

@@ -195,13 +195,15 @@ export class RunQueue {
   }
 
   #begin(row: RunRow): void {
-    const { runs, log } = this.#storage;
+    const { runs, log, thread } = this.#storage;
     if (row.attempt >= MAX_ATTEMPTS) {
       void this.#giveUp(row);
       return;
     }
     const run = this.#storage.transaction(() => {
       const started = runs.start(row.seq, this.#deps.now());
+      // A queued run may be of another graph than the one before: from now on it owns the state.
+      if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
       this.#append(started, [
         {
           event: "metadata",
