@@ -116,15 +116,27 @@ describe("a thread object", () => {
     });
   });
 
-  test("heals an index row that was lost", async ({ expect }) => {
+  test.for([
+    ["by the alarm of a run in the background", "none"],
+    ["when it is next asked for anything", "result"],
+  ] as const)("heals an index row that was lost, %s", async ([, follow], { expect }) => {
     const thread = newThread();
-    await finish(thread, "appender", hello);
+    const created = await thread.run("appender", hello, { follow });
+    assert(created.ok);
+    await created.value.stream?.pipeTo(new WritableStream());
     await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle");
     await env.DB.prepare("DELETE FROM threads WHERE thread_id = ?").bind(thread.id).run();
     await evictDurableObject(thread.object);
-    await runDurableObjectAlarm(thread.object);
+    if (follow === "none") expect(await runDurableObjectAlarm(thread.object)).toBe(true);
+    else await thread.api.get();
     await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle");
+  });
+
+  test("needs no alarm for a short run whose creator waits for it", async ({ expect }) => {
+    const thread = newThread();
+    await finish(thread, "appender", hello);
     expect(await indexRow(thread)).toMatchObject({ status: "idle" });
+    expect(await runDurableObjectAlarm(thread.object)).toBe(false);
   });
 
   test("leaves no row, no alarm and no index entry when it is removed", async ({ expect }) => {

@@ -7,6 +7,9 @@ import type { ThreadStorage } from "./thread-storage.ts";
 /** Lets a short run go from busy to idle within one write of the index. */
 const DRAIN_DELAY_MS = 25;
 
+/** For a run whose creator waits for it: its end writes the index anyway. */
+const PATIENT_DRAIN_DELAY_MS = 250;
+
 /** An answer does not wait longer than this for the index; the outbox goes on by itself. */
 const DRAIN_PATIENCE_MS = 1000;
 
@@ -22,7 +25,7 @@ export class IndexOutbox {
   #confirmed = 0;
   #writing: Promise<boolean> | null = null;
   #failed = false;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: { handle: ReturnType<typeof setTimeout>; delayMs: number } | null = null;
 
   constructor(env: Env, storage: ThreadStorage) {
     this.#env = env;
@@ -47,11 +50,22 @@ export class IndexOutbox {
 
   /** In the background, shortly; then calls back. */
   drainSoon(done: () => void): void {
-    if (this.#timer !== null) return;
-    this.#timer = setTimeout(() => {
+    if (this.#timer !== null && this.#timer.delayMs <= DRAIN_DELAY_MS) return;
+    this.#startTimer(DRAIN_DELAY_MS, done);
+  }
+
+  /** The same, but not before a short run may have come to its end. */
+  drainLater(done: () => void): void {
+    if (this.#timer === null) this.#startTimer(PATIENT_DRAIN_DELAY_MS, done);
+  }
+
+  #startTimer(delayMs: number, done: () => void): void {
+    if (this.#timer !== null) clearTimeout(this.#timer.handle);
+    const handle = setTimeout(() => {
       this.#timer = null;
       void this.drain().then(done);
-    }, DRAIN_DELAY_MS);
+    }, delayMs);
+    this.#timer = { handle, delayMs };
   }
 
   /** Resolves when the index shows the thread as it is now, or when patience ends. Never rejects. */

@@ -34,8 +34,8 @@ export type RunQueueDeps = {
   now: () => number;
   /** How long the events of an ended run are kept for late readers. */
   retentionMs: number;
-  /** The thread or its queue changed: index and alarm may be out of date. */
-  onChange: () => void;
+  /** The thread or its queue changed by this run: index and alarm may be out of date. */
+  onChange: (run: RunRow) => void;
   /** Resolves when lists and searches show the thread as it is, or soon after. Never rejects. */
   indexed: () => Promise<void>;
   /** A run of a temporary thread has ended. */
@@ -138,7 +138,7 @@ export class RunQueue {
   async cancel(run: RunRow, action: CancelAction): Promise<void> {
     const execution = this.#execution;
     this.#storage.transaction(() => this.#cancelRow(run, action));
-    this.#deps.onChange();
+    this.#deps.onChange(run);
     if (execution?.run.seq === run.seq) await execution.ended;
   }
 
@@ -214,7 +214,7 @@ export class RunQueue {
     });
     const execution = new Execution(run);
     this.#execution = execution;
-    this.#deps.onChange();
+    this.#deps.onChange(run);
     void this.#releaseWhenDurable(run);
     // In a turn of its own: the answer, and the first event, leave before graph code takes the thread.
     setTimeout(() => void this.#drive(execution), 0);
@@ -370,7 +370,7 @@ export class RunQueue {
       if (before === null || this.#storage.runs.inFlight().length > 0) this.erase(run);
       else this.#undo(run, before);
     });
-    this.#deps.onChange();
+    this.#deps.onChange(run);
   }
 
   #undo(run: RunRow, before: PastState): void {
@@ -414,7 +414,7 @@ export class RunQueue {
     this.#execution = null;
     this.pump();
     void this.#announce(execution);
-    this.#deps.onChange();
+    this.#deps.onChange(execution.run);
   }
 
   /** Who waited for the run and then lists threads, finds this one as the run left it. */

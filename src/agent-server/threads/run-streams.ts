@@ -53,6 +53,11 @@ export class RunStreams {
     return (this.#readers.get(runSeq)?.events ?? 0) > 0;
   }
 
+  /** Somebody waits for the run's result, and has had no answer yet. */
+  isAwaited(runSeq: number): boolean {
+    return (this.#readers.get(runSeq)?.results ?? 0) > 0;
+  }
+
   /** Somebody still reads something of the run. */
   hasReaders(runSeq: number): boolean {
     return this.#readers.has(runSeq);

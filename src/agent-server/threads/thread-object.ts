@@ -86,8 +86,8 @@ export class ThreadObject extends DurableObject<Env> {
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
-      onChange: () => this.#changed(),
-      indexed: () => this.#index.drain(),
+      onChange: (run) => this.#changed(run),
+      indexed: () => this.#drainIndex(),
       onTemporaryEnd: () => this.#deleteIfDone(),
     });
   }
@@ -150,7 +150,7 @@ export class ThreadObject extends DurableObject<Env> {
     }
     const wire = toRun(run, request.thread_id, kwargs);
     this.#queue.pump();
-    this.#changed();
+    this.#changed(run);
     return { ok: true, value: { run: wire, stream } };
   }
 
@@ -312,8 +312,18 @@ export class ThreadObject extends DurableObject<Env> {
     this.#exists = true;
   }
 
-  #changed(): void {
+  /**
+   * A run whose creator waits for its result has not been acknowledged yet. If it is the only one, it
+   * may end before the alarm and the index, each a write of its own, have to know of it.
+   */
+  #changed(run: RunRow): void {
     if (!this.#exists) return;
+    const inFlight = this.#storage.runs.inFlight();
+    const alone = inFlight.every(({ seq }) => seq === run.seq);
+    if (alone && this.#streams.isAwaited(run.seq)) {
+      this.#index.drainLater(() => this.#scheduleAlarm());
+      return;
+    }
     this.#scheduleAlarm();
     this.#index.drainSoon(() => this.#scheduleAlarm());
   }
