@@ -132,12 +132,18 @@ describe("a thread object", () => {
     await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle");
   });
 
-  test("needs no alarm for a short run whose creator waits for it", async ({ expect }) => {
-    const thread = newThread();
-    await finish(thread, "appender", hello);
-    expect(await indexRow(thread)).toMatchObject({ status: "idle" });
-    expect(await runDurableObjectAlarm(thread.object)).toBe(false);
-  });
+  test.for(["none", "events", "result"] as const)(
+    "has its alarm set as soon as a run was accepted, whose creator follows %s",
+    async (follow, { expect }) => {
+      const thread = newThread();
+      const input = { steps: 1, delay_ms: 100, label: "x" };
+      const created = await thread.run("slow", { input }, { follow });
+      assert(created.ok);
+      const alarm = runInDurableObject(thread.object, (_, { storage }) => storage.getAlarm());
+      expect(await alarm).not.toBeNull();
+      await created.value.stream?.pipeTo(new WritableStream());
+    },
+  );
 
   test("leaves no row, no alarm and no index entry when it is removed", async ({ expect }) => {
     const thread = newThread();

@@ -313,19 +313,20 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /**
-   * A run whose creator waits for its result has not been acknowledged yet. If it is the only one, it
-   * may end before the alarm and the index, each a write of its own, have to know of it.
+   * The alarm is set in the turn that made the change, so in its transaction: a run's creator knows its
+   * id from the headers at once, also when it waits for the result. Only the index may follow later, and
+   * latest for such a run alone on its thread, whose end writes it anyway.
    */
   #changed(run: RunRow): void {
     if (!this.#exists) return;
+    this.#scheduleAlarm();
     const inFlight = this.#storage.runs.inFlight();
     const alone = inFlight.every(({ seq }) => seq === run.seq);
     if (alone && this.#streams.isAwaited(run.seq)) {
       this.#index.drainLater(() => this.#scheduleAlarm());
-      return;
+    } else {
+      this.#index.drainSoon(() => this.#scheduleAlarm());
     }
-    this.#scheduleAlarm();
-    this.#index.drainSoon(() => this.#scheduleAlarm());
   }
 
   /** Until it is done no alarm is needed: whoever asked has had no answer yet. */

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
-// @ts-expect-error -- set-up runs before anything is installed, so it is plain JavaScript
 import { ensureDevVars } from "../../../scripts/setup.mjs";
 import { temporaryProject } from "./support/temporary-project.ts";
 
