@@ -3,6 +3,8 @@ import { createApp } from "./app.ts";
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
+export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
 export { ThreadObject } from "./agent-server/threads/thread-object.ts";
 
 const app = createApp();

@@ -1,0 +1,174 @@
+import {
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+
+/** What D1 holds of tracing: names and places. The runs themselves are in RunShardObjects. */
+
+export const TRACE_TIERS = ["shortlived", "longlived"] as const;
+
+export type TraceTier = (typeof TRACE_TIERS)[number];
+
+/** "Sessions" on the wire. */
+export const projects = sqliteTable(
+  "projects",
+  {
+    id: text().primaryKey(),
+    workspace_id: text().notNull(),
+    name: text().notNull(),
+    description: text(),
+    start_time: integer().notNull(),
+    end_time: integer(),
+    extra: text(),
+    default_dataset_id: text(),
+    reference_dataset_id: text(),
+    trace_tier: text({ enum: TRACE_TIERS }).notNull(),
+    /** Shards of one day. */
+    buckets: integer().notNull().default(1),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+    /** Set: invisible, its shards are being deleted, and then the row. */
+    deleted_at: integer(),
+  },
+  (table) => [
+    uniqueIndex("projects_by_name")
+      .on(table.workspace_id, table.name)
+      .where(sql`${table.deleted_at} IS NULL`),
+    index("projects_by_start").on(table.workspace_id, table.start_time),
+    index("projects_deleted")
+      .on(table.deleted_at)
+      .where(sql`${table.deleted_at} IS NOT NULL`),
+  ],
+);
+
+/** Every RunShardObject that holds runs; written by the object before its first run is accepted. */
+export const runShards = sqliteTable(
+  "run_shards",
+  {
+    workspace_id: text().notNull(),
+    project_id: text().notNull(),
+    /** UTC days since 1970. */
+    day: integer().notNull(),
+    bucket: integer().notNull(),
+    /** Bounds of the runs' start_time in microseconds: those of the day, or wider. */
+    first_start: integer().notNull(),
+    last_start: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.workspace_id, table.project_id, table.day, table.bucket] }),
+    index("run_shards_by_day").on(table.workspace_id, table.day),
+  ],
+);
+
+export const feedback = sqliteTable(
+  "feedback",
+  {
+    id: text().notNull(),
+    workspace_id: text().notNull(),
+    /** Null: about a project as a whole. */
+    run_id: text(),
+    trace_id: text(),
+    /** Null until the run is known. */
+    session_id: text(),
+    key: text().notNull(),
+    score: real(),
+    /** JSON text. */
+    value: text(),
+    comment: text(),
+    correction: text(),
+    source_type: text().notNull(),
+    feedback_source: text().notNull(),
+    feedback_config: text(),
+    feedback_group_id: text(),
+    comparative_experiment_id: text(),
+    error: integer({ mode: "boolean" }).notNull(),
+    extra: text(),
+    extend_trace_retention: integer({ mode: "boolean" }).notNull(),
+    created_at: integer().notNull(),
+    modified_at: integer().notNull(),
+    /** The shard that has a copy; null while the run is unknown, or the copy is out of date. */
+    shard_day: integer(),
+    shard_bucket: integer(),
+    /** When to try again to copy it; null: nothing to do. */
+    copy_due_at: integer(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.workspace_id, table.id] }),
+    index("feedback_by_run").on(table.workspace_id, table.run_id),
+    index("feedback_by_session").on(table.workspace_id, table.session_id, table.created_at),
+    index("feedback_by_creation").on(table.workspace_id, table.created_at),
+    index("feedback_due")
+      .on(table.copy_due_at)
+      .where(sql`${table.copy_due_at} IS NOT NULL`),
+  ],
+);
+
+/** Links by which somebody without a key gives one feedback. */
+export const feedbackTokens = sqliteTable(
+  "feedback_tokens",
+  {
+    id: text().primaryKey(),
+    workspace_id: text().notNull(),
+    run_id: text().notNull(),
+    feedback_key: text().notNull(),
+    feedback_config: text(),
+    expires_at: integer().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [index("feedback_tokens_by_run").on(table.workspace_id, table.run_id)],
+);
+
+export const feedbackConfigs = sqliteTable(
+  "feedback_configs",
+  {
+    workspace_id: text().notNull(),
+    feedback_key: text().notNull(),
+    feedback_config: text().notNull(),
+    is_lower_score_better: integer({ mode: "boolean" }),
+    created_at: integer().notNull(),
+    modified_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.workspace_id, table.feedback_key] })],
+);
+
+/** Public links to a trace. */
+export const runShares = sqliteTable(
+  "run_shares",
+  {
+    token: text().primaryKey(),
+    workspace_id: text().notNull(),
+    project_id: text().notNull(),
+    trace_id: text().notNull(),
+    /** The root's run id, or of the run that was shared. */
+    run_id: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [uniqueIndex("run_shares_by_run").on(table.workspace_id, table.run_id)],
+);
+
+/** A workspace's own prices; they go before the built-in list. Decimal texts, USD per token. */
+export const modelPrices = sqliteTable(
+  "model_prices",
+  {
+    id: text().primaryKey(),
+    workspace_id: text().notNull(),
+    name: text().notNull(),
+    match_pattern: text().notNull(),
+    /** JSON list. */
+    match_path: text().notNull(),
+    provider: text(),
+    start_time: integer(),
+    prompt_cost: text().notNull(),
+    completion_cost: text().notNull(),
+    prompt_cost_details: text(),
+    completion_cost_details: text(),
+    created_at: integer().notNull(),
+  },
+  (table) => [index("model_prices_by_workspace").on(table.workspace_id)],
+);

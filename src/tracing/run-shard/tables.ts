@@ -1,0 +1,124 @@
+/**
+ * The SQLite of one RunShardObject. Versions are append-only: a shard applies those it lacks when it
+ * wakes. Times are microseconds since 1970, costs are whole picodollars (1e-12 USD).
+ */
+export const SHARD_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    trace_id TEXT NOT NULL,
+    parent_run_id TEXT,
+    dotted_order TEXT NOT NULL,
+    name TEXT NOT NULL,
+    run_type TEXT NOT NULL,
+    start_time INTEGER NOT NULL,
+    end_time INTEGER,
+    status TEXT NOT NULL,
+    error TEXT,
+    tags TEXT,
+    reference_example_id TEXT,
+    thread_id TEXT,
+    inputs_preview TEXT,
+    outputs_preview TEXT,
+    first_token_time INTEGER,
+    usage TEXT,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    total_tokens INTEGER NOT NULL DEFAULT 0,
+    prompt_cost INTEGER,
+    completion_cost INTEGER,
+    total_cost INTEGER,
+    prompt_token_details TEXT,
+    completion_token_details TEXT,
+    prompt_cost_details TEXT,
+    completion_cost_details TEXT,
+    price_model_id TEXT,
+    feedback_stats TEXT,
+    attachments TEXT,
+    patched INTEGER NOT NULL,
+    inserted_at INTEGER NOT NULL,
+    received_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_by_start ON runs (start_time, id);
+  CREATE INDEX runs_by_name ON runs (name, start_time, id);
+  CREATE INDEX runs_by_trace ON runs (trace_id, dotted_order);
+  CREATE INDEX runs_by_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
+  CREATE INDEX runs_by_thread ON runs (thread_id, start_time, id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX runs_root ON runs (start_time, id) WHERE parent_run_id IS NULL;
+  CREATE INDEX runs_failed ON runs (start_time, id) WHERE status = 'error';
+  -- key = runs.seq * 8 + the field's number
+  CREATE TABLE payloads (key INTEGER PRIMARY KEY, body TEXT, object TEXT, bytes INTEGER) STRICT;
+  -- kind is 'metadata' (flattened key, text of the value) or 'tag' (the tag, '')
+  CREATE TABLE attributes (
+    attribute_id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    UNIQUE (kind, key, value)
+  ) STRICT;
+  CREATE TABLE run_attributes (
+    seq INTEGER NOT NULL,
+    attribute_id INTEGER NOT NULL,
+    PRIMARY KEY (seq, attribute_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX runs_by_attribute ON run_attributes (attribute_id, seq);
+  CREATE TABLE feedback (
+    id TEXT PRIMARY KEY,
+    run_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    score REAL,
+    value TEXT,
+    comment TEXT,
+    source TEXT,
+    error INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX feedback_by_run ON feedback (run_id, key);
+  CREATE INDEX feedback_by_key ON feedback (key, score);
+  CREATE TABLE traces (
+    trace_id TEXT PRIMARY KEY,
+    tier TEXT NOT NULL,
+    first_received_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- Other days that hold a part of a trace of this shard.
+  CREATE TABLE trace_parts (
+    trace_id TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    PRIMARY KEY (trace_id, day)
+  ) STRICT, WITHOUT ROWID;
+  -- Totals of runs of another day whose parent is here.
+  CREATE TABLE foreign_children (
+    run_id TEXT PRIMARY KEY,
+    parent_run_id TEXT NOT NULL,
+    totals TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX foreign_children_by_parent ON foreign_children (parent_run_id);
+  -- What other days' shards have still to be told; newest state wins, so a repeat is harmless.
+  CREATE TABLE outbox (
+    day INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    message TEXT NOT NULL,
+    PRIMARY KEY (day, run_id)
+  ) STRICT, WITHOUT ROWID;
+  -- R2 keys that nothing refers to any more.
+  CREATE TABLE garbage (object TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** The last three bits of `payloads.key`. */
+export const PAYLOAD_NUMBER = {
+  inputs: 0,
+  outputs: 1,
+  events: 2,
+  extra: 3,
+  serialized: 4,
+  error: 5,
+  /** JSON `[[path, text], ...]`, what input_key and input_value are asked of. */
+  inputLeaves: 6,
+  outputLeaves: 7,
+} as const;
+
+export const PAYLOADS_PER_RUN = 8;
