@@ -122,6 +122,7 @@ export async function ensureDevVars(root = REPO_ROOT) {
     AGENT_AUTH: "none",
     AGENT_WORKSPACE_ID: randomUUID(),
     LOCAL_API_KEY: newApiKey(),
+    SIGNING_SECRET: randomBytes(KEY_BYTES).toString("base64url"),
   };
   const missing = Object.entries(settings).filter(([name]) => !present.has(name));
   if (missing.length === 0) return [];

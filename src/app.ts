@@ -9,8 +9,8 @@ import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
-import { parseSettings } from "./env.ts";
-import type { AppEnv } from "./http/app-types.ts";
+import { parseSettings, type SettingsVars } from "./env.ts";
+import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";
 import { jsonBody } from "./http/json-body.ts";
@@ -18,8 +18,10 @@ import { noRoute } from "./http/not-found.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
-import { surfaceOf } from "./http/surface.ts";
+import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
 import { agentScope } from "./identity/authenticate.ts";
+import { mountTracing, TRACING_V2 } from "./tracing/routes.ts";
+import { renderProblem } from "./tracing/v2/problem.ts";
 
 const ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -35,9 +37,9 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /** Order matters: what comes first sees the request first and the response last. */
 export function createApp(): OpenAPIHono<AppEnv> {
-  const app = createRouter();
-  app.onError(renderDetail);
-  app.notFound((c) => renderDetail(noRoute(app, c), c));
+  const app = createRouter({ getPath: pathOf });
+  app.onError(renderError);
+  app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
   app.use(
     cors({
@@ -50,17 +52,16 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.use(async (c, next) => {
     c.set("settings", parseSettings(c.env));
     const { hostname, pathname } = new URL(c.req.url);
+    const surface = surfaceOf(hostname, pathname, c.var.settings.hosts);
     // Health checks come by any host, or by address.
-    if (
-      pathname !== "/ok" &&
-      surfaceOf(hostname, pathname, c.var.settings.hosts) !== "agent-server"
-    ) {
+    if (pathname !== "/ok" && !isPathOf(surface, c.req.path)) {
       throw new ApiError("not_found", "Not Found");
     }
     await next();
   });
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
+  mountTracing(app);
   app.use(agentScope);
   app.use(jsonBody);
   app.route("/", assistantRoutes);
@@ -71,6 +72,20 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", runCreateRoutes);
   app.route("/", runRoutes);
   return app;
+}
+
+function pathOf(request: Request, options?: { env?: SettingsVars }): string {
+  const { hostname, pathname } = new URL(request.url);
+  try {
+    return routedPath(hostname, pathname, parseSettings(options?.env ?? {}).hosts);
+  } catch {
+    // Settings that cannot be read are reported where errors are rendered.
+    return pathname;
+  }
+}
+
+function renderError(error: Error, c: AppContext): Response {
+  return c.req.path.startsWith(`${TRACING_V2}/`) ? renderProblem(error, c) : renderDetail(error, c);
 }
 
 /** The OpenAPI document, made of the routes when it is first asked for. */

@@ -16,6 +16,17 @@ export type Settings = {
   maxBodyBytes: number;
   resumableStreamTtlMs: number;
   runTimeoutMs: number;
+  /** Whether runs of the agent server leave traces. */
+  recordTraces: boolean;
+  /** How long traces of each tier are kept. */
+  shortlivedTraceMs: number;
+  longlivedTraceMs: number;
+  /** Of an ingest request, after it is decompressed. */
+  maxIngestBytes: number;
+  /** Of one JSON part of it. */
+  maxPartBytes: number;
+  /** Of links that work without a key. */
+  signingSecret: string;
   logLevel: LogLevel;
   hosts: Hosts;
 };
@@ -28,6 +39,12 @@ export type SettingsVars = Partial<
     | "MAX_BODY_BYTES"
     | "RESUMABLE_STREAM_TTL_SECONDS"
     | "RUN_TIMEOUT_SECONDS"
+    | "RECORD_TRACES"
+    | "SHORTLIVED_TRACE_SECONDS"
+    | "LONGLIVED_TRACE_SECONDS"
+    | "MAX_INGEST_BYTES"
+    | "MAX_INGEST_PART_BYTES"
+    | "SIGNING_SECRET"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
@@ -41,6 +58,10 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_RESUMABLE_STREAM_TTL_SECONDS = 120;
 const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
+const DEFAULT_SHORTLIVED_TRACE_SECONDS = 14 * 86_400;
+const DEFAULT_LONGLIVED_TRACE_SECONDS = 400 * 86_400;
+const DEFAULT_MAX_INGEST_BYTES = 256 * 1024 * 1024;
+const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -68,6 +89,30 @@ function read(env: SettingsVars): Settings {
     runTimeoutMs:
       positiveInteger("RUN_TIMEOUT_SECONDS", env.RUN_TIMEOUT_SECONDS, DEFAULT_RUN_TIMEOUT_SECONDS) *
       1000,
+    recordTraces: oneOf("RECORD_TRACES", env.RECORD_TRACES, ["on", "off"], "on") === "on",
+    shortlivedTraceMs:
+      positiveInteger(
+        "SHORTLIVED_TRACE_SECONDS",
+        env.SHORTLIVED_TRACE_SECONDS,
+        DEFAULT_SHORTLIVED_TRACE_SECONDS,
+      ) * 1000,
+    longlivedTraceMs:
+      positiveInteger(
+        "LONGLIVED_TRACE_SECONDS",
+        env.LONGLIVED_TRACE_SECONDS,
+        DEFAULT_LONGLIVED_TRACE_SECONDS,
+      ) * 1000,
+    maxIngestBytes: positiveInteger(
+      "MAX_INGEST_BYTES",
+      env.MAX_INGEST_BYTES,
+      DEFAULT_MAX_INGEST_BYTES,
+    ),
+    maxPartBytes: positiveInteger(
+      "MAX_INGEST_PART_BYTES",
+      env.MAX_INGEST_PART_BYTES,
+      DEFAULT_MAX_INGEST_PART_BYTES,
+    ),
+    signingSecret: env.SIGNING_SECRET ?? "",
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),

@@ -6,9 +6,11 @@ export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-obje
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
 export { ThreadObject } from "./agent-server/threads/thread-object.ts";
+import { sweepTracing } from "./tracing/sweep.ts";
 
 const app = createApp();
 
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
+  scheduled: (controller, env) => sweepTracing(env, controller.scheduledTime),
 } satisfies ExportedHandler<Env>;

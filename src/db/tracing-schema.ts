@@ -19,7 +19,7 @@ export type TraceTier = (typeof TRACE_TIERS)[number];
 export const projects = sqliteTable(
   "projects",
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     workspace_id: text().notNull(),
     name: text().notNull(),
     description: text(),
@@ -37,6 +37,7 @@ export const projects = sqliteTable(
     deleted_at: integer(),
   },
   (table) => [
+    primaryKey({ columns: [table.workspace_id, table.id] }),
     uniqueIndex("projects_by_name")
       .on(table.workspace_id, table.name)
       .where(sql`${table.deleted_at} IS NULL`),
@@ -90,13 +91,19 @@ export const feedback = sqliteTable(
     error: integer({ mode: "boolean" }).notNull(),
     extra: text(),
     extend_trace_retention: integer({ mode: "boolean" }).notNull(),
+    /** Of the run, as the client said. */
+    start_time: integer(),
     created_at: integer().notNull(),
     modified_at: integer().notNull(),
-    /** The shard that has a copy; null while the run is unknown, or the copy is out of date. */
+    /** Counts the changes, so that a copy of an earlier state is not taken for the current one. */
+    revision: integer().notNull(),
+    /** The shard that has a copy; null until there is one. */
     shard_day: integer(),
     shard_bucket: integer(),
     /** When to try again to copy it; null: nothing to do. */
     copy_due_at: integer(),
+    /** Since when the copy has been missing or out of date. */
+    copy_wanted_at: integer(),
   },
   (table) => [
     primaryKey({ columns: [table.workspace_id, table.id] }),
@@ -118,6 +125,8 @@ export const feedbackTokens = sqliteTable(
     run_id: text().notNull(),
     feedback_key: text().notNull(),
     feedback_config: text(),
+    /** What is given by the link is stored under this id: another answer replaces the first. */
+    feedback_id: text().notNull(),
     expires_at: integer().notNull(),
     created_at: integer().notNull(),
   },

@@ -44,7 +44,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {
-      return runGraph(registry, spec, port);
+      return runGraph(registry, spec, port, (promise) => this.ctx.waitUntil(promise));
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>> {

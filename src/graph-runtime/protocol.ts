@@ -76,9 +76,14 @@ export type RunBatch = { checkpoints: CheckpointBatch; events: RunEvent[] };
 /** `follow`: somebody reads the stream now, so events should be committed without delay. */
 export type CommitAck = { ok: true; follow: boolean } | { ok: false; code: "superseded" };
 
+/** JSON text of `{"post": [...], "patch": [...]}`: runs of a trace as the tracing API takes them. */
+export type TraceBatch = { json: string; operations: number };
+
 /** The capability over exactly one attempt of one run. */
 export interface RunPort extends CheckpointPort {
   commit(batch: RunBatch): Promise<CommitAck>;
+  /** Resolves when the batch is recorded or given up: what is held back until then is bounded. */
+  trace(batch: TraceBatch): Promise<void>;
   /** Resolves when the run is to be cancelled; never otherwise. */
   cancelled(): Promise<void>;
   store(operations: StoreOperation[]): Promise<unknown[]>;
@@ -95,6 +100,14 @@ export type CheckpointRef = {
   checkpoint_id?: string | undefined;
   checkpoint_ns?: string | undefined;
   checkpoint_map?: Record<string, string> | null | undefined;
+};
+
+/** How a run is traced. */
+export type TraceSpec = {
+  /** When the first attempt of the run began, epoch milliseconds. */
+  started_at: number;
+  /** Added to the metadata of every run of the trace. */
+  metadata: Record<string, string>;
 };
 
 export type SendSpec = { node: string; input: unknown };
@@ -129,6 +142,8 @@ export type RunSpec = {
   namespaces: string[];
   /** The checkpoint the run starts from, when the ThreadObject could tell: saves a round trip. */
   start: StoredCheckpoint | null;
+  /** Null: the run leaves no trace. */
+  trace: TraceSpec | null;
 };
 
 export const STREAM_MODES = [

@@ -1,9 +1,11 @@
+import type { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
 import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
 import { checkGoto, toCommand } from "./run-command.ts";
 import { checkpointMetadata, runnableConfig } from "./run-config.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
+import { traceRun } from "./run-tracer.ts";
 import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { toThreadSnapshot } from "./thread-state.ts";
@@ -18,11 +20,27 @@ class CancelledError extends Error {
 /**
  * Executes one attempt of a run and resolves with its outcome; whatever the graph throws is an
  * outcome too. Rejects only when the attempt was superseded, in which case nobody wants the outcome.
+ * `waitUntil` is given what goes on after that: the last of the trace on its way out.
  */
 export async function runGraph(
   registry: GraphRegistry,
   spec: RunSpec,
   port: RunPort,
+  waitUntil: (promise: Promise<void>) => void,
+): Promise<RunOutcome> {
+  const trace = traceRun(spec, port);
+  try {
+    return await execute(registry, spec, port, trace?.tracer ?? null);
+  } finally {
+    if (trace !== null) waitUntil(trace.close());
+  }
+}
+
+async function execute(
+  registry: GraphRegistry,
+  spec: RunSpec,
+  port: RunPort,
+  tracer: LangChainTracer | null,
 ): Promise<RunOutcome> {
   const abort = new AbortController();
   let cancelled = false;
@@ -63,6 +81,7 @@ export async function runGraph(
       checkpointer,
       store: new ThreadStore(port),
       signal: abort.signal,
+      tracer,
       onRawEvent: (event) => journal.event({ event: "events", data: toWireJson(event) }),
     });
     for await (const chunk of chunks) {
@@ -103,6 +122,7 @@ type StreamContext = {
   checkpointer: ThreadCheckpointer;
   store: ThreadStore;
   signal: AbortSignal;
+  tracer: LangChainTracer | null;
   onRawEvent: (event: unknown) => void;
 };
 
@@ -121,6 +141,7 @@ async function* streamGraph(
     streamMode: graphStreamModes(spec.stream_mode),
     subgraphs: spec.stream_subgraphs,
     durability: spec.durability,
+    ...(context.tracer !== null ? { callbacks: [context.tracer] } : {}),
     ...(spec.context !== undefined && spec.context !== null ? { context: spec.context } : {}),
     ...(spec.interrupt_before !== null ? { interruptBefore: spec.interrupt_before } : {}),
     ...(spec.interrupt_after !== null ? { interruptAfter: spec.interrupt_after } : {}),

@@ -6,6 +6,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "conflict"
   | "payload_too_large"
+  | "unsupported_media_type"
   | "validation"
   | "rate_limited"
   | "internal"
@@ -19,6 +20,7 @@ export const STATUS_OF = {
   method_not_allowed: 405,
   conflict: 409,
   payload_too_large: 413,
+  unsupported_media_type: 415,
   validation: 422,
   rate_limited: 429,
   internal: 500,

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { concatBytes } from "../lib/bytes.ts";
 import type { AppEnv } from "./app-types.ts";
 import { ApiError } from "./errors.ts";
 import { parseJson } from "./json-text.ts";
@@ -36,14 +37,7 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
     if (size > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
-  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0];
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
+  return concatBytes(chunks);
 }
 
 function tooLarge(maxBytes: number): ApiError {

@@ -12,12 +12,16 @@ const SOURCE_OF = {
   cookie: "header",
 } as const;
 
+/** By which path a request is routed; `env` are the Worker's bindings. */
+export type PathOf = (request: Request, options?: { env?: object }) => string;
+
 /**
  * A router whose `openapi()` routes answer a request that does not fit their schema with a
  * "validation" error. Bodies are to be `z.strictObject`s, so that an unknown field is refused.
  */
-export function createRouter(): OpenAPIHono<AppEnv> {
+export function createRouter(options: { getPath?: PathOf } = {}): OpenAPIHono<AppEnv> {
   return new OpenAPIHono<AppEnv>({
+    ...options,
     defaultHook: (result) => {
       if (result.success) return;
       const source = SOURCE_OF[result.target];

@@ -16,3 +16,17 @@ function surfaceOfPath(path: string): Surface {
   if (path.startsWith("/v2/")) return "control-plane";
   return /^\/(api\/v[12]|otel)\//.test(path) ? "tracing" : "agent-server";
 }
+
+/**
+ * The path by which a request is routed. On the tracing API's host the prefix may be left out, and
+ * exporters know their own path; the other surfaces are routed as they are asked.
+ */
+export function routedPath(hostname: string, path: string, hosts: Hosts): string {
+  if (surfaceOf(hostname, path, hosts) !== "tracing" || path.startsWith("/api/")) return path;
+  return path.startsWith("/v2/") ? `/api${path}` : `/api/v1${path}`;
+}
+
+/** Whether a path, as it is routed, is one of this surface's. */
+export function isPathOf(surface: Surface | null, path: string): boolean {
+  return surface === (path.startsWith("/api/") ? "tracing" : "agent-server");
+}

@@ -17,6 +17,13 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
+/** Sets the workspace of a request that needs a key whatever the agent server's setting is. */
+export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { workspace_id } = await requireKey(c);
+  c.set("scope", { workspaceId: workspace_id, deploymentId: DEFAULT_DEPLOYMENT_ID });
+  await next();
+};
+
 /**
  * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
  * 403 when `X-Tenant-Id` names another workspace than the key's.

@@ -54,6 +54,8 @@ export type PayloadFacts = {
   outputLeaves?: Leaf[];
   /** In `outputs`, when they carry any. */
   usage?: Usage | null;
+  /** The error's first characters, when it is given. */
+  errorHead?: string;
   /** Of the first `new_token` event. */
   firstTokenTime?: Micros | null;
 };
@@ -92,3 +94,12 @@ export type RunWrite = {
   attachments?: Attachment[];
   facts: PayloadFacts;
 };
+
+/** The length of the payload texts that a write carries, in UTF-16 units. */
+export function payloadTextLength({ payloads }: RunWrite): number {
+  let length = 0;
+  for (const payload of Object.values(payloads)) {
+    if ("json" in payload) length += payload.json.length;
+  }
+  return length;
+}

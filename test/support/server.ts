@@ -17,6 +17,7 @@ const PROJECT_MODULE = resolve(REPO_ROOT, ".threadworks/test/project.js");
 const TEST_VARS = {
   AGENT_AUTH: "none",
   LOG_LEVEL: "error",
+  SIGNING_SECRET: "a secret of the tests and of nothing else",
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
 };
 
@@ -86,6 +87,7 @@ function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
           compatibility_flags: read.compatibility_flags,
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
+          r2_buckets: read.r2_buckets,
           migrations: read.migrations,
           alias: { "#project": PROJECT_MODULE },
           vars: { ...read.vars, ...TEST_VARS, ...vars },

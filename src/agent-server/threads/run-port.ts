@@ -8,6 +8,7 @@ import type {
   RunPort,
   StoredCheckpoint,
   StoreOperation,
+  TraceBatch,
   WritableCheckpointPort,
 } from "../../graph-runtime/protocol.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
@@ -51,6 +52,7 @@ export type ExecutionCallbacks = {
   commit: (batch: RunBatch) => Promise<CommitAck>;
   cancelled: Promise<void>;
   store: (operations: StoreOperation[]) => Promise<unknown[]>;
+  trace: (batch: TraceBatch) => Promise<void>;
 };
 
 /** What the host of one attempt of one run can do, and nothing else. */
@@ -72,5 +74,9 @@ export class ExecutionPort extends ReadPort implements RunPort {
 
   async store(operations: StoreOperation[]): Promise<unknown[]> {
     return this.#callbacks.store(operations);
+  }
+
+  async trace(batch: TraceBatch): Promise<void> {
+    return this.#callbacks.trace(batch);
   }
 }

@@ -11,6 +11,7 @@ import { type CancelAction, Execution } from "./execution.ts";
 import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
+import type { RunTraces } from "./run-traces.ts";
 import type { RunRow } from "./run-row.ts";
 import type { ThreadStatus } from "./thread-record.ts";
 import type { PastState, ThreadStates } from "./thread-states.ts";
@@ -31,6 +32,8 @@ export type RunQueueDeps = {
   states: ThreadStates;
   host: () => GraphHostApi;
   store: (operations: StoreOperation[]) => Promise<unknown[]>;
+  /** Null: runs leave no trace. */
+  traces: RunTraces | null;
   now: () => number;
   /** How long the events of an ended run are kept for late readers. */
   retentionMs: number;
@@ -190,7 +193,7 @@ export class RunQueue {
     execution.cancel(action);
     setTimeout(() => {
       // The host has not come back: its output is refused from now on, and the queue goes on.
-      if (this.#execution === execution) void this.#finish(execution, abandonedOutcome());
+      if (this.#execution === execution) void this.#finish(execution, this.#abandoned(run));
     }, CANCEL_GRACE_MS);
   }
 
@@ -236,7 +239,7 @@ export class RunQueue {
         this.#retry(execution);
         return;
       }
-      outcome = abandonedOutcome();
+      outcome = this.#abandoned(execution.run);
     }
     await this.#finish(execution, outcome);
   }
@@ -248,16 +251,19 @@ export class RunQueue {
     if (kwargs === null) throw new Error(`Run ${run.run_id} has lost its arguments`);
     const resuming = checkpoints.newestRun() === run.run_id;
     const fromNewest = resuming || kwargs.checkpoint === null;
+    const trace = this.#deps.traces?.of(run) ?? null;
     const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
       resuming,
       namespaces: checkpoints.namespaces(),
       start: fromNewest && !kwargs.temporary ? checkpoints.get("", null) : null,
       follow: this.#deps.streams.isFollowed(run.seq),
+      trace: trace?.spec ?? null,
     });
     const port = new ExecutionPort(checkpoints, {
       commit: (batch) => this.#commit(execution, batch),
       cancelled: execution.cancelled,
       store: this.#deps.store,
+      trace: async (batch) => trace?.accept(batch),
     });
     return this.#deps.host().run(spec, port);
   }
@@ -327,7 +333,15 @@ export class RunQueue {
       this.#settle("error", snapshot, error);
     });
     this.#keepResult(run, null, error);
+    this.#deps.traces?.of(run).abandon(`${error.error}: ${error.message}`);
     this.#conclude(execution);
+  }
+
+  /** A cancelled run whose host did not answer: it keeps what it had committed. */
+  #abandoned(run: RunRow): RunOutcome {
+    this.#deps.traces?.of(run).abandon("The run was cancelled");
+    const tail = { checkpoints: [], events: [] };
+    return { status: "interrupted", tail, result: null, snapshot: null };
   }
 
   async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {
@@ -433,16 +447,6 @@ export class RunQueue {
 function settledStatus(snapshot: ThreadSnapshot | null, status: RunRow["status"]): ThreadStatus {
   if (status === "error" || status === "timeout") return "error";
   return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
-}
-
-/** A cancelled run whose host did not answer: it keeps what it had committed. */
-function abandonedOutcome(): RunOutcome {
-  return {
-    status: "interrupted",
-    tail: { checkpoints: [], events: [] },
-    result: null,
-    snapshot: null,
-  };
 }
 
 function kwargsName(run: RunRow): string {

@@ -5,6 +5,7 @@ import type {
   RunSpec,
   StoredCheckpoint,
   StreamMode,
+  TraceSpec,
 } from "../../graph-runtime/protocol.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "./run-row.ts";
@@ -106,6 +107,7 @@ export function toRunSpec(
     namespaces: string[];
     start: StoredCheckpoint | null;
     follow: boolean;
+    trace: TraceSpec | null;
   },
 ): RunSpec {
   const { resumable: _resumable, ...rest } = kwargs;

@@ -10,9 +10,12 @@ import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
 import { RunStreams } from "./run-streams.ts";
+import { RunTraces } from "./run-traces.ts";
 import type { RunRow, RunStatus } from "./run-row.ts";
 import type { ThreadRow } from "./thread-record.ts";
-import { hasSchema } from "./thread-schema.ts";
+import type { LogLevel } from "../../lib/log.ts";
+import { recordRuns } from "../../tracing/record.ts";
+import { hasTables } from "../../lib/object-migrations.ts";
 import {
   type HistoryQuery,
   type StateQuery,
@@ -65,7 +68,7 @@ export class ThreadObject extends DurableObject<Env> {
     const settings = parseSettings(env);
     this.#runTimeoutMs = settings.runTimeoutMs;
     this.#storage = new ThreadStorage(ctx.storage);
-    this.#exists = hasSchema(ctx.storage.sql);
+    this.#exists = hasTables(ctx.storage.sql);
     if (this.#exists) this.#storage.migrate();
     this.#streams = new RunStreams(this.#storage.log, {
       hasEnded: (seq) => !this.#exists || this.#queue.hasEnded(seq),
@@ -84,6 +87,7 @@ export class ThreadObject extends DurableObject<Env> {
       states: this.#states,
       host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
+      traces: settings.recordTraces ? this.#traces(env, settings.logLevel) : null,
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
       onChange: (run) => this.#changed(run),
@@ -405,6 +409,16 @@ export class ThreadObject extends DurableObject<Env> {
   #scope(): Scope {
     const { workspace_id, deployment_id } = this.#storage.thread.get();
     return { workspaceId: workspace_id, deploymentId: deployment_id };
+  }
+
+  #traces(env: Env, logLevel: LogLevel): RunTraces {
+    return new RunTraces({
+      scope: () => this.#scope(),
+      record: (workspaceId, projectName, operations) =>
+        recordRuns(env, workspaceId, projectName, operations),
+      waitUntil: (promise) => this.ctx.waitUntil(promise),
+      logLevel,
+    });
   }
 
   #thread(row: ThreadRow): Thread {

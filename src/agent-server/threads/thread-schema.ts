@@ -3,7 +3,7 @@
  * index is one more page that each step of a run writes. Migrations are append-only: an object that
  * was last touched by an older release is brought up to date the first time it is opened.
  */
-const MIGRATIONS: readonly string[] = [
+export const THREAD_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE thread (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -94,22 +94,3 @@ const MIGRATIONS: readonly string[] = [
   );
   `,
 ];
-
-/** True when the object holds a thread. Opening an unknown id must not write anything. */
-export function hasSchema(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").toArray().length > 0;
-}
-
-/** Runs what is missing, in one transaction. */
-export function migrate(storage: DurableObjectStorage): void {
-  const { sql } = storage;
-  storage.transactionSync(() => {
-    sql.exec("CREATE TABLE IF NOT EXISTS migrations (id INTEGER PRIMARY KEY)");
-    const row = sql.exec<{ done: number }>("SELECT count(*) AS done FROM migrations").one();
-    for (const [index, statements] of MIGRATIONS.entries()) {
-      if (index < row.done) continue;
-      sql.exec(statements);
-      sql.exec("INSERT INTO migrations (id) VALUES (?)", index);
-    }
-  });
-}

@@ -3,7 +3,8 @@ import { EventLog } from "./event-log.ts";
 import { RunTable } from "./run-table.ts";
 import { Texts } from "./texts.ts";
 import { ThreadRecord } from "./thread-record.ts";
-import { migrate } from "./thread-schema.ts";
+import { migrateTables } from "../../lib/object-migrations.ts";
+import { THREAD_MIGRATIONS } from "./thread-schema.ts";
 
 /** The tables of one thread, and the one way to change several of them at once. */
 export class ThreadStorage {
@@ -25,7 +26,7 @@ export class ThreadStorage {
   }
 
   migrate(): void {
-    migrate(this.#storage);
+    migrateTables(this.#storage, THREAD_MIGRATIONS);
   }
 
   /** All or nothing; synchronous, so that nothing else runs in between. */

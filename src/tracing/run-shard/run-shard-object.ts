@@ -1,3 +1,398 @@
 import { DurableObject } from "cloudflare:workers";
+import { deleteFeedbackRows } from "../../db/feedback-repo.ts";
+import { listShard, unlistShard } from "../../db/run-shards-repo.ts";
+import type { TraceTier } from "../../db/tracing-schema.ts";
+import { parseSettings } from "../../env.ts";
+import { log } from "../../lib/log.ts";
+import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
+import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
+import { daysOf } from "../dotted-order.ts";
+import { type KnownTraces, type RunSelection, selectionSql } from "../query/selection.ts";
+import type { RunWrite } from "../run-write.ts";
+import { createPriceMap } from "../usage/price-map.ts";
+const loadPrices = (_db: D1Database, _w: string) => Promise.resolve(createPriceMap([]));
+import { AttributeTable } from "./attribute-table.ts";
+import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
+import { Outbox, type ShardMessage } from "./outbox.ts";
+import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
+import { deleteTraceRows, TraceTable } from "./retention.ts";
+import { type ForeignChild, readTotals, rollUp } from "./roll-up.ts";
+import { type PageQuery, readPage, type RunPage } from "./run-page.ts";
+import type { ShardFeedback } from "./shard-feedback.ts";
+import { type ShardRef, shardStub } from "./shard-ref.ts";
+import { readStats, type GroupTotals, type StatsQuery } from "./shard-stats.ts";
+import { readThreads, type ThreadTotals } from "./shard-threads.ts";
+import { matchingTraces, readMetadataCounts, splitTraces } from "./shard-traces.ts";
+import { SHARD_MIGRATIONS } from "./tables.ts";
+import { writeRuns } from "./write-runs.ts";
 
-export class RunShardObject extends DurableObject<Env> {}
+/** How long after a failure, or a crash, what was left undone is tried again. */
+const RETRY_MS = 5_000;
+const EXPIRED_TRACES_PER_STEP = 200;
+const GARBAGE_PER_STEP = 1000;
+
+export type WriteResult = {
+  /** Nothing was stored. */
+  projectGone: boolean;
+  /** Runs of updates without a place in the tree, which are not here. */
+  unknown: string[];
+};
+
+/**
+ * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
+ * ask of them. It is listed in D1 before its first run is accepted, and deletes itself when its last
+ * trace has expired.
+ */
+export class RunShardObject extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
+  readonly #attributes: AttributeTable;
+  readonly #outbox: Outbox;
+  readonly #traces: TraceTable;
+  #exists: boolean;
+  #nextSeq: number | null = null;
+  #draining: Promise<void> | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const { shortlivedTraceMs, longlivedTraceMs } = parseSettings(env);
+    this.#sql = ctx.storage.sql;
+    this.#attributes = new AttributeTable(this.#sql);
+    this.#outbox = new Outbox(this.#sql);
+    this.#traces = new TraceTable(this.#sql, {
+      shortlivedMs: shortlivedTraceMs,
+      longlivedMs: longlivedTraceMs,
+    });
+    this.#exists = hasTables(this.#sql);
+    if (this.#exists) migrateTables(ctx.storage, SHARD_MIGRATIONS);
+  }
+
+  /** Stores writes, all or none. */
+  async write(ref: ShardRef, writes: RunWrite[], tier: TraceTier): Promise<WriteResult> {
+    if (!(await this.#list(ref, writes))) return { projectGone: true, unknown: [] };
+    const prices = await loadPrices(this.env.DB, ref.workspaceId);
+    const now = Date.now() * 1000;
+    const unknown = this.#transaction(() => {
+      this.#open(ref);
+      const outcome = writeRuns(
+        {
+          sql: this.#sql,
+          attributes: this.#attributes,
+          day: ref.day,
+          prices,
+          now,
+          nextSeq: () => this.#takeSeq(),
+        },
+        writes,
+      );
+      this.#noteTraces(ref, writes, tier, now);
+      this.#tellParents(outcome.foreign);
+      return outcome.unknown;
+    });
+    await this.#schedule();
+    return { projectGone: false, unknown };
+  }
+
+  /** Messages of another day's shard of the same traces. */
+  async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
+    this.#transaction(() => {
+      this.#open(ref);
+      for (const message of messages) this.#apply(ref, message);
+    });
+    await this.#schedule();
+  }
+
+  /** Copies of feedback of runs that are here; the answer names those. */
+  async putFeedback(ref: ShardRef, rows: ShardFeedback[]): Promise<{ runs: FeedbackRun[] }> {
+    if (!this.#exists) return { runs: [] };
+    const runs = knownRuns(
+      this.#sql,
+      rows.map(({ runId }) => runId),
+    );
+    const traceOf = new Map(runs.map(({ id, trace_id }) => [id, trace_id]));
+    const kept = rows.filter(({ runId }) => traceOf.has(runId));
+    this.#transaction(() => {
+      saveFeedback(this.#sql, kept);
+      for (const { runId, extendRetention } of kept) {
+        const traceId = traceOf.get(runId);
+        if (extendRetention && traceId !== undefined) this.#upgrade(ref, traceId);
+      }
+    });
+    await this.#schedule();
+    return {
+      runs: runs.map((run) => ({
+        id: run.id,
+        traceId: run.trace_id,
+        projectId: ref.projectId,
+        isRoot: run.parent_run_id === null,
+      })),
+    };
+  }
+
+  deleteFeedback(ids: string[]): void {
+    if (this.#exists) this.#transaction(() => removeFeedback(this.#sql, ids));
+  }
+
+  /** Runs of the selection in order of their start. */
+  page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
+    if (!this.#exists) return { runs: [], more: false };
+    return readPage(this.#sql, selectionSql(selection, "r", known), query);
+  }
+
+  stats(
+    selection: RunSelection,
+    query: StatsQuery,
+    known?: KnownTraces,
+  ): GroupTotals[] {
+    if (!this.#exists) return [];
+    return readStats(this.#sql, selectionSql(selection, "r", known), query);
+  }
+
+  threads(selection: RunSelection, known?: KnownTraces): ThreadTotals[] {
+    if (!this.#exists) return [];
+    return readThreads(this.#sql, selectionSql(selection, "r", known));
+  }
+
+  /** How often each value of each metadata key occurs. */
+  metadataCounts(
+    selection: RunSelection,
+    keys: string[] | null,
+  ): { key: string; value: string; n: number }[] {
+    if (!this.#exists) return [];
+    return readMetadataCounts(this.#sql, selectionSql(selection, "r"), keys);
+  }
+
+  /** Traces of this shard that have runs on other days too. */
+  splitTraces(ref: ShardRef): { traceId: string; days: number[] }[] {
+    return this.#exists ? splitTraces(this.#sql, ref.day) : [];
+  }
+
+  /** The days on which a trace whose root is here has runs too. */
+  otherDaysOf(traceId: string): number[] {
+    if (!this.#exists) return [];
+    return this.#sql
+      .exec<{ day: number }>("SELECT day FROM trace_parts WHERE trace_id = ?", traceId)
+      .toArray()
+      .map(({ day }) => day);
+  }
+
+  /** Which of these traces fulfil a scope's filter by a run of this shard. */
+  matchingTraces(scope: "trace" | "tree", filter: string, traceIds: string[]): string[] {
+    return this.#exists ? matchingTraces(this.#sql, scope, filter, traceIds) : [];
+  }
+
+  async deleteTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
+    if (!this.#exists) return;
+    await this.#removeTraces(ref, traceIds);
+    await this.#schedule();
+  }
+
+  /** Deletes everything, for good: the project is being deleted. */
+  async destroy(ref: ShardRef): Promise<void> {
+    await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref));
+    await unlistShard(this.env.DB, keyOf(ref));
+    await this.#erase();
+  }
+
+  override async alarm(): Promise<void> {
+    if (!this.#exists) return;
+    const ref = this.#ref();
+    await this.#drain(ref);
+    await this.#collectGarbage();
+    const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
+    if (due.length > 0) await this.#removeTraces(ref, due);
+    if (due.length > 0 && this.#traces.isEmpty()) await this.destroy(ref);
+    else await this.#schedule();
+  }
+
+  /** Makes sure that D1 lists this shard with bounds that hold these writes. */
+  async #list(ref: ShardRef, writes: readonly RunWrite[]): Promise<boolean> {
+    const starts = writes.flatMap(({ startTime }) => (startTime === undefined ? [] : [startTime]));
+    const first = Math.min(startOfDay(ref.day), ...starts);
+    const last = Math.max(lastMicroOfDay(ref.day), ...starts);
+    if (this.#exists) {
+      const listed = this.#setting("bounds");
+      if (listed !== null) {
+        const [from, to] = JSON.parse(listed) as [number, number];
+        if (from <= first && to >= last) return true;
+      }
+    }
+    const bounds = { first_start: first, last_start: last };
+    if (!(await listShard(this.env.DB, keyOf(ref), bounds))) return false;
+    this.#transaction(() => {
+      this.#open(ref);
+      this.#set("bounds", JSON.stringify([first, last]));
+    });
+    return true;
+  }
+
+  #open(ref: ShardRef): void {
+    if (this.#exists) return;
+    migrateTables(this.ctx.storage, SHARD_MIGRATIONS);
+    this.#set("ref", JSON.stringify(ref));
+    this.#exists = true;
+  }
+
+  #noteTraces(ref: ShardRef, writes: readonly RunWrite[], tier: TraceTier, now: number): void {
+    const orders = new Map<string, string>();
+    for (const { identity } of writes) {
+      if (identity !== undefined) orders.set(identity.traceId, identity.dottedOrder);
+    }
+    for (const traceId of this.#traces.note([...orders.keys()], tier, now)) {
+      const home = daysOf(orders.get(traceId) ?? "")[0];
+      if (home !== undefined && home !== ref.day) {
+        this.#outbox.add(home, { kind: "part", traceId, day: ref.day });
+      }
+    }
+  }
+
+  #tellParents(children: readonly ForeignChild[]): void {
+    for (const { day, runId, parentRunId } of children) {
+      const totals = readTotals(this.#sql, runId);
+      this.#outbox.add(day, { kind: "child", runId, parentRunId, totals });
+    }
+  }
+
+  #apply(ref: ShardRef, message: ShardMessage): void {
+    if (message.kind === "child") {
+      this.#sql.exec(
+        `INSERT OR REPLACE INTO foreign_children (run_id, parent_run_id, totals) VALUES (?, ?, ?)`,
+        message.runId,
+        message.parentRunId,
+        JSON.stringify(message.totals),
+      );
+      this.#tellParents(rollUp(this.#sql, ref.day, { changed: [], stale: [message.parentRunId] }));
+    } else if (message.kind === "part") {
+      this.#sql.exec(
+        "INSERT OR IGNORE INTO trace_parts (trace_id, day) VALUES (?, ?)",
+        message.traceId,
+        message.day,
+      );
+      // A part that came after an upgrade has to be upgraded too.
+      if (this.#tierOf(message.traceId) === "longlived") {
+        this.#outbox.add(message.day, { kind: "tier", traceId: message.traceId });
+      }
+    } else {
+      this.#upgrade(ref, message.traceId);
+    }
+  }
+
+  /** Keeps a trace for the long time, here and, by way of its root's shard, everywhere. */
+  #upgrade(ref: ShardRef, traceId: string): void {
+    if (!this.#traces.upgrade(traceId)) return;
+    for (const { traceId: split, days } of splitTraces(this.#sql, ref.day)) {
+      if (split !== traceId) continue;
+      for (const day of days) this.#outbox.add(day, { kind: "tier", traceId });
+    }
+  }
+
+  #tierOf(traceId: string): string | undefined {
+    return this.#sql
+      .exec<{ tier: string }>("SELECT tier FROM traces WHERE trace_id = ?", traceId)
+      .toArray()[0]?.tier;
+  }
+
+  async #removeTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
+    const feedback = this.#transaction(() => deleteTraceRows(this.#sql, traceIds));
+    await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
+    await this.#collectGarbage();
+  }
+
+  async #collectGarbage(): Promise<void> {
+    for (;;) {
+      const objects = this.#sql
+        .exec<{ object: string }>(`SELECT object FROM garbage LIMIT ${GARBAGE_PER_STEP}`)
+        .toArray()
+        .map(({ object }) => object);
+      if (objects.length === 0) return;
+      await this.env.PAYLOADS.delete(objects);
+      this.#sql.exec(
+        "DELETE FROM garbage WHERE object IN (SELECT value FROM json_each(?))",
+        JSON.stringify(objects),
+      );
+    }
+  }
+
+  /** Sets the alarm for the next thing to do, and begins with what need not wait for it. */
+  async #schedule(): Promise<void> {
+    const now = Date.now();
+    const times: number[] = [];
+    const expiry = this.#traces.nextDue();
+    if (expiry !== null) times.push(expiry);
+    const waiting = !this.#outbox.isEmpty();
+    if (waiting) times.push(now + RETRY_MS);
+    if (this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length > 0) {
+      times.push(now + RETRY_MS);
+    }
+    if (times.length > 0) {
+      const due = Math.max(now, Math.min(...times));
+      const set = await this.ctx.storage.getAlarm();
+      if (set === null || set > due) await this.ctx.storage.setAlarm(due);
+    }
+    if (waiting) this.ctx.waitUntil(this.#drain(this.#ref()));
+  }
+
+  /** One at a time; a failure leaves the rest to the alarm. */
+  #drain(ref: ShardRef): Promise<void> {
+    this.#draining ??= this.#outbox
+      .drain(async (day, messages) => {
+        const other = { ...ref, day };
+        await shardStub(this.env.RUN_SHARDS, other).receive(other, messages);
+      })
+      .catch((error: unknown) => {
+        const { logLevel } = parseSettings(this.env);
+        log(logLevel, "warn", { event: "shard_message_failed", error: String(error) });
+      })
+      .finally(() => {
+        this.#draining = null;
+      });
+    return this.#draining;
+  }
+
+  #takeSeq(): number {
+    this.#nextSeq ??= this.#sql
+      .exec<{ next: number }>("SELECT coalesce(max(seq), 0) + 1 AS next FROM runs")
+      .one().next;
+    const seq = this.#nextSeq;
+    this.#nextSeq += 1;
+    return seq;
+  }
+
+  #ref(): ShardRef {
+    return JSON.parse(this.#setting("ref") ?? "{}") as ShardRef;
+  }
+
+  #setting(name: string): string | null {
+    const [row] = this.#sql
+      .exec<{ value: string }>("SELECT value FROM settings WHERE name = ?", name)
+      .toArray();
+    return row?.value ?? null;
+  }
+
+  #set(name: string, value: string): void {
+    this.#sql.exec("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value);
+  }
+
+  #transaction<T>(change: () => T): T {
+    const existed = this.#exists;
+    try {
+      return this.ctx.storage.transactionSync(change);
+    } catch (error) {
+      this.#exists = existed;
+      this.#nextSeq = null;
+      this.#attributes.reset();
+      throw error;
+    }
+  }
+
+  async #erase(): Promise<void> {
+    this.#exists = false;
+    this.#nextSeq = null;
+    this.#attributes.reset();
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+}
+
+function keyOf({ workspaceId, projectId, day, bucket }: ShardRef) {
+  return { workspace_id: workspaceId, project_id: projectId, day, bucket };
+}

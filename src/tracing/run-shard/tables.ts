@@ -22,7 +22,8 @@ export const SHARD_MIGRATIONS: readonly string[] = [
     inputs_preview TEXT,
     outputs_preview TEXT,
     first_token_time INTEGER,
-    usage TEXT,
+    -- JSON of the run's own amounts, which its totals are made of besides those of its children
+    own_amounts TEXT,
     prompt_tokens INTEGER NOT NULL DEFAULT 0,
     completion_tokens INTEGER NOT NULL DEFAULT 0,
     total_tokens INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,105 @@
+import type { TraceBatch, TraceSpec } from "../../graph-runtime/protocol.ts";
+import { rootRun } from "../../graph-runtime/root-run.ts";
+import { log, type LogLevel } from "../../lib/log.ts";
+import type { Scope } from "../../lib/scope.ts";
+import type { RunRow } from "./run-row.ts";
+
+/** Between the attempts to record a batch; when they are used up it is lost. */
+const RETRY_DELAYS_MS = [500, 2000];
+
+/** Of what the recorder says, in the log. */
+const MAX_LOGGED_ERROR_CHARS = 500;
+
+/** What waits for a slow recorder; a batch beyond it is lost. */
+const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+
+/** Creates and updates of runs, as the tracing API takes them. */
+export type TraceOperations = { post: unknown[]; patch: unknown[] };
+
+export type RunTracesDeps = {
+  scope: () => Scope;
+  record: (workspaceId: string, projectName: string, operations: TraceOperations) => Promise<void>;
+  waitUntil: (promise: Promise<void>) => void;
+  logLevel: LogLevel;
+};
+
+/** What the thread does with the trace of one run. */
+export type RunTrace = {
+  spec: TraceSpec;
+  /** Resolves when the batch is recorded or lost. */
+  accept: (batch: TraceBatch) => Promise<void>;
+  /** Ends the root of a run whose host will not do it any more. */
+  abandon: (error: string) => void;
+};
+
+/**
+ * Takes the traces of a thread's runs to the recorder, one batch after the other. No run waits for it
+ * and none fails by it: what cannot be recorded is lost, and said in the log.
+ */
+export class RunTraces {
+  readonly #deps: RunTracesDeps;
+  #last: Promise<void> = Promise.resolve();
+  #waitingChars = 0;
+
+  constructor(deps: RunTracesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Of a run that has started. */
+  of(run: RunRow): RunTrace {
+    // Not when a batch comes: a temporary thread is gone by then.
+    const scope = this.#deps.scope();
+    const started_at = run.started_at ?? run.created_at;
+    const accept = (batch: TraceBatch): Promise<void> => this.#enqueue(scope, run.run_id, batch);
+    return {
+      spec: { started_at, metadata: { deployment_id: scope.deploymentId } },
+      accept,
+      abandon: (error) => {
+        const end_time = new Date().toISOString();
+        const patch = { ...rootRun(run.run_id, started_at), end_time, error };
+        void accept({ json: JSON.stringify({ post: [], patch: [patch] }), operations: 1 });
+      },
+    };
+  }
+
+  #enqueue(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
+    if (this.#waitingChars + batch.json.length > MAX_WAITING_CHARS) {
+      this.#logLoss(runId, batch, "too much is waiting");
+      return Promise.resolve();
+    }
+    this.#waitingChars += batch.json.length;
+    const recorded = this.#last.then(async () => {
+      await this.#record(scope, runId, batch);
+      this.#waitingChars -= batch.json.length;
+    });
+    this.#last = recorded;
+    this.#deps.waitUntil(recorded);
+    return recorded;
+  }
+
+  /** Never rejects. */
+  async #record(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
+    let failure: unknown;
+    for (const delay of [0, ...RETRY_DELAYS_MS]) {
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+      try {
+        const operations: TraceOperations = JSON.parse(batch.json);
+        await this.#deps.record(scope.workspaceId, projectOf(scope), operations);
+        return;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    this.#logLoss(runId, batch, String(failure));
+  }
+
+  #logLoss(runId: string, { operations }: TraceBatch, reason: string): void {
+    const error = reason.slice(0, MAX_LOGGED_ERROR_CHARS);
+    log(this.#deps.logLevel, "error", { event: "trace_lost", run_id: runId, operations, error });
+  }
+}
+
+/** The tracing project of a deployment has its name. */
+function projectOf(scope: Scope): string {
+  return scope.deploymentId;
+}

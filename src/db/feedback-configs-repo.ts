@@ -1,0 +1,96 @@
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { feedbackConfigs } from "./tracing-schema.ts";
+
+export type FeedbackConfigRow = typeof feedbackConfigs.$inferSelect;
+
+/** What is undefined stays as it is; the config is JSON text. */
+export type FeedbackConfigChange = {
+  feedback_config?: string | undefined;
+  is_lower_score_better?: boolean | undefined;
+};
+
+/** The row, or undefined when the key has a config already. */
+export async function insertFeedbackConfig(
+  db: D1Database,
+  row: FeedbackConfigRow,
+): Promise<FeedbackConfigRow | undefined> {
+  return drizzle(db).insert(feedbackConfigs).values(row).onConflictDoNothing().returning().get();
+}
+
+/** Those of the keys that have a config. */
+export async function selectFeedbackConfigs(
+  db: D1Database,
+  workspaceId: string,
+  keys: readonly string[],
+): Promise<FeedbackConfigRow[]> {
+  return drizzle(db)
+    .select()
+    .from(feedbackConfigs)
+    .where(and(eq(feedbackConfigs.workspace_id, workspaceId), isAmong(keys)));
+}
+
+/** In order of their keys. */
+export async function listFeedbackConfigs(
+  db: D1Database,
+  workspaceId: string,
+  filter: { keys: readonly string[] | undefined; nameContains: string | undefined },
+  page: { limit: number; offset: number },
+): Promise<FeedbackConfigRow[]> {
+  const { keys, nameContains } = filter;
+  return drizzle(db)
+    .select()
+    .from(feedbackConfigs)
+    .where(
+      and(
+        eq(feedbackConfigs.workspace_id, workspaceId),
+        keys === undefined ? undefined : isAmong(keys),
+        // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
+        nameContains === undefined
+          ? undefined
+          : sql`instr(lower(${feedbackConfigs.feedback_key}), lower(${nameContains})) > 0`,
+      ),
+    )
+    .orderBy(asc(feedbackConfigs.feedback_key))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export async function updateFeedbackConfig(
+  db: D1Database,
+  workspaceId: string,
+  key: string,
+  change: FeedbackConfigChange,
+  now: number,
+): Promise<FeedbackConfigRow | undefined> {
+  return drizzle(db)
+    .update(feedbackConfigs)
+    .set({ ...change, modified_at: now })
+    .where(isOfKey(workspaceId, key))
+    .returning()
+    .get();
+}
+
+/** True when there was one. */
+export async function deleteFeedbackConfig(
+  db: D1Database,
+  workspaceId: string,
+  key: string,
+): Promise<boolean> {
+  const deleted = await drizzle(db)
+    .delete(feedbackConfigs)
+    .where(isOfKey(workspaceId, key))
+    .returning({ key: feedbackConfigs.feedback_key });
+  return deleted.length > 0;
+}
+
+function isOfKey(workspaceId: string, key: string) {
+  return and(eq(feedbackConfigs.workspace_id, workspaceId), eq(feedbackConfigs.feedback_key, key));
+}
+
+function isAmong(keys: readonly string[]) {
+  return inArray(
+    feedbackConfigs.feedback_key,
+    sql`(SELECT value FROM json_each(${JSON.stringify(keys)}))`,
+  );
+}

@@ -1,0 +1,42 @@
+import { and, eq } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { runShares } from "./tracing-schema.ts";
+
+export type RunShareRow = typeof runShares.$inferSelect;
+
+export async function findShareByToken(
+  db: D1Database,
+  token: string,
+): Promise<RunShareRow | undefined> {
+  return drizzle(db).select().from(runShares).where(eq(runShares.token, token)).get();
+}
+
+export async function findShareOfRun(
+  db: D1Database,
+  workspaceId: string,
+  runId: string,
+): Promise<RunShareRow | undefined> {
+  return drizzle(db)
+    .select()
+    .from(runShares)
+    .where(and(eq(runShares.workspace_id, workspaceId), eq(runShares.run_id, runId)))
+    .get();
+}
+
+/** The share of the run: a run that is shared already keeps its token. */
+export async function shareRun(db: D1Database, row: RunShareRow): Promise<RunShareRow> {
+  await drizzle(db).insert(runShares).values(row).onConflictDoNothing();
+  const stored = await findShareOfRun(db, row.workspace_id, row.run_id);
+  if (stored === undefined) throw new Error(`share token ${row.token} is taken`);
+  return stored;
+}
+
+export async function unshareRun(
+  db: D1Database,
+  workspaceId: string,
+  runId: string,
+): Promise<void> {
+  await drizzle(db)
+    .delete(runShares)
+    .where(and(eq(runShares.workspace_id, workspaceId), eq(runShares.run_id, runId)));
+}

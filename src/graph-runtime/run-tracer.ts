@@ -1,0 +1,78 @@
+import type { Run } from "@langchain/core/tracers/base";
+import {
+  LangChainTracer,
+  type LangChainTracerFields,
+} from "@langchain/core/tracers/tracer_langchain";
+import type { RunPort, RunSpec } from "./protocol.ts";
+import { type RootRun, rootRun } from "./root-run.ts";
+import { traceDestinations } from "./trace-destinations.ts";
+import { TraceQueue } from "./trace-queue.ts";
+
+/** What records a run while it goes on. */
+export type RunTrace = {
+  /** A callback handler for the graph, to be inherited by all that it calls. */
+  tracer: LangChainTracer;
+  /** Ends what is still open. Resolves when all is recorded or lost; never rejects. */
+  close: () => Promise<void>;
+};
+
+/** Null where the run is not to be traced, or cannot be. */
+export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunTrace | null {
+  if (spec.trace === null) return null;
+  const queue = new TraceQueue((batch) => port.trace(batch));
+  const { started_at, metadata } = spec.trace;
+  const root = {
+    ...rootRun(spec.run_id, started_at),
+    // An attempt that continues is given no input: the first one's shows what the run was asked.
+    inputs: spec.resuming ? asRecord(spec.command ?? spec.input) : null,
+  };
+  try {
+    const tracer = new RunTracer({ ...traceDestinations(queue), metadata }, root);
+    return { tracer, close: () => queue.close() };
+  } catch (error) {
+    // The environment asks LangChain's tracer for something impossible: the run goes on without one.
+    console.error({ event: "trace_lost", run_id: spec.run_id, error: String(error) });
+    return null;
+  }
+}
+
+type TracedRoot = RootRun & { inputs: Record<string, unknown> | null };
+
+/**
+ * LangChain's own tracer under its own name, by which LangChain and `traceable` functions find it, so
+ * that what they record becomes part of the trace.
+ */
+class RunTracer extends LangChainTracer {
+  readonly #root: TracedRoot;
+
+  constructor(fields: LangChainTracerFields, root: TracedRoot) {
+    super(fields);
+    this.#root = root;
+  }
+
+  /** LangGraph makes a copy for each graph, with metadata of its own. */
+  override copyWithTracingConfig(
+    config: Parameters<LangChainTracer["copyWithTracingConfig"]>[0],
+  ): LangChainTracer {
+    const { tracingMetadata, tracingTags } = super.copyWithTracingConfig(config);
+    const metadata = tracingMetadata === undefined ? {} : { metadata: tracingMetadata };
+    const copy = new RunTracer({ ...this.fields, ...metadata, tags: tracingTags }, this.#root);
+    copy.runMap = this.runMap;
+    copy.runTreeMap = this.runTreeMap;
+    return copy;
+  }
+
+  override _addRunToRunMap(run: Run): ReturnType<LangChainTracer["_addRunToRunMap"]> {
+    if (run.id !== this.#root.id) return super._addRunToRunMap(run);
+    const start_time = Date.parse(this.#root.start_time);
+    return super._addRunToRunMap({ ...run, start_time, inputs: this.#root.inputs ?? run.inputs });
+  }
+
+  /** Nothing reads the list of children, which would hold every value of the run until its end. */
+  protected override _addChildRun(): void {}
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord ? { ...value } : { input: value };
+}

@@ -1,0 +1,62 @@
+/** More text than this is not a value that anybody reads in a trace; also bounds what building it costs. */
+export const MAX_VALUE_CHARS = 8 * 1024 * 1024;
+
+/** A value that is not recorded, and why. */
+export type Unrecorded = { unrecorded: string };
+
+/**
+ * JSON text of a value that a graph's code made, as tracing clients write it: objects by their `toJSON`
+ * (messages become LangChain's constructor records), Maps as objects, Sets as arrays, errors as
+ * `{name, message}`, BigInts and regular expressions as text, a cycle as `{"result": "[Circular]"}`.
+ * Bytes are only counted: as JSON they would be many times their size. Undefined for what JSON has no
+ * text for. Never throws.
+ */
+export function toTraceJson(value: unknown): string | Unrecorded | undefined {
+  const ancestors: unknown[] = [];
+  let chars = 0;
+  function replace(this: unknown, key: string, projected: unknown): unknown {
+    // Before `toJSON`: that of a Buffer has already made a list of numbers.
+    const original: unknown = Reflect.get(Object(this), key);
+    const shown = isBinary(original) ? describeBytes(original) : plain(projected);
+    chars += key.length + (typeof shown === "string" ? shown.length : 4);
+    if (chars > MAX_VALUE_CHARS) throw new TooLargeError();
+    if (typeof shown !== "object" || shown === null) return shown;
+    while (ancestors.length > 0 && ancestors.at(-1) !== this) ancestors.pop();
+    if (ancestors.includes(shown)) return { result: "[Circular]" };
+    ancestors.push(shown);
+    return shown;
+  }
+  try {
+    return JSON.stringify(value, replace);
+  } catch (error) {
+    if (error instanceof TooLargeError) {
+      return { unrecorded: `larger than ${MAX_VALUE_CHARS} characters` };
+    }
+    // A `toJSON` or a getter of user code failed, or the nesting was too deep.
+    return {
+      unrecorded: `not serialisable: ${error instanceof Error ? error.message : typeof error}`,
+    };
+  }
+}
+
+class TooLargeError extends Error {
+  override readonly name = "TooLargeError";
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof Set) return [...value];
+  if (value instanceof RegExp) return value.toString();
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  return value;
+}
+
+function isBinary(value: unknown): value is ArrayBufferView | ArrayBuffer {
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+}
+
+function describeBytes(value: ArrayBufferView | ArrayBuffer): string {
+  return `[${value.constructor.name} of ${value.byteLength} bytes]`;
+}

@@ -1,0 +1,41 @@
+import { type LocatedRun, locateRuns } from "../run-index/locate.ts";
+import type { FeedbackRun } from "../run-shard/feedback-copies.ts";
+import type { ShardFeedback } from "../run-shard/shard-feedback.ts";
+import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
+
+/** Where the copies of feedback are: beside the runs. */
+export type FeedbackShards = {
+  /** The shards of those runs that are known. With `await`, the others are announced later. */
+  locate: (
+    workspaceId: string,
+    runIds: readonly string[],
+    options: { await: boolean },
+  ) => Promise<LocatedRun[]>;
+  /** Puts copies in place of those with the same ids; the answer names the runs that are there. */
+  put: (ref: ShardRef, rows: ShardFeedback[]) => Promise<FeedbackRun[]>;
+  remove: (ref: ShardRef, ids: string[]) => Promise<void>;
+};
+
+export type FeedbackDeps = {
+  db: D1Database;
+  shards: FeedbackShards;
+  /** Epoch milliseconds. */
+  now: () => number;
+};
+
+export function feedbackDeps(env: Env, now: () => number = Date.now): FeedbackDeps {
+  return {
+    db: env.DB,
+    now,
+    shards: {
+      locate: (workspaceId, runIds, options) => locateRuns(env, workspaceId, runIds, options),
+      put: async (ref, rows) => {
+        const { runs } = await shardStub(env.RUN_SHARDS, ref).putFeedback(ref, rows);
+        return runs;
+      },
+      remove: async (ref, ids) => {
+        await shardStub(env.RUN_SHARDS, ref).deleteFeedback(ids);
+      },
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { type Sql, sql } from "../../db/sql.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../run-shard/tables.ts";
+import { type Condition, condition, joined } from "./condition.ts";
+import { type Family, fieldOf, type Member } from "./fields.ts";
+import type { Predicate, Test } from "./filter-tree.ts";
+import { opposite, testSql } from "./test-condition.ts";
+
+/**
+ * Predicates on what a run may have several of: entries of metadata (key, value), leaves of inputs
+ * and of outputs (key, value), feedback (key, score, value, source, comment, error) and tags.
+ *
+ * The predicates of one family that are direct operands of the same and(...) are a group; any other
+ * predicate is a group of its own: an operand of or(...) or not(...), the whole filter, and always
+ * one on tags, inputs, outputs or metadata as a whole.
+ *
+ * Negative are neq with a value, notlike, and eq with null; all others are positive, neq with null
+ * among them, which asks for a value.
+ *
+ * - A group with a positive predicate holds for a run that has an entry for which all of its
+ *   predicates hold, the negative ones too. So and(eq(key, k), neq(value, v)) is k with another
+ *   value, and and(neq(key, k), eq(value, v)) is v under another key.
+ * - A group of negative predicates alone holds for a run none of whose entries is what any of them
+ *   excludes. So neq(key, k) is a run without k, and and(neq(key, k), neq(value, v)) is one that has
+ *   neither the key k nor the value v, be it under another key.
+ *
+ * It follows that for one predicate neq is the complement of eq, notlike that of like, and both
+ * hold for a run without entries, as eq with null does.
+ */
+export function entryGroup(
+  alias: string,
+  predicates: readonly Predicate[],
+  negated: boolean,
+): Condition {
+  const tests = predicates.map(({ field, test }) => {
+    const { entry } = fieldOf(field);
+    if (entry === undefined) throw new Error(`${field} is not a field of an entry`);
+    return { ...entry, test };
+  });
+  const family = tests[0]?.family;
+  if (family === undefined) throw new Error("a group has a predicate");
+  if (true) {
+    return condition(existsSql(alias, family, tests, negated));
+  }
+  const excluded = tests.map(({ member, test }) =>
+    condition(existsSql(alias, family, [{ member, test: opposite(test) ?? test }], !negated)),
+  );
+  return joined(negated ? "OR" : "AND", excluded);
+}
+
+type MemberTest = { member: Member; test: Test };
+
+/** `from` ends inside of its WHERE: further conditions follow by AND. */
+export type EntrySource = { from: string; columns: Partial<Record<Member, string>> };
+
+function isNegative(test: Test): boolean {
+  return (
+    test.op === "notlike" ||
+    (test.op === "neq" && test.value !== null) ||
+    (test.op === "eq" && test.value === null)
+  );
+}
+
+/** Whether the run has an entry for which all of the tests hold; or that it has none. */
+function existsSql(
+  alias: string,
+  family: Family,
+  tests: readonly MemberTest[],
+  negated: boolean,
+): Sql {
+  const entry = attributeSql(alias, family, tests) ?? generalSql(alias, family, tests);
+  return { text: `${negated ? "NOT " : ""}EXISTS (${entry.text})`, params: entry.params };
+}
+
+/** One attribute by its key and value: found by index, and then a probe for each run. */
+function attributeSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql | null {
+  const key = equalTo(tests, "key");
+  const value = family === "tag" ? "" : equalTo(tests, "value");
+  const complete = tests.length === (family === "tag" ? 1 : 2);
+  if ((family !== "tag" && family !== "metadata") || !complete) return null;
+  if (key === undefined || value === undefined) return null;
+  return attributeProbe(alias, family, sql("?", key), sql("?", value));
+}
+
+/** The subquery is empty for a run without the attribute; key and value are SQL expressions. */
+export function attributeProbe(alias: string, kind: "tag" | "metadata", key: Sql, value: Sql): Sql {
+  return sql(
+    `SELECT 1 FROM run_attributes AS pair
+     WHERE pair.seq = ${alias}.seq AND pair.attribute_id = (
+       SELECT attribute.attribute_id FROM attributes AS attribute
+       WHERE attribute.kind = '${kind}' AND attribute.key = ${key.text}
+         AND attribute.value = ${value.text})`,
+    ...key.params,
+    ...value.params,
+  );
+}
+
+function equalTo(tests: readonly MemberTest[], member: Member): string | undefined {
+  const test = tests.find((candidate) => candidate.member === member)?.test;
+  return test?.op === "eq" && typeof test.value === "string" ? test.value : undefined;
+}
+
+function generalSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql {
+  const { from, columns } = sourceOf(alias, family);
+  const conditions = tests.map(({ member, test }) => {
+    const column = columns[member];
+    if (column === undefined) throw new Error(`${family} has no ${member}`);
+    return condition(testSql(column, test));
+  });
+  const all = joined("AND", conditions);
+  return { text: `SELECT 1 FROM ${from} AND ${all.text}`, params: all.params };
+}
+
+/** The entries of one run. CROSS JOIN keeps SQLite from going over all attributes for each run. */
+export function sourceOf(alias: string, family: Family): EntrySource {
+  switch (family) {
+    case "metadata":
+    case "tag":
+      return {
+        from: `run_attributes AS pair CROSS JOIN attributes AS attribute
+          ON attribute.attribute_id = pair.attribute_id
+          WHERE pair.seq = ${alias}.seq AND attribute.kind = '${family}'`,
+        columns: { key: "attribute.key", value: "attribute.value" },
+      };
+    case "input":
+    case "output": {
+      const number = family === "input" ? PAYLOAD_NUMBER.inputLeaves : PAYLOAD_NUMBER.outputLeaves;
+      return {
+        from: `payloads AS payload CROSS JOIN json_each(payload.body) AS leaf
+          WHERE payload.key = ${alias}.seq * ${PAYLOADS_PER_RUN} + ${number}`,
+        columns: { key: "(leaf.value ->> 0)", value: "(leaf.value ->> 1)" },
+      };
+    }
+    case "feedback":
+      return {
+        from: `feedback AS rating WHERE rating.run_id = ${alias}.id`,
+        columns: {
+          key: "rating.key",
+          score: "rating.score",
+          value: FEEDBACK_VALUE,
+          source: "rating.source",
+          comment: "rating.comment",
+          error: "rating.error",
+        },
+      };
+  }
+}
+
+/** A text without its quotes, and the JSON text of anything else; null for JSON's null. */
+const FEEDBACK_VALUE = `(CASE json_type(rating.value)
+  WHEN 'text' THEN rating.value ->> '$' WHEN 'null' THEN NULL ELSE rating.value END)`;

@@ -1,0 +1,146 @@
+import { clipText } from "../ingest/decode/clip-text.ts";
+import { parseTime } from "../ingest/decode/time.ts";
+import { parseUuid } from "../ingest/decode/uuid.ts";
+import { RUN_TYPES } from "../run-write.ts";
+import { FilterError } from "./filter-error.ts";
+import { type Family, type FieldName, fieldOf, type ValueType } from "./fields.ts";
+import type { Value } from "./filter-tree.ts";
+import { quoted } from "./lexer.ts";
+import { suggestion } from "./nearest-name.ts";
+import type { Argument, Literal } from "./syntax.ts";
+import { parseDuration, scaled } from "./duration.ts";
+
+/** Of metadata, inputs and outputs no more of a key or value is kept. */
+const MAX_LEAF_CHARS = 250;
+const CLIPPED: ReadonlySet<Family> = new Set(["metadata", "input", "output"]);
+
+/** "interrupted" belongs to the vocabulary, though no run of this store has it. */
+const STATUSES = ["pending", "success", "error", "interrupted"];
+
+const VOCABULARIES: Partial<Record<ValueType, readonly string[]>> = {
+  "run type": RUN_TYPES,
+  status: STATUSES,
+};
+
+const MICROS_POWER = 6;
+const PICODOLLARS_POWER = 12;
+
+/** What a value of the type is written like, for messages. */
+export const EXPECTED: Readonly<Record<ValueType, string>> = {
+  text: "a text in quotes",
+  uuid: "a UUID in quotes",
+  "run type": `one of ${RUN_TYPES.map((type) => `"${type}"`).join(", ")}`,
+  status: `one of ${STATUSES.map((status) => `"${status}"`).join(", ")}`,
+  time: 'an ISO 8601 time in quotes such as "2026-01-31T12:00:00Z", from 1970 to 2255',
+  duration: 'a number of seconds, or a duration in quotes such as "5s", "1500ms" or "2m"',
+  number: "a number",
+  usd: "a number (US dollars)",
+  boolean: "true or false",
+  "json text": "a text in quotes, a number, true or false",
+};
+
+/** The argument in the unit of the field's column. Throws a FilterError. */
+export function toFieldValue(name: FieldName, argument: Argument): Value {
+  const { type, entry } = fieldOf(name);
+  const value = isLiteral(argument) ? convert(type, argument) : undefined;
+  if (value === undefined) throw mismatch(name, type, argument);
+  const clipped = entry !== undefined && CLIPPED.has(entry.family);
+  return clipped && typeof value === "string" ? clipText(value, MAX_LEAF_CHARS) : value;
+}
+
+/** For messages. */
+export function describeArgument(argument: Argument): string {
+  switch (argument.kind) {
+    case "string":
+      return quoted(argument.value);
+    case "number":
+      return argument.text;
+    case "boolean":
+      return String(argument.value);
+    case "null":
+      return "null";
+    case "name":
+      return `the name ${argument.name}`;
+    case "list":
+      return "a list";
+    case "call":
+      return `the function ${argument.name}`;
+  }
+}
+
+function convert(type: ValueType, literal: Literal): Value | undefined {
+  switch (type) {
+    case "text":
+      return literal.kind === "string" ? literal.value : undefined;
+    case "json text":
+      return jsonText(literal);
+    case "uuid":
+      return literal.kind === "string" ? (parseUuid(literal.value) ?? undefined) : undefined;
+    case "run type":
+      return member(RUN_TYPES, literal);
+    case "status":
+      return member(STATUSES, literal);
+    case "time":
+      return literal.kind === "string" ? (parseTime(literal.value) ?? undefined) : undefined;
+    case "duration":
+      return literal.kind === "string"
+        ? (parseDuration(literal.value) ?? undefined)
+        : toNumber(literal, MICROS_POWER);
+    case "number":
+      return toNumber(literal, 0);
+    case "usd":
+      return toNumber(literal, PICODOLLARS_POWER);
+    case "boolean":
+      return literal.kind === "boolean" ? Number(literal.value) : undefined;
+  }
+}
+
+function isLiteral(argument: Argument): argument is Literal {
+  return argument.kind !== "name" && argument.kind !== "list" && argument.kind !== "call";
+}
+
+function mismatch(name: FieldName, type: ValueType, argument: Argument): FilterError {
+  const expected = EXPECTED[type];
+  const problem =
+    `${name} is compared with ${expected}, not with ` +
+    `${describeArgument(argument)}${hint(type, argument)}`;
+  return new FilterError(argument.at, problem, expected);
+}
+
+function hint(type: ValueType, argument: Argument): string {
+  switch (argument.kind) {
+    case "string":
+      return suggestion(argument.value, VOCABULARIES[type] ?? []);
+    case "name":
+      return "; a text has to be in quotes";
+    case "list":
+      return "; for several values use in";
+    default:
+      return "";
+  }
+}
+
+function toNumber(literal: Literal, power: number): number | undefined {
+  if (literal.kind !== "number") return undefined;
+  const value = scaled(literal.text, power);
+  if (Number.isFinite(value)) return value;
+  throw new FilterError(literal.at, `the number ${quoted(literal.text)} is too large`, "a number");
+}
+
+/** As a JavaScript program writes it. */
+function jsonText(literal: Literal): string | undefined {
+  switch (literal.kind) {
+    case "string":
+      return literal.value;
+    case "number":
+      return String(toNumber(literal, 0));
+    case "boolean":
+      return String(literal.value);
+    case "null":
+      return undefined;
+  }
+}
+
+function member(known: readonly string[], literal: Literal): string | undefined {
+  return literal.kind === "string" && known.includes(literal.value) ? literal.value : undefined;
+}

@@ -1,0 +1,108 @@
+import type { FunctionName } from "./functions.ts";
+
+/**
+ * What a field's values are compared with. "time" is kept in microseconds, "duration" too, "usd" in
+ * picodollars; "uuid" in lower case with dashes.
+ */
+export type ValueType =
+  | "text"
+  | "uuid"
+  | "run type"
+  | "status"
+  | "time"
+  | "duration"
+  | "number"
+  | "usd"
+  | "boolean"
+  /** Text, with numbers and booleans meaning their JSON text. */
+  | "json text";
+
+/** What a run may have any number of: see entry-condition.ts. */
+export type Family = "metadata" | "input" | "output" | "feedback" | "tag";
+
+export type Member = "key" | "value" | "score" | "source" | "comment" | "error";
+
+export type Field = {
+  type: ValueType;
+  functions: readonly FunctionName[];
+  /** Absent for what a run has once. */
+  entry?: { family: Family; member: Member; paired: boolean };
+};
+
+const TEXT = ["eq", "neq", "in", "like", "notlike", "search"] as const;
+const WORD = ["eq", "neq", "in", "like", "notlike"] as const;
+const AMOUNT = ["eq", "neq", "gt", "gte", "lt", "lte", "in"] as const;
+const BOOLEAN = ["eq", "neq"] as const;
+const LEAVES = ["like", "notlike", "search"] as const;
+
+const uuid: Field = { type: "uuid", functions: WORD };
+const text: Field = { type: "text", functions: TEXT };
+const time: Field = { type: "time", functions: AMOUNT };
+const number: Field = { type: "number", functions: AMOUNT };
+const usd: Field = { type: "usd", functions: AMOUNT };
+
+function entry(
+  family: Family,
+  member: Member,
+  type: ValueType = "text",
+  functions: readonly FunctionName[] = TEXT,
+): Field {
+  return { type, functions, entry: { family, member, paired: true } };
+}
+
+function unpaired(
+  family: Family,
+  member: Member,
+  type: ValueType,
+  functions: readonly FunctionName[],
+): Field {
+  return { type, functions, entry: { family, member, paired: false } };
+}
+
+export const FIELDS = {
+  id: uuid,
+  trace_id: uuid,
+  parent_run_id: uuid,
+  reference_example_id: uuid,
+  thread_id: text,
+  name: text,
+  run_type: { type: "run type", functions: WORD },
+  status: { type: "status", functions: WORD },
+  start_time: time,
+  end_time: time,
+  first_token_time: time,
+  latency: { type: "duration", functions: AMOUNT },
+  error: text,
+  is_root: { type: "boolean", functions: BOOLEAN },
+  execution_order: { type: "number", functions: BOOLEAN },
+  total_tokens: number,
+  prompt_tokens: number,
+  completion_tokens: number,
+  total_cost: usd,
+  prompt_cost: usd,
+  completion_cost: usd,
+  tags: unpaired("tag", "key", "text", ["has", ...TEXT]),
+  inputs: unpaired("input", "value", "text", LEAVES),
+  outputs: unpaired("output", "value", "text", LEAVES),
+  metadata: unpaired("metadata", "value", "text", ["has", "exists", "search"]),
+  metadata_key: entry("metadata", "key"),
+  metadata_value: entry("metadata", "value", "json text"),
+  input_key: entry("input", "key"),
+  input_value: entry("input", "value", "json text"),
+  output_key: entry("output", "key"),
+  output_value: entry("output", "value", "json text"),
+  feedback_key: entry("feedback", "key"),
+  feedback_score: entry("feedback", "score", "number", AMOUNT),
+  feedback_value: entry("feedback", "value", "json text"),
+  feedback_source: entry("feedback", "source"),
+  feedback_comment: entry("feedback", "comment"),
+  feedback_error: entry("feedback", "error", "boolean", BOOLEAN),
+} as const satisfies Record<string, Field>;
+
+export type FieldName = keyof typeof FIELDS;
+
+export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
+
+export function fieldOf(name: FieldName): Field {
+  return FIELDS[name];
+}

@@ -1,0 +1,171 @@
+import type { Leaf } from "../run-write.ts";
+import { functionName, takeArguments, toField, toText } from "./call-arguments.ts";
+import { describeArgument, EXPECTED, toFieldValue } from "./field-value.ts";
+import { type FieldName, fieldOf } from "./fields.ts";
+import { FilterError, unexpected } from "./filter-error.ts";
+import type { Filter, Predicate, Test } from "./filter-tree.ts";
+import type { FunctionName } from "./functions.ts";
+import { quoted } from "./lexer.ts";
+import { lowerAscii } from "./like-pattern.ts";
+import { METADATA_OBJECT, metadataLeaves } from "./metadata-leaves.ts";
+import { type Argument, type Call, parseSyntax } from "./syntax.ts";
+
+/** Of one search(text): each is looked for in every text of a run. */
+const MAX_WORDS = 32;
+
+const WORD = /[\p{L}\p{M}\p{N}_]{2,}/gu;
+
+const PREDICATE = 'a condition such as eq(name, "x")';
+
+/** The functions of a field and a value that make one test. */
+type Comparison = Exclude<FunctionName, "and" | "or" | "not" | "has" | "exists">;
+
+/**
+ * The checked tree of a filter text. Throws a FilterError for a text that does not follow the
+ * grammar, names an unknown function or field, or compares a field with a value that none of its
+ * values can be.
+ */
+export function parseFilter(text: string): Filter {
+  return toFilter(parseSyntax(text));
+}
+
+function toFilter(call: Call): Filter {
+  const name = functionName(call);
+  switch (name) {
+    case "and":
+    case "or":
+      if (call.args.length === 0) {
+        throw new FilterError(call.end, `${name} needs at least one condition`, PREDICATE);
+      }
+      return { kind: name, operands: call.args.map(toCondition) };
+    case "not": {
+      const [operand] = takeArguments(call, "a condition");
+      return { kind: "not", operand: toCondition(operand) };
+    }
+    case "search":
+      return call.args.length === 1 ? toWords(call) : toPredicate(call, name);
+    case "exists":
+      return toMetadataKey(call);
+    case "has":
+      return toMembership(call);
+    default:
+      return toPredicate(call, name);
+  }
+}
+
+function toCondition(argument: Argument): Filter {
+  if (argument.kind === "call") return toFilter(argument);
+  throw unexpected(argument.at, PREDICATE, describeArgument(argument));
+}
+
+function toPredicate(call: Call, name: Comparison): Predicate {
+  const values = name === "in" ? "a list of values" : name === "search" ? "a text" : "a value";
+  const [first, second] = takeArguments(call, "a field", values);
+  const field = toField(first, name);
+  return rootPredicate(field, second, toTest(name, field, second));
+}
+
+function toTest(name: Comparison, field: FieldName, argument: Argument): Test {
+  switch (name) {
+    case "eq":
+    case "neq":
+      return { op: name, value: argument.kind === "null" ? null : toFieldValue(field, argument) };
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
+      return { op: name, value: Number(toFieldValue(field, argument)) };
+    case "in":
+      return { op: "in", values: toList(field, argument) };
+    case "like":
+    case "notlike":
+      return { op: name, pattern: toText(argument, `${name} takes a pattern in quotes`) };
+    case "search":
+      return { op: "contains", text: toSearchText(argument) };
+  }
+}
+
+/** is_root is whether there is a parent, and so is the old execution_order = 1. */
+function rootPredicate(field: FieldName, argument: Argument, test: Test): Predicate {
+  if (field !== "is_root" && field !== "execution_order") {
+    return { kind: "predicate", field, test };
+  }
+  if ((test.op !== "eq" && test.op !== "neq") || test.value === null) {
+    throw unexpected(argument.at, EXPECTED[fieldOf(field).type], describeArgument(argument));
+  }
+  if (field === "execution_order" && test.value !== 1) {
+    const problem = "execution_order is compared with 1 only, which means the root run of a trace";
+    throw new FilterError(argument.at, problem, "1");
+  }
+  const root = (test.op === "eq") === (test.value === 1);
+  return {
+    kind: "predicate",
+    field: "parent_run_id",
+    test: { op: root ? "eq" : "neq", value: null },
+  };
+}
+
+function toMembership(call: Call): Filter {
+  const [first, second] = takeArguments(call, "a field", "a text");
+  const field = toField(first, "has");
+  if (field !== "metadata") {
+    return { kind: "predicate", field, test: { op: "eq", value: toFieldValue(field, second) } };
+  }
+  const json = toText(
+    second,
+    'has takes a JSON object in quotes such as "{\\"env\\": \\"prod\\"}"',
+  );
+  return { kind: "metadata", leaves: toLeaves(json, second.at) };
+}
+
+function toMetadataKey(call: Call): Filter {
+  const [first, second] = takeArguments(call, "metadata", "a key");
+  toField(first, "exists");
+  return { kind: "metadata key", key: toText(second, "exists takes a metadata key in quotes") };
+}
+
+function toWords(call: Call): Filter {
+  const [argument] = takeArguments(call, "a text");
+  const text = toText(argument, "search takes a text in quotes");
+  const words = [...new Set((text.match(WORD) ?? []).map(lowerAscii))];
+  if (words.length === 0) {
+    const expected = "a word of two or more letters, digits or underscores";
+    throw new FilterError(
+      argument.at,
+      `search needs ${expected}; ${quoted(text)} has none`,
+      expected,
+    );
+  }
+  if (words.length > MAX_WORDS) {
+    const problem = `search takes at most ${MAX_WORDS} words, not ${words.length}`;
+    throw new FilterError(argument.at, problem, `at most ${MAX_WORDS} words`);
+  }
+  return { kind: "words", words };
+}
+
+function toLeaves(json: string, at: number): Leaf[] {
+  const leaves = metadataLeaves(json);
+  if (leaves !== null) return leaves;
+  const problem = `has(metadata, ...) takes ${METADATA_OBJECT}, not ${quoted(json)}`;
+  throw new FilterError(at, problem, METADATA_OBJECT);
+}
+
+function toList(field: FieldName, argument: Argument): (string | number)[] {
+  if (argument.kind !== "list") {
+    const problem = `in takes a list such as ["a", "b"], not ${describeArgument(argument)}`;
+    throw new FilterError(argument.at, problem, "a list in square brackets");
+  }
+  return argument.items.map((item) => {
+    if (item.kind === "null") {
+      const problem = `null cannot be in a list; use or(eq(${field}, null), ...)`;
+      throw new FilterError(item.at, problem, EXPECTED[fieldOf(field).type]);
+    }
+    return toFieldValue(field, item);
+  });
+}
+
+function toSearchText(argument: Argument): string {
+  const text = toText(argument, "search takes a text in quotes");
+  if (text !== "") return text;
+  throw new FilterError(argument.at, "search needs a text that is not empty", "a text in quotes");
+}

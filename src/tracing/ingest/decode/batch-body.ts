@@ -1,0 +1,97 @@
+import { invalidField } from "../../../http/errors.ts";
+import type { RunWrite } from "../../run-write.ts";
+import type { RunFailure } from "../run-failure.ts";
+import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
+import { scanItems, scanMembers, skipSpace, skipValue } from "./json-text.ts";
+import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
+import { readRun } from "./run-body.ts";
+import type { SourceTexts } from "./run-payloads.ts";
+import { payloadTexts } from "./run-json.ts";
+import { parseUuid } from "./uuid.ts";
+
+const KINDS = ["post", "patch"] as const;
+
+type Kind = (typeof KINDS)[number];
+
+/** Where in the document a run is, and the texts of its payloads. */
+type RunSource = { start: number; end: number; texts: SourceTexts };
+
+/**
+ * Decodes `{"post": [run, ...], "patch": [run, ...]}`, either of which may be missing or null. A run
+ * that is not valid is a failure and leaves the others as they are; a document that is not valid
+ * throws an ApiError "validation".
+ */
+export function decodeBatch(bytes: Uint8Array): { writes: RunWrite[]; failures: RunFailure[] } {
+  const { value, text } = parseDocument(bytes);
+  const runs = runsOf(value);
+  const sources = locateRuns(text);
+  const writes: RunWrite[] = [];
+  const failures: RunFailure[] = [];
+  for (const kind of KINDS) {
+    for (const [index, run] of runs[kind].entries()) {
+      const place = `${kind}[${index}]`;
+      const source = sources[kind][index];
+      if (source === undefined) throw new Error(`${place} is not in the text`);
+      try {
+        checkJson(run, text.slice(source.start, source.end));
+        writes.push(readRun(kind, run, { identity: "required", texts: source.texts }));
+      } catch (error) {
+        if (error instanceof InvalidRun) failures.push(toRunFailure(place, error));
+        else if (error instanceof InvalidJson) {
+          failures.push(malformed(idOf(run), place, error.message));
+        } else throw error;
+      }
+    }
+  }
+  return { writes, failures };
+}
+
+function parseDocument(bytes: Uint8Array): JsonValue {
+  try {
+    return parseUnchecked(bytes);
+  } catch (error) {
+    if (!(error instanceof InvalidJson)) throw error;
+    throw invalidField(["body"], `the body ${error.message}`, "json_invalid");
+  }
+}
+
+function runsOf(body: unknown): Record<Kind, unknown[]> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw invalidField(["body"], "Input should be an object", "dict_type");
+  }
+  const runs: Record<Kind, unknown[]> = { post: [], patch: [] };
+  for (const [key, value] of Object.entries(body)) {
+    if (key !== "post" && key !== "patch") {
+      throw invalidField(["body", key], "Extra inputs are not permitted", "extra_forbidden");
+    }
+    if (value === null) continue;
+    if (!Array.isArray(value)) {
+      throw invalidField(["body", key], "Input should be a valid list", "list_type");
+    }
+    runs[key] = value;
+  }
+  return runs;
+}
+
+function locateRuns(text: string): Record<Kind, RunSource[]> {
+  const sources: Record<Kind, RunSource[]> = { post: [], patch: [] };
+  scanMembers(text, skipSpace(text, 0), (key, start) => {
+    if ((key !== "post" && key !== "patch") || text[start] !== "[") return skipValue(text, start);
+    const located: RunSource[] = [];
+    sources[key] = located;
+    return scanItems(text, start, (itemStart) => {
+      const { texts, end } =
+        text[itemStart] === "{"
+          ? payloadTexts(text, itemStart)
+          : { texts: {}, end: skipValue(text, itemStart) };
+      located.push({ start: itemStart, end, texts });
+      return end;
+    });
+  });
+  return sources;
+}
+
+function idOf(run: unknown): string | null {
+  const id = typeof run === "object" && run !== null ? Reflect.get(run, "id") : null;
+  return typeof id === "string" ? parseUuid(id) : null;
+}

@@ -1,0 +1,80 @@
+import type { ByteWindow } from "./byte-window.ts";
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const TAB = 9;
+const DASH = 45;
+
+const CRLF = [CR, LF];
+const LF_ONLY = [LF];
+
+/** The line `--boundary` that separates parts, after CRLF or a bare LF. */
+export class Delimiter {
+  /** `--boundary`, without what ends the line before. */
+  readonly line: Uint8Array;
+  readonly #afterLf: Uint8Array;
+  /** Which line ends the client uses: a length that is one off must not pass for the other kind. */
+  endsWithCrLf = true;
+
+  constructor(boundary: string) {
+    this.line = new TextEncoder().encode(`--${boundary}`);
+    this.#afterLf = new TextEncoder().encode(`\n--${boundary}`);
+  }
+
+  /** Its length when it is there, false when it is not, undefined when that needs more bytes. */
+  matchAt(window: ByteWindow, offset: number): number | false | undefined {
+    const lineEnd = this.endsWithCrLf ? CRLF : LF_ONLY;
+    for (const [index, expected] of lineEnd.entries()) {
+      const byte = window.at(offset + index);
+      if (byte === undefined) return undefined;
+      if (byte !== expected) return false;
+    }
+    return this.#lineAt(window, offset, lineEnd.length);
+  }
+
+  /** The same where a line has just begun. */
+  matchLineAt(window: ByteWindow, offset: number): number | false | undefined {
+    return this.#lineAt(window, offset, 0);
+  }
+
+  /**
+   * Looks for the first one, after line ends of either kind. `end` is where the bytes before it end,
+   * `length` its own; when there is none yet, no byte before `clear` belongs to one.
+   */
+  find(window: ByteWindow): { end: number; length: number } | { clear: number } {
+    let from = 0;
+    for (;;) {
+      const lf = window.indexOf(this.#afterLf, from);
+      // The start of a delimiter may be at the very end, with the CR before it.
+      if (lf === -1) return { clear: Math.max(0, window.length - this.#afterLf.byteLength) };
+      const end = lf > 0 && window.at(lf - 1) === CR ? lf - 1 : lf;
+      const after = lf + this.#afterLf.byteLength;
+      const isWhole = endsLine(window, after);
+      if (isWhole === undefined) return { clear: end };
+      if (isWhole) return { end, length: after - end };
+      from = lf + 1;
+    }
+  }
+
+  #lineAt(window: ByteWindow, offset: number, lineEnd: number): number | false | undefined {
+    const { line } = this;
+    const start = offset + lineEnd;
+    for (let index = 0; index < line.byteLength; index += 1) {
+      const byte = window.at(start + index);
+      if (byte === undefined) return undefined;
+      if (byte !== line[index]) return false;
+    }
+    return lineEnd + line.byteLength;
+  }
+}
+
+/** Whether a boundary may end at `offset`: otherwise the text only begins like one. */
+function endsLine(window: ByteWindow, offset: number): boolean | undefined {
+  const byte = window.at(offset);
+  if (byte !== DASH) {
+    return byte === undefined ? undefined : [CR, LF, SPACE, TAB].includes(byte);
+  }
+  const next = window.at(offset + 1);
+  return next === undefined ? undefined : next === DASH;
+}

@@ -1,0 +1,25 @@
+import type { RunFailure } from "../run-failure.ts";
+
+/** One run that is refused; `field` is "" when it is not even an object. */
+export class InvalidRun extends Error {
+  override readonly name = "InvalidRun";
+  readonly runId: string | undefined;
+  readonly field: string;
+
+  constructor(runId: string | undefined, field: string, message: string) {
+    super(message);
+    this.runId = runId;
+    this.field = field;
+  }
+}
+
+/** `place` says where in the request the run is: `post[3]`, or the name of a part. */
+export function toRunFailure(place: string, error: InvalidRun): RunFailure {
+  const field = error.field === "" ? place : `${place}.${error.field}`;
+  return malformed(error.runId ?? null, field, error.message);
+}
+
+/** Something that is not well-formed, whether or not it says which run it is of. */
+export function malformed(runId: string | null, field: string, message: string): RunFailure {
+  return { runId, field, message: `${field}: ${message}`, status: 422 };
+}

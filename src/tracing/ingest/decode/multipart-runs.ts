@@ -1,0 +1,128 @@
+import { InvalidJson, type JsonValue, parseJsonValue } from "./json-value.ts";
+import { malformed } from "./invalid-run.ts";
+import { multipartBoundary, type MultipartLimits, MultipartReader } from "./multipart.ts";
+import { type Part, PartTooLarge } from "./part-body.ts";
+import { type PartName, parsePartName } from "./part-name.ts";
+import { type Assembled, RunAssembly } from "./run-assembly.ts";
+
+export type MultipartRunLimits = MultipartLimits & {
+  /** Of one JSON part; attachments are not held. */
+  maxPartBytes: number;
+};
+
+export type MultipartItem =
+  | Assembled
+  | { type: "feedback"; id: string; value: unknown }
+  | {
+      type: "attachment";
+      runId: string;
+      name: string;
+      mimeType: string;
+      /** In bytes; null when the client does not say. */
+      length: number | null;
+      /** To be read, if at all, before the next item is asked for. */
+      stream: ReadableStream<Uint8Array>;
+    };
+
+const DEFAULT_MIME_TYPE = "application/octet-stream";
+
+/**
+ * Decodes a multipart request into runs, attachments and feedback, each as soon as it is complete; a
+ * run comes after its attachments when they follow each other in the request. A part that is not
+ * valid fails its run only. Broken framing throws an ApiError, after what was complete before it.
+ */
+export async function* decodeMultipartRuns(
+  source: AsyncIterable<Uint8Array>,
+  contentType: string | null,
+  limits: MultipartRunLimits,
+): AsyncGenerator<MultipartItem> {
+  const reader = new MultipartReader(source, multipartBoundary(contentType), limits);
+  const assembly = new RunAssembly();
+  try {
+    for (;;) {
+      const next = reader.next();
+      const part = next instanceof Promise ? await next : next;
+      if (part === null) break;
+      const name = parsePartName(part.name);
+      // Before the part is read: what is wrong with it is nothing to the run before.
+      if ("runId" in name && name.runId !== null) {
+        for (const item of assembly.turnTo(name.runId)) yield item;
+      }
+      const items = itemsOf(part, name, assembly, limits);
+      for (const item of items instanceof Promise ? await items : items) yield item;
+    }
+    for (const item of assembly.end()) yield item;
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** Waits only for a part that is not here yet. */
+function itemsOf(
+  part: Part,
+  name: PartName,
+  assembly: RunAssembly,
+  limits: MultipartRunLimits,
+): MultipartItem[] | Promise<MultipartItem[]> {
+  switch (name.type) {
+    case "run":
+    case "field":
+      return withJson(part, limits, (result) =>
+        "json" in result ? assembly.add(name, result.json) : assembly.fail(name, result.reason),
+      );
+    case "feedback":
+      return withJson(part, limits, (result) => [
+        "json" in result
+          ? { type: "feedback", id: name.feedbackId, value: result.json.value }
+          : { type: "failure", failure: malformed(null, part.name, result.reason) },
+      ]);
+    case "attachment":
+      return [
+        {
+          type: "attachment",
+          runId: name.runId,
+          name: name.attachment,
+          mimeType: part.contentType === "" ? DEFAULT_MIME_TYPE : part.contentType,
+          length: part.length,
+          stream: part.stream(),
+        },
+      ];
+    case "invalid":
+      return [{ type: "failure", failure: malformed(name.runId, part.name, name.reason) }];
+  }
+}
+
+type PartJson = { json: JsonValue } | { reason: string };
+
+function withJson(
+  part: Part,
+  limits: MultipartRunLimits,
+  use: (result: PartJson) => MultipartItem[],
+): MultipartItem[] | Promise<MultipartItem[]> {
+  let bytes: Uint8Array | Promise<Uint8Array>;
+  try {
+    bytes = part.bytes(limits.maxPartBytes);
+  } catch (error) {
+    return use({ reason: reasonOf(error) });
+  }
+  if (!(bytes instanceof Promise)) return use(parse(bytes));
+  return bytes.then(
+    (bytes) => use(parse(bytes)),
+    (error: unknown) => use({ reason: reasonOf(error) }),
+  );
+}
+
+function parse(bytes: Uint8Array): PartJson {
+  try {
+    return { json: parseJsonValue(bytes) };
+  } catch (error) {
+    return { reason: reasonOf(error) };
+  }
+}
+
+/** Of what fails one run; anything else is thrown on. */
+function reasonOf(error: unknown): string {
+  if (error instanceof InvalidJson) return error.message;
+  if (error instanceof PartTooLarge) return `is ${error.message}`;
+  throw error;
+}

@@ -1,0 +1,181 @@
+import { ApiError } from "../../../http/errors.ts";
+import { ByteWindow } from "./byte-window.ts";
+import { Delimiter } from "./delimiter.ts";
+import { parseHeaderValue } from "./header-value.ts";
+import { Part } from "./part-body.ts";
+import { parsePartHead } from "./part-head.ts";
+
+export type MultipartLimits = { maxParts: number };
+
+const MAX_HEAD_BYTES = 16 * 1024;
+
+const MAX_BOUNDARY_CHARS = 200;
+
+const LF = 10;
+const CR = 13;
+const DASH = 45;
+
+/**
+ * The boundary that a request's Content-Type names. Throws "unsupported_media_type" for anything but
+ * multipart/form-data, "bad_request" without a usable boundary.
+ */
+export function multipartBoundary(contentType: string | null): string {
+  const { value, parameters } = parseHeaderValue(contentType ?? "");
+  if (value.toLowerCase() !== "multipart/form-data") {
+    throw new ApiError(
+      "unsupported_media_type",
+      `Content-Type is "${value}"; send multipart/form-data`,
+    );
+  }
+  const boundary = parameters.get("boundary") ?? "";
+  if (boundary === "" || boundary.length > MAX_BOUNDARY_CHARS) {
+    throw new ApiError("bad_request", "Content-Type has no valid boundary parameter");
+  }
+  return boundary;
+}
+
+/**
+ * Reads multipart/form-data part by part, holding no more than a chunk of its input. Throws an
+ * ApiError "bad_request" where the framing is broken, after which nothing can be read.
+ */
+export class MultipartReader {
+  readonly #window: ByteWindow;
+  readonly #delimiter: Delimiter;
+  readonly #limits: MultipartLimits;
+  #state: "before" | "parts" | "end" = "before";
+  #parts = 0;
+  #current: Part | null = null;
+  #head = { lineStart: 0, scanned: 0, lines: 0 };
+
+  constructor(source: AsyncIterable<Uint8Array>, boundary: string, limits: MultipartLimits) {
+    this.#window = new ByteWindow(source);
+    this.#delimiter = new Delimiter(boundary);
+    this.#limits = limits;
+  }
+
+  /**
+   * The next part, at once when its headers are here already; null after the last one, when the
+   * input has been read to its end.
+   */
+  next(): Part | null | Promise<Part | null> {
+    return this.#nextNow() ?? this.#nextLater();
+  }
+
+  /** Says that no more will be read. */
+  cancel(): Promise<void> {
+    return this.#window.cancel();
+  }
+
+  async #nextLater(): Promise<Part | null> {
+    for (;;) {
+      const part = this.#nextNow();
+      if (part !== undefined) return part;
+      if (this.#state === "end") {
+        // What follows has no meaning, but a checksum may come at the end.
+        while (await this.#window.fill()) this.#window.take(this.#window.length);
+        return null;
+      }
+      if (!(await this.#window.fill())) throw this.#truncated();
+    }
+  }
+
+  /** Undefined when more input is needed, and always after the last part. */
+  #nextNow(): Part | undefined {
+    if (this.#state === "before" && !this.#enter()) return undefined;
+    while (this.#current !== null && !this.#current.isDone) {
+      if (this.#current.sliceNow() === undefined) return undefined;
+    }
+    this.#current = null;
+    if (this.#state === "end") return undefined;
+    const end = this.#headEnd();
+    if (end === undefined) return undefined;
+    const { lineStart } = this.#head;
+    this.#head = { lineStart: 0, scanned: 0, lines: 0 };
+    this.#parts += 1;
+    if (this.#parts > this.#limits.maxParts) {
+      throw new ApiError(
+        "payload_too_large",
+        `Multipart body has more than ${this.#limits.maxParts} parts`,
+      );
+    }
+    const head = parsePartHead(this.#window.take(end).subarray(0, lineStart));
+    this.#current = new Part(head, this.#window, this.#delimiter);
+    return this.#current;
+  }
+
+  /** Finds the first boundary. What is before it is read like a part that nobody wants. */
+  #enter(): boolean {
+    const length = this.#delimiter.matchLineAt(this.#window, 0);
+    if (length === undefined) return false;
+    if (length === false) {
+      const preamble = { name: "(before the first boundary)", contentType: "", length: null };
+      this.#current = new Part(preamble, this.#window, this.#delimiter);
+    } else {
+      this.#window.take(length);
+    }
+    this.#state = "parts";
+    return true;
+  }
+
+  /** Where the headers of the next part end, after the blank line; undefined when not here yet. */
+  #headEnd(): number | undefined {
+    const window = this.#window;
+    const head = this.#head;
+    if (head.lines === 0 && window.at(0) === DASH) {
+      const second = window.at(1);
+      if (second === DASH) {
+        window.take(2);
+        this.#state = "end";
+      } else if (second !== undefined) {
+        throw malformedBoundary();
+      }
+      return undefined;
+    }
+    for (;;) {
+      const lf = window.indexOf(LF, head.scanned);
+      head.scanned = lf === -1 ? window.length : lf + 1;
+      if (head.scanned > MAX_HEAD_BYTES) {
+        throw new ApiError(
+          "bad_request",
+          `The headers of a multipart part are larger than ${MAX_HEAD_BYTES} bytes`,
+        );
+      }
+      if (lf === -1) return undefined;
+      if (head.lines === 0) {
+        if (!isBlank(window.view(0, lf))) throw malformedBoundary();
+        this.#delimiter.endsWithCrLf = window.at(lf - 1) === CR;
+      } else if (isEmptyLine(window.view(head.lineStart, lf))) {
+        return lf + 1;
+      }
+      head.lines += 1;
+      head.lineStart = lf + 1;
+    }
+  }
+
+  #truncated(): ApiError {
+    const current = this.#current;
+    if (this.#state === "before" || (this.#parts === 0 && current !== null)) {
+      return new ApiError("bad_request", "Request body does not contain the multipart boundary");
+    }
+    const where = current === null || current.isDone ? "" : `, within part "${current.name}"`;
+    return new ApiError(
+      "bad_request",
+      `Multipart body is cut off: it ends before its final boundary${where}`,
+    );
+  }
+}
+
+function isBlank(line: Uint8Array): boolean {
+  return line.every((byte) => byte === 32 || byte === 9 || byte === CR);
+}
+
+function isEmptyLine(line: Uint8Array): boolean {
+  return line.byteLength === 0 || (line.byteLength === 1 && line[0] === CR);
+}
+
+function malformedBoundary(): ApiError {
+  return new ApiError(
+    "bad_request",
+    "A multipart boundary is followed by neither a new line nor --",
+  );
+}

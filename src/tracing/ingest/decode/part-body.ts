@@ -1,0 +1,152 @@
+import type { ByteWindow } from "./byte-window.ts";
+import type { Delimiter } from "./delimiter.ts";
+import { invalidPart, type PartHead } from "./part-head.ts";
+
+/** A part that is larger than what its reader can hold; the parts after it can still be read. */
+export class PartTooLarge extends Error {
+  override readonly name = "PartTooLarge";
+}
+
+/**
+ * One part of a multipart body. Its content is read once, with `bytes` or as a stream; what is not
+ * read when the next part is asked for is skipped. Both end with an ApiError "bad_request" when no
+ * boundary follows the content.
+ */
+export class Part {
+  readonly name: string;
+  /** "" when the part says nothing. */
+  readonly contentType: string;
+  /** In bytes; null when the part does not declare it, and the content ends at the boundary. */
+  readonly length: number | null;
+  readonly #window: ByteWindow;
+  readonly #delimiter: Delimiter;
+  /** Of the content, from what is not consumed yet to its end; null until the end is found. */
+  #remaining: number | null;
+  /** The length of the boundary there, when that is how the end was found. */
+  #foundBoundary: number | null = null;
+  #isDone = false;
+
+  constructor(head: PartHead, window: ByteWindow, delimiter: Delimiter) {
+    this.name = head.name;
+    this.contentType = head.contentType;
+    this.length = head.length;
+    this.#remaining = head.length;
+    this.#window = window;
+    this.#delimiter = delimiter;
+  }
+
+  /** Whether the content and the boundary after it are consumed. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /**
+   * All of the content: at once when it is here already. Throws PartTooLarge. The bytes are a view
+   * of a larger buffer.
+   */
+  bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
+    this.#locateEnd();
+    const size = this.#remaining;
+    if (size !== null && size > maxBytes) throw this.#tooLarge(maxBytes);
+    if (size !== null && size <= this.#window.length) {
+      const boundary = this.#boundaryAt(size);
+      if (boundary !== undefined) {
+        const content = this.#window.take(size);
+        this.#finish(boundary);
+        return content;
+      }
+    }
+    return this.#collect(maxBytes);
+  }
+
+  /** The content as it arrives; nothing is read ahead of the stream's reader. */
+  stream(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const slice = await this.slice();
+          if (slice === null) controller.close();
+          else controller.enqueue(slice);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** The next bytes of the content, null at its end. */
+  async slice(): Promise<Uint8Array | null> {
+    for (;;) {
+      const slice = this.sliceNow();
+      if (slice !== undefined) return slice;
+      if (!(await this.#window.fill())) throw this.#truncated();
+    }
+  }
+
+  /** The same, and undefined when that has to wait for more input. */
+  sliceNow(): Uint8Array | null | undefined {
+    if (this.#isDone) return null;
+    if (this.#remaining === null) {
+      const clear = this.#locateEnd();
+      if (clear === 0) return undefined;
+      if (clear !== null) return this.#window.take(clear);
+    }
+    if (this.#remaining !== null && this.#remaining > 0) {
+      const count = Math.min(this.#remaining, this.#window.length);
+      if (count === 0) return undefined;
+      this.#remaining -= count;
+      return this.#window.take(count);
+    }
+    const boundary = this.#boundaryAt(0);
+    if (boundary === undefined) return undefined;
+    this.#finish(boundary);
+    return null;
+  }
+
+  async #collect(maxBytes: number): Promise<Uint8Array> {
+    const whole = this.#remaining === null ? null : new Uint8Array(this.#remaining);
+    const slices: Uint8Array[] = [];
+    let size = 0;
+    for (let slice = await this.slice(); slice !== null; slice = await this.slice()) {
+      if (size + slice.byteLength > maxBytes) throw this.#tooLarge(maxBytes);
+      if (whole === null) slices.push(slice);
+      else whole.set(slice, size);
+      size += slice.byteLength;
+    }
+    if (whole !== null) return whole;
+    const [only] = slices;
+    return slices.length === 1 && only !== undefined ? only : Buffer.concat(slices, size);
+  }
+
+  /** Null when the end is known; otherwise how many bytes are before it for sure. */
+  #locateEnd(): number | null {
+    if (this.#remaining !== null) return null;
+    const found = this.#delimiter.find(this.#window);
+    if ("clear" in found) return found.clear;
+    this.#remaining = found.end;
+    this.#foundBoundary = found.length;
+    return null;
+  }
+
+  /** The length of the boundary that must be at `offset`; undefined when that is not here yet. */
+  #boundaryAt(offset: number): number | undefined {
+    if (this.#foundBoundary !== null) return this.#foundBoundary;
+    const length = this.#delimiter.matchAt(this.#window, offset);
+    if (length === false) {
+      throw invalidPart(this.name, `its length is ${this.length}, but no boundary follows there`);
+    }
+    return length;
+  }
+
+  #finish(boundary: number): void {
+    this.#window.take(boundary);
+    this.#isDone = true;
+  }
+
+  #tooLarge(maxBytes: number): PartTooLarge {
+    return new PartTooLarge(`larger than ${maxBytes} bytes`);
+  }
+
+  #truncated(): Error {
+    return invalidPart(this.name, "the request body ends before the boundary that follows it");
+  }
+}

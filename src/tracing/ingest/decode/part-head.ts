@@ -1,0 +1,93 @@
+import { ApiError } from "../../../http/errors.ts";
+import { formatHeaderValue, type HeaderValue, parseHeaderValue } from "./header-value.ts";
+
+export type PartHead = {
+  name: string;
+  /** Without the `length` parameter; "" when the part says nothing. */
+  contentType: string;
+  /** Of the body in bytes, if declared. */
+  length: number | null;
+};
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+/** Reads the headers of one part, without the blank line that ends them. Throws "bad_request". */
+export function parsePartHead(bytes: Uint8Array): PartHead {
+  const headers = parseHeaders(decode(bytes).trim());
+  const disposition = parseHeaderValue(headers.get("content-disposition") ?? "");
+  const escaped = disposition.parameters.get("name");
+  if (escaped === undefined || escaped === "") {
+    throw new ApiError("bad_request", "A multipart part has no name in its Content-Disposition");
+  }
+  const name = unescapeName(escaped);
+  if (disposition.value.toLowerCase() !== "form-data") {
+    throw invalidPart(name, `its Content-Disposition is "${disposition.value}", not form-data`);
+  }
+  if (headers.has("content-encoding")) {
+    throw invalidPart(name, "Content-Encoding is not allowed on a part, only on the whole request");
+  }
+  const transferEncoding = headers.get("content-transfer-encoding") ?? "binary";
+  if (!/^(binary|8bit|7bit)$/i.test(transferEncoding)) {
+    throw invalidPart(name, `Content-Transfer-Encoding "${transferEncoding}" is not supported`);
+  }
+  const type = parseHeaderValue(headers.get("content-type") ?? "");
+  return {
+    name,
+    contentType: formatHeaderValue(type, "length"),
+    length: declaredLength(name, headers.get("content-length"), type),
+  };
+}
+
+/** What is wrong with the framing of a part; it spoils the rest of the request. */
+export function invalidPart(name: string, reason: string): ApiError {
+  return new ApiError("bad_request", `Multipart part "${name}": ${reason}`);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new ApiError("bad_request", "The headers of a multipart part are not UTF-8");
+  }
+}
+
+function parseHeaders(block: string): Map<string, string> {
+  const headers = new Map<string, string>();
+  if (block === "") return headers;
+  // A line that begins with a space goes on with the one before.
+  for (const line of block.replaceAll(/\r?\n[ \t]+/g, " ").split(/\r?\n/)) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) {
+      throw new ApiError("bad_request", `Multipart header line without a name: "${head(line)}"`);
+    }
+    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return headers;
+}
+
+function declaredLength(
+  name: string,
+  header: string | undefined,
+  type: HeaderValue,
+): number | null {
+  const parameter = type.parameters.get("length");
+  if (header !== undefined && parameter !== undefined && header !== parameter) {
+    throw invalidPart(name, `Content-Length is ${header}, but its type says length=${parameter}`);
+  }
+  const text = header ?? parameter;
+  if (text === undefined) return null;
+  const length = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(length)) {
+    throw invalidPart(name, `its length "${head(text)}" is not a number of bytes`);
+  }
+  return length;
+}
+
+/** Browsers and urllib3 write these three characters so. */
+function unescapeName(name: string): string {
+  return name.replaceAll(/%22|%0A|%0D/gi, (code) => decodeURIComponent(code));
+}
+
+function head(text: string): string {
+  return text.slice(0, 100);
+}

@@ -1,0 +1,145 @@
+import type { RunWrite } from "../../run-write.ts";
+import type { RunFailure } from "../run-failure.ts";
+import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
+import type { JsonValue } from "./json-value.ts";
+import type { FieldPartName, RunPartName } from "./part-name.ts";
+import { readRunJson } from "./run-json.ts";
+import { addPayload } from "./run-payloads.ts";
+
+export type Assembled =
+  | { type: "write"; write: RunWrite }
+  | { type: "failure"; failure: RunFailure };
+
+/** Of fields whose run has not come yet. */
+const MAX_HELD_PARTS = 1000;
+const MAX_HELD_CHARS = 16 * 1024 * 1024;
+
+type HeldField = { name: FieldPartName; json: JsonValue };
+
+type RunState =
+  | { type: "held"; fields: HeldField[] }
+  | { type: "seen"; identity: RunWrite["identity"]; project: RunWrite["project"] }
+  | { type: "failed" };
+
+/**
+ * Puts the parts of runs together. SDKs send a run's parts one after the other, so a run is complete
+ * when a part of another one comes. A field that comes later is an update of its own; one that comes
+ * before its run is held. Of a run with a bad part nothing more is taken.
+ */
+export class RunAssembly {
+  /** By `post.<run id>` or `patch.<run id>`: a create and an update of one run are two writes. */
+  readonly #states = new Map<string, RunState>();
+  #open: { key: string; write: RunWrite } | null = null;
+  #heldParts = 0;
+  #heldChars = 0;
+
+  /** Says that the next part is of this run; returns the one that is thereby complete. */
+  turnTo(runId: string): Assembled[] {
+    return this.#open?.write.id === runId ? [] : this.#close();
+  }
+
+  add(name: RunPartName | FieldPartName, json: JsonValue): Assembled[] {
+    const key = keyOf(name);
+    const assembled = name.type === "run" || this.#open?.key !== key ? this.#close() : [];
+    try {
+      if (name.type === "run") this.#addRun(name, json);
+      else this.#addField(name, json);
+    } catch (error) {
+      if (!(error instanceof InvalidRun)) throw error;
+      this.#giveUp(key);
+      assembled.push({ type: "failure", failure: toRunFailure(key, error) });
+    }
+    return assembled;
+  }
+
+  /** Gives up a run of which one part cannot be read. */
+  fail(name: RunPartName | FieldPartName, reason: string): Assembled[] {
+    this.#giveUp(keyOf(name));
+    return [failureOf(name, reason)];
+  }
+
+  /** What is left when there are no more parts. */
+  end(): Assembled[] {
+    const assembled = this.#close();
+    for (const [key, state] of this.#states) {
+      if (state.type !== "held") continue;
+      for (const { name } of state.fields) {
+        assembled.push(failureOf(name, `the part ${key} that it belongs to is missing`));
+      }
+    }
+    return assembled;
+  }
+
+  #addRun(name: RunPartName, json: JsonValue): void {
+    const key = keyOf(name);
+    const state = this.#states.get(key);
+    if (state?.type === "failed") return;
+    const write = readRunJson(name.kind, json, { id: name.runId, identity: "required" });
+    if (state?.type === "held") {
+      this.#release(state.fields);
+      for (const { name, json } of state.fields) {
+        addPayload(write, name.runId, name.field, json.value, json.text);
+      }
+    }
+    this.#states.set(key, { type: "seen", identity: write.identity, project: write.project });
+    this.#open = { key, write };
+  }
+
+  #addField(name: FieldPartName, json: JsonValue): void {
+    const key = keyOf(name);
+    const state = this.#states.get(key) ?? { type: "held", fields: [] };
+    if (state.type === "failed") return;
+    if (state.type === "held") {
+      this.#hold(key, state.fields, { name, json });
+      return;
+    }
+    const { identity, project } = state;
+    this.#open ??= {
+      key,
+      write: { kind: "patch", id: name.runId, identity, project, payloads: {}, facts: {} },
+    };
+    addPayload(this.#open.write, name.runId, name.field, json.value, json.text);
+  }
+
+  #hold(key: string, fields: HeldField[], held: HeldField): void {
+    this.#heldParts += 1;
+    this.#heldChars += held.json.text.length;
+    fields.push(held);
+    this.#states.set(key, { type: "held", fields });
+    if (this.#heldParts > MAX_HELD_PARTS || this.#heldChars > MAX_HELD_CHARS) {
+      const { runId, field } = held.name;
+      throw new InvalidRun(
+        runId,
+        field,
+        `too much was sent before the part ${key} that it belongs to`,
+      );
+    }
+  }
+
+  #release(fields: readonly HeldField[]): void {
+    this.#heldParts -= fields.length;
+    for (const { json } of fields) this.#heldChars -= json.text.length;
+  }
+
+  #giveUp(key: string): void {
+    const state = this.#states.get(key);
+    if (state?.type === "held") this.#release(state.fields);
+    if (this.#open?.key === key) this.#open = null;
+    this.#states.set(key, { type: "failed" });
+  }
+
+  #close(): Assembled[] {
+    const open = this.#open;
+    this.#open = null;
+    return open === null ? [] : [{ type: "write", write: open.write }];
+  }
+}
+
+function keyOf({ kind, runId }: RunPartName | FieldPartName): string {
+  return `${kind}.${runId}`;
+}
+
+function failureOf(name: RunPartName | FieldPartName, reason: string): Assembled {
+  const place = name.type === "field" ? `${keyOf(name)}.${name.field}` : keyOf(name);
+  return { type: "failure", failure: malformed(name.runId, place, reason) };
+}

@@ -1,0 +1,75 @@
+import { type ProjectRef, RUN_TYPES, type RunWrite } from "../../run-write.ts";
+import { RunFields } from "./run-fields.ts";
+import { readRunId, readRunPlace } from "./run-identity.ts";
+import { readPayloads, type SourceTexts } from "./run-payloads.ts";
+
+const MAX_NAME_CHARS = 10_000;
+
+const MAX_TAGS = 1000;
+
+export type ReadRunOptions = {
+  /** The id that the path or the part's name gives; the run's own must be the same. */
+  id?: string;
+  /** Requests with many runs must say where in its tree each one is; single ones may leave it out. */
+  identity: "required" | "optional";
+  texts?: SourceTexts;
+};
+
+/**
+ * Checks one run as clients send it. Fields that are not known are ignored, and null is as good as
+ * absent. Throws InvalidRun.
+ */
+export function readRun(kind: RunWrite["kind"], value: unknown, options: ReadRunOptions): RunWrite {
+  const fields = new RunFields(value, options.id);
+  const id = readRunId(fields, options.id);
+  fields.runId = id;
+  const { place, segmentTime } = readRunPlace(fields, id, kind);
+  if (options.identity === "required" && place.identity === undefined) {
+    throw fields.invalid("dotted_order", "is required");
+  }
+  const name = fields.text("name", MAX_NAME_CHARS);
+  const runType = fields.oneOf("run_type", RUN_TYPES);
+  let startTime = fields.time("start_time");
+  if (kind === "post") {
+    startTime ??= segmentTime;
+    if (name === undefined) throw fields.invalid("name", "is required");
+    if (runType === undefined) throw fields.invalid("run_type", "is required");
+    if (startTime === undefined) throw fields.invalid("start_time", "is required");
+  }
+  const endTime = fields.time("end_time");
+  const tags = readTags(fields);
+  const referenceExampleId = fields.uuid("reference_example_id");
+  return {
+    kind,
+    id,
+    ...place,
+    project: readProject(fields),
+    ...(name !== undefined && { name }),
+    ...(runType !== undefined && { runType }),
+    ...(startTime !== undefined && { startTime }),
+    ...(endTime !== undefined && { endTime }),
+    ...(tags !== undefined && { tags }),
+    ...(referenceExampleId !== undefined && { referenceExampleId }),
+    ...readPayloads(fields, options.texts ?? {}),
+  };
+}
+
+function readTags(fields: RunFields): string[] | undefined {
+  const tags = fields.value("tags");
+  if (tags === undefined) return undefined;
+  if (!Array.isArray(tags)) throw fields.invalid("tags", "should be a list of strings");
+  if (tags.length > MAX_TAGS) throw fields.invalid("tags", `should have at most ${MAX_TAGS} items`);
+  return tags.map((tag: unknown, index) => {
+    const field = `tags[${index}]`;
+    if (typeof tag !== "string") throw fields.invalid(field, "should be a string");
+    return fields.checkText(field, tag, MAX_NAME_CHARS);
+  });
+}
+
+/** The id says more than the name when both are there. An empty name is a variable left unset. */
+function readProject(fields: RunFields): ProjectRef | undefined {
+  const id = fields.uuid("session_id");
+  const name = fields.text("session_name", MAX_NAME_CHARS);
+  if (id !== undefined) return { id };
+  return name === undefined || name === "" ? undefined : { name };
+}

@@ -1,0 +1,74 @@
+import type { Micros, RunWrite } from "../../run-write.ts";
+import { formatDottedOrder, parseDottedOrder } from "./dotted-order.ts";
+import type { RunFields } from "./run-fields.ts";
+
+export type RunPlace = {
+  place: Pick<RunWrite, "identity" | "parentRunId">;
+  /** When the run started, as far as its dotted_order says. */
+  segmentTime: Micros | undefined;
+};
+
+/** The run's id: `given` by the path or the part's name, by the run itself, or by both alike. */
+export function readRunId(fields: RunFields, given: string | undefined): string {
+  const own = fields.uuid("id");
+  const id = own ?? given;
+  if (id === undefined) throw fields.invalid("id", "is required");
+  if (given !== undefined && own !== undefined && own !== given) {
+    throw fields.invalid("id", `${own} differs from ${given}, under which the run was sent`);
+  }
+  return id;
+}
+
+/**
+ * Where in its tree the run is. `trace_id` and `parent_run_id` only repeat what `dotted_order` says,
+ * and must agree with it.
+ */
+export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind"]): RunPlace {
+  const dottedOrder = fields.text("dotted_order", Number.MAX_SAFE_INTEGER);
+  const traceId = fields.uuid("trace_id");
+  const parentRunId = fields.uuid("parent_run_id");
+  if (dottedOrder === undefined) {
+    if (kind === "post" && parentRunId === undefined && (traceId ?? id) !== id) {
+      const message = `${traceId} differs from id ${id}, but there is neither parent_run_id nor dotted_order`;
+      throw fields.invalid("trace_id", message);
+    }
+    return {
+      place: { identity: undefined, parentRunId: parentRunId ?? null },
+      segmentTime: undefined,
+    };
+  }
+  const segments = parseDottedOrder(dottedOrder);
+  const [root] = segments ?? [];
+  const last = segments?.at(-1);
+  if (segments === null || root === undefined || last === undefined) {
+    const format = "YYYYMMDDTHHMMSSffffffZ<run id> for each run from the root on, joined by dots";
+    throw fields.invalid("dotted_order", `should be ${format}`);
+  }
+  const parent = segments.at(-2)?.id ?? null;
+  if (last.id !== id) {
+    throw fields.invalid("dotted_order", `its last run ${last.id} differs from id ${id}`);
+  }
+  if (traceId !== undefined && traceId !== root.id) {
+    throw fields.invalid(
+      "trace_id",
+      `${traceId} differs from ${root.id}, the first of dotted_order`,
+    );
+  }
+  if (parentRunId !== undefined && parentRunId !== parent) {
+    const message =
+      parent === null
+        ? `${parentRunId} is not in dotted_order, by which the run has no parent`
+        : `${parentRunId} differs from ${parent}, the last but one of dotted_order`;
+    throw fields.invalid("parent_run_id", message);
+  }
+  return {
+    place: {
+      identity: {
+        traceId: root.id,
+        parentRunId: parent,
+        dottedOrder: formatDottedOrder(segments),
+      },
+    },
+    segmentTime: last.time,
+  };
+}

@@ -1,0 +1,168 @@
+import { dayOf } from "../../lib/utc-day.ts";
+import { ownTime } from "../dotted-order.ts";
+import { copyDueFeedback } from "../feedback/copy-feedback.ts";
+import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
+import type { IndexedRun } from "../run-index/run-index-object.ts";
+import { indexRuns } from "../run-index/locate.ts";
+import { type ShardRef, shardObjectName, shardStub } from "../run-shard/shard-ref.ts";
+import type { ProjectRef, RunWrite } from "../run-write.ts";
+import type { ProjectRow } from "../../db/projects-repo.ts";
+import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
+import type { RunFailure } from "./run-failure.ts";
+import { uploadPayloads } from "./upload-payloads.ts";
+
+/** Of a run that says neither `session_id` nor `session_name`. */
+const DEFAULT_PROJECT_NAME = "default";
+
+type Placed = { write: RunWrite; ref: ShardRef; project: ProjectRow };
+
+/**
+ * Stores writes of a workspace; when this resolves they are on disk, but for the failures that it
+ * returns. A repeat changes nothing, so that after an error the caller may send all of it again.
+ */
+export async function storeRuns(
+  env: Env,
+  workspaceId: string,
+  writes: readonly RunWrite[],
+  waitUntil: (promise: Promise<unknown>) => void,
+  isRetry = false,
+): Promise<RunFailure[]> {
+  const { writes: complete, failures } = await completeWrites(env, workspaceId, writes);
+  const placed = await placeWrites(env, workspaceId, complete, failures);
+  const awaited = await enterIntoIndex(env, workspaceId, placed);
+  const results = await Promise.all(
+    groupByShard(placed).map((group) => writeToShard(env, workspaceId, group)),
+  );
+  if (awaited.length > 0) waitUntil(copyDueFeedback(env, workspaceId, awaited));
+  failures.push(...results.flatMap((result) => result.failures));
+  const orphaned = results.flatMap((result) => result.orphaned);
+  if (orphaned.length > 0) {
+    if (isRetry) throw new Error("a project is created and deleted over and over");
+    failures.push(...(await storeRuns(env, workspaceId, orphaned, waitUntil, true)));
+  }
+  return failures;
+}
+
+async function placeWrites(
+  env: Env,
+  workspaceId: string,
+  writes: readonly CompleteWrite[],
+  failures: RunFailure[],
+): Promise<Placed[]> {
+  const projects = new Map<string, ProjectRow | null>();
+  const resolve = async (reference: ProjectRef): Promise<ProjectRow | null> => {
+    const key = JSON.stringify(reference);
+    let project = projects.get(key);
+    if (project === undefined) {
+      project =
+        "id" in reference
+          ? await findProject(env.DB, workspaceId, reference.id)
+          : await ensureProject(env.DB, workspaceId, reference.name);
+      projects.set(key, project);
+    }
+    return project;
+  };
+  const referenceOf = new Map<string, ProjectRef>();
+  for (const { write } of writes) {
+    if (write.project !== undefined) referenceOf.set(write.id, write.project);
+  }
+  const placed: Placed[] = [];
+  for (const { write, place } of writes) {
+    const reference =
+      write.project ??
+      referenceOf.get(write.id) ??
+      (place === null ? { name: DEFAULT_PROJECT_NAME } : { id: place.projectId });
+    const project = await resolve(reference);
+    if (project === null) {
+      const id = "id" in reference ? reference.id : reference.name;
+      failures.push({
+        runId: write.id,
+        field: "session_id",
+        message: `session_id: project ${id} not found`,
+        status: 404,
+      });
+      continue;
+    }
+    const ref = place?.projectId === project.id ? place : shardOf(workspaceId, project, write);
+    placed.push({ write, ref, project });
+  }
+  return placed;
+}
+
+function shardOf(workspaceId: string, project: ProjectRow, { id, identity }: RunWrite): ShardRef {
+  if (identity === undefined) throw new Error(`run ${id} has neither a place nor an identity`);
+  const day = dayOf(ownTime(identity.dottedOrder));
+  const bucket = project.buckets === 1 ? 0 : hashOf(identity.traceId) % project.buckets;
+  return { workspaceId, projectId: project.id, day, bucket };
+}
+
+/** FNV-1a: it only has to spread trace ids evenly, and the same way for ever. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** Returns the runs that feedback is waiting for. */
+async function enterIntoIndex(
+  env: Env,
+  workspaceId: string,
+  placed: readonly Placed[],
+): Promise<string[]> {
+  const entries = new Map<string, IndexedRun>();
+  for (const { write, ref } of placed) {
+    const { projectId, day, bucket } = ref;
+    entries.set(`${write.id}/${projectId}`, { id: write.id, projectId, day, bucket });
+  }
+  if (entries.size === 0) return [];
+  const { elsewhere, awaited } = await indexRuns(env, workspaceId, [...entries.values()]);
+  const corrected = new Map(elsewhere.map(({ runId, ref }) => [runId, ref]));
+  for (const entry of placed) {
+    const ref = corrected.get(entry.write.id);
+    if (ref !== undefined && ref.projectId === entry.ref.projectId) entry.ref = ref;
+  }
+  return awaited;
+}
+
+function groupByShard(placed: readonly Placed[]): Placed[][] {
+  const groups = new Map<string, Placed[]>();
+  for (const entry of placed) {
+    const name = shardObjectName(entry.ref);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [entry]);
+    else group.push(entry);
+  }
+  return [...groups.values()];
+}
+
+type ShardOutcome = {
+  failures: RunFailure[];
+  /** Of a project that was deleted a moment ago. By its name, there is a new one to be made. */
+  orphaned: RunWrite[];
+};
+
+async function writeToShard(
+  env: Env,
+  workspaceId: string,
+  group: readonly Placed[],
+): Promise<ShardOutcome> {
+  const [first] = group;
+  if (first === undefined) return { failures: [], orphaned: [] };
+  const { ref, project } = first;
+  const given = group.map(({ write }) => write);
+  const writes = await uploadPayloads(env.PAYLOADS, ref, given);
+  const result = await shardStub(env.RUN_SHARDS, ref).write(ref, writes, project.trace_tier);
+  if (result.projectGone) {
+    forgetProject(workspaceId, project);
+    return { failures: [], orphaned: given };
+  }
+  const failures = result.unknown.map((id) => ({
+    runId: id,
+    field: "id",
+    message: `Run ${id} not found`,
+    status: 404 as const,
+  }));
+  return { failures, orphaned: [] };
+}

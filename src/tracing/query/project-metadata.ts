@@ -1,0 +1,39 @@
+import { findShards } from "../../db/run-shards-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { shardStub } from "../run-shard/shard-ref.ts";
+import type { Micros } from "../run-write.ts";
+import { refOf } from "./run-source.ts";
+
+/** The most frequent values of each metadata key of a project's runs, at most `k` of each. */
+export async function projectMetadata(
+  c: AppContext,
+  projectId: string,
+  options: { keys?: string[]; k: number; rootsOnly: boolean; startTime?: Micros },
+): Promise<Record<string, string[]>> {
+  const { keys, k, rootsOnly, startTime } = options;
+  const rows = await findShards(c.env.DB, c.var.scope.workspaceId, {
+    projectIds: [projectId],
+    ...(startTime === undefined ? {} : { from: startTime }),
+  });
+  const selection = { from: startTime, isRoot: rootsOnly ? true : undefined };
+  const counts = await Promise.all(
+    rows.map((row) =>
+      shardStub(c.env.RUN_SHARDS, refOf(row)).metadataCounts(selection, keys ?? null),
+    ),
+  );
+  const byKey = new Map<string, Map<string, number>>();
+  for (const { key, value, n } of counts.flat()) {
+    const values = byKey.get(key) ?? new Map<string, number>();
+    values.set(value, (values.get(value) ?? 0) + n);
+    byKey.set(key, values);
+  }
+  return Object.fromEntries(
+    [...byKey].map(([key, values]) => [
+      key,
+      [...values]
+        .toSorted(([, left], [, right]) => right - left)
+        .slice(0, k)
+        .map(([value]) => value),
+    ]),
+  );
+}

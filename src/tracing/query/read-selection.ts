@@ -1,0 +1,49 @@
+import { invalidField } from "../../http/errors.ts";
+import { parseFilter } from "../filter/filter.ts";
+import { FilterError } from "../filter/filter-error.ts";
+import type { SelectionBody } from "./query-schemas.ts";
+import type { RunSelection } from "./selection.ts";
+
+export type ProjectSelection = {
+  /** Undefined: every project of the workspace. */
+  projectIds: readonly string[] | undefined;
+  selection: RunSelection;
+};
+
+/** What a body selects. With `id`, nothing else counts, as the API has it. */
+export function readSelection(body: SelectionBody): ProjectSelection {
+  const { id } = body;
+  if (id && id.length > 0) return { projectIds: undefined, selection: { ids: id } };
+  const isRoot = body.is_root ?? (body.execution_order === 1 ? true : undefined);
+  return {
+    projectIds: body.session && body.session.length > 0 ? body.session : undefined,
+    selection: {
+      traceId: body.trace ?? undefined,
+      parentRunId: body.parent_run ?? undefined,
+      runType: body.run_type ?? undefined,
+      referenceExampleIds: body.reference_example ?? undefined,
+      from: body.start_time ?? undefined,
+      to: body.end_time ?? undefined,
+      hasError: body.error ?? undefined,
+      isRoot,
+      filter: checkedFilter(["body", "filter"], body.filter),
+      traceFilter: checkedFilter(["body", "trace_filter"], body.trace_filter),
+      treeFilter: checkedFilter(["body", "tree_filter"], body.tree_filter),
+    },
+  };
+}
+
+/** The filter, unless it is empty; a 422 that names `loc`, the position and what was expected. */
+export function checkedFilter(
+  loc: (string | number)[],
+  text: string | null | undefined,
+): string | undefined {
+  if (!text) return undefined;
+  try {
+    parseFilter(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    throw invalidField(loc, error.message, "filter_syntax");
+  }
+}

@@ -1,0 +1,143 @@
+import { findShards } from "../../db/run-shards-repo.ts";
+import { shardStub } from "../run-shard/shard-ref.ts";
+import {
+  ALL_RUNS,
+  type FeedbackTotals,
+  type GroupBy,
+  type StatsQuery,
+  type StatsTotals,
+} from "../run-shard/shard-stats.ts";
+import { mergeHistograms } from "./histogram.ts";
+import { knownTracesReader } from "./known-traces.ts";
+import { refOf } from "./run-source.ts";
+import type { RunSelection } from "./selection.ts";
+
+const MAX_GROUPS_PER_SHARD = 10_000;
+
+export type StatsRequest = {
+  workspaceId: string;
+  projectIds: readonly string[] | undefined;
+  selection: RunSelection;
+  groupBy: GroupBy | null;
+  query: Pick<StatsQuery, "measures" | "details" | "feedback" | "facets">;
+};
+
+/** Totals of the selected runs over all shards, by group; `ALL_RUNS` without groups. */
+export async function collectStats(
+  env: Env,
+  { workspaceId, projectIds, selection, groupBy, query }: StatsRequest,
+): Promise<Map<string, StatsTotals>> {
+  const { from, to } = selection;
+  const rows = await findShards(env.DB, workspaceId, {
+    projectIds,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  });
+  const known = knownTracesReader(env, selection, workspaceId);
+  const parts = await Promise.all(
+    rows.map(async (row) => {
+      const ref = refOf(row);
+      const stub = shardStub(env.RUN_SHARDS, ref);
+      const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_SHARD };
+      return await stub.stats(selection, question, await known(ref));
+    }),
+  );
+  const groups = new Map<string, StatsTotals>();
+  for (const part of parts) {
+    for (const { group, totals } of part) {
+      const before = groups.get(group);
+      groups.set(group, before === undefined ? totals : addTotals(before, totals));
+    }
+  }
+  if (groupBy === null && groups.size === 0) groups.set(ALL_RUNS, NO_RUNS);
+  return groups;
+}
+
+const NO_RUNS: StatsTotals = {
+  runs: 0,
+  errors: 0,
+  streamed: 0,
+  ended: 0,
+  latencySum: 0,
+  lastStart: null,
+  totalTokens: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  totalCost: null,
+  promptCost: null,
+  completionCost: null,
+  histograms: {},
+  details: {},
+  feedback: {},
+  facets: [],
+};
+
+export function addTotals(left: StatsTotals, right: StatsTotals): StatsTotals {
+  return {
+    runs: left.runs + right.runs,
+    errors: left.errors + right.errors,
+    streamed: left.streamed + right.streamed,
+    ended: left.ended + right.ended,
+    latencySum: left.latencySum + right.latencySum,
+    lastStart: maxOf(left.lastStart, right.lastStart),
+    totalTokens: left.totalTokens + right.totalTokens,
+    promptTokens: left.promptTokens + right.promptTokens,
+    completionTokens: left.completionTokens + right.completionTokens,
+    totalCost: addNullable(left.totalCost, right.totalCost),
+    promptCost: addNullable(left.promptCost, right.promptCost),
+    completionCost: addNullable(left.completionCost, right.completionCost),
+    histograms: mergeRecords(left.histograms, right.histograms, (one, other) =>
+      mergeHistograms([one, other]),
+    ),
+    details: mergeRecords(left.details, right.details, (one, other) =>
+      mergeRecords(one, other, (first, second) => first + second),
+    ),
+    feedback: mergeRecords(left.feedback, right.feedback, addFeedback),
+    facets: addFacets([...left.facets, ...right.facets]),
+  };
+}
+
+function addFeedback(left: FeedbackTotals, right: FeedbackTotals): FeedbackTotals {
+  return {
+    n: left.n + right.n,
+    scored: left.scored + right.scored,
+    sum: left.sum + right.sum,
+    squares: left.squares + right.squares,
+    min: left.min === null ? right.min : Math.min(left.min, right.min ?? left.min),
+    max: maxOf(left.max, right.max),
+    errors: left.errors + right.errors,
+    values: mergeRecords(left.values, right.values, (one, other) => one + other),
+  };
+}
+
+function addFacets(facets: StatsTotals["facets"]): StatsTotals["facets"] {
+  const sums = new Map<string, StatsTotals["facets"][number]>();
+  for (const { key, value, n } of facets) {
+    const name = `${key}\n${value}`;
+    sums.set(name, { key, value, n: n + (sums.get(name)?.n ?? 0) });
+  }
+  return [...sums.values()].toSorted((left, right) => right.n - left.n);
+}
+
+/** Both records' members; `add` makes one of two. */
+function mergeRecords<T>(
+  left: Partial<Record<string, T>>,
+  right: Partial<Record<string, T>>,
+  add: (one: T, other: T) => T,
+): Record<string, T> {
+  const merged = new Map<string, T>();
+  for (const [name, value] of [...Object.entries(left), ...Object.entries(right)]) {
+    if (value === undefined) continue;
+    const before = merged.get(name);
+    merged.set(name, before === undefined ? value : add(before, value));
+  }
+  return Object.fromEntries(merged);
+}
+
+function maxOf(left: number | null, right: number | null): number | null {
+  return left === null ? right : Math.max(left, right ?? left);
+}
+
+function addNullable(left: number | null, right: number | null): number | null {
+  return left === null ? right : left + (right ?? 0);
+}

@@ -1,0 +1,57 @@
+import { findShards } from "../../db/run-shards-repo.ts";
+import { shardStub } from "../run-shard/shard-ref.ts";
+import type { ThreadTotals } from "../run-shard/shard-threads.ts";
+import { mergeHistograms } from "./histogram.ts";
+import { knownTracesReader } from "./known-traces.ts";
+import { refOf } from "./run-source.ts";
+import type { RunSelection } from "./selection.ts";
+
+/** The threads of the selected root runs over all shards, the latest first. */
+export async function findThreads(
+  env: Env,
+  query: { workspaceId: string; projectIds: readonly string[]; selection: RunSelection },
+): Promise<ThreadTotals[]> {
+  const { workspaceId, projectIds, selection } = query;
+  const { from, to } = selection;
+  const rows = await findShards(env.DB, workspaceId, {
+    projectIds,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  });
+  const known = knownTracesReader(env, selection, workspaceId);
+  const found = await Promise.all(
+    rows.map(async (row) => {
+      const ref = refOf(row);
+      return shardStub(env.RUN_SHARDS, ref).threads(selection, await known(ref));
+    }),
+  );
+  const threads = new Map<string, ThreadTotals>();
+  for (const part of found.flat() as ThreadTotals[]) {
+    const before = threads.get(part.threadId);
+    threads.set(part.threadId, before === undefined ? part : merge(before, part));
+  }
+  return [...threads.values()].toSorted(
+    (left, right) => right.maxStart - left.maxStart || (left.threadId < right.threadId ? -1 : 1),
+  );
+}
+
+function merge(left: ThreadTotals, right: ThreadTotals): ThreadTotals {
+  const [first, other] = left.minStart <= right.minStart ? [left, right] : [right, left];
+  const last = left.maxStart >= right.maxStart ? left : right;
+  return {
+    threadId: left.threadId,
+    count: left.count + right.count,
+    errors: left.errors + right.errors,
+    minStart: first.minStart,
+    maxStart: last.maxStart,
+    totalTokens: left.totalTokens + right.totalTokens,
+    totalCost: left.totalCost === null ? right.totalCost : left.totalCost + (right.totalCost ?? 0),
+    firstTraceId: first.firstTraceId,
+    firstInputs: first.firstInputs,
+    lastTraceId: last.lastTraceId,
+    lastOutputs: last.lastOutputs,
+    lastError: last.lastError,
+    feedbackStats: [...first.feedbackStats, ...other.feedbackStats],
+    latency: mergeHistograms([left.latency, right.latency]),
+  };
+}

@@ -1,0 +1,78 @@
+import { dayOf } from "../../lib/utc-day.ts";
+import type { ShardRef } from "../run-shard/shard-ref.ts";
+import type { IndexedRun, PutResult } from "./run-index-object.ts";
+
+type IndexEnv = Pick<Env, "RUN_INDEX">;
+
+export type LocatedRun = { runId: string; ref: ShardRef };
+
+/** The shard of a run, by its id alone. With `await`, one that is unknown yet is announced later. */
+export async function locateRun(
+  env: IndexEnv,
+  workspaceId: string,
+  runId: string,
+  options: { await?: boolean } = {},
+): Promise<LocatedRun | null> {
+  const [found] = await locateRuns(env, workspaceId, [runId], options);
+  return found ?? null;
+}
+
+/** Those of the runs that are known. */
+export async function locateRuns(
+  env: IndexEnv,
+  workspaceId: string,
+  runIds: readonly string[],
+  options: { await?: boolean } = {},
+): Promise<LocatedRun[]> {
+  const found = await Promise.all(
+    [...byPartition(runIds, (id) => id)].map(([partition, ids]) =>
+      indexStub(env, workspaceId, partition).find(ids, options.await === true),
+    ),
+  );
+  return found.flat().map((run) => locatedRun(workspaceId, run));
+}
+
+/** Enters runs, before their shards get them. */
+export async function indexRuns(
+  env: IndexEnv,
+  workspaceId: string,
+  runs: readonly IndexedRun[],
+): Promise<{ elsewhere: LocatedRun[]; awaited: string[] }> {
+  const results: PutResult[] = await Promise.all(
+    [...byPartition(runs, ({ id }) => id)].map(([partition, some]) =>
+      indexStub(env, workspaceId, partition).put(some),
+    ),
+  );
+  return {
+    elsewhere: results.flatMap(({ elsewhere }) =>
+      elsewhere.map((run) => locatedRun(workspaceId, run)),
+    ),
+    awaited: results.flatMap(({ awaited }) => awaited),
+  };
+}
+
+function locatedRun(workspaceId: string, { id, projectId, day, bucket }: IndexedRun): LocatedRun {
+  return { runId: id, ref: { workspaceId, projectId, day, bucket } };
+}
+
+function indexStub({ RUN_INDEX }: IndexEnv, workspaceId: string, partition: string) {
+  return RUN_INDEX.getByName(`${workspaceId}/${partition}`);
+}
+
+function byPartition<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const partition = partitionOf(idOf(item));
+    const group = groups.get(partition);
+    if (group === undefined) groups.set(partition, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** One object for the ids that were made on one day, as far as an id tells its time; 16 for others. */
+function partitionOf(runId: string): string {
+  if (runId[14] !== "7") return runId.slice(-1);
+  const millis = Number.parseInt(runId.slice(0, 8) + runId.slice(9, 13), 16);
+  return `day-${dayOf(millis * 1000)}`;
+}

@@ -1,0 +1,241 @@
+import type { Attachment, Payload, RunWrite } from "../run-write.ts";
+import { ownTime } from "../dotted-order.ts";
+import type { Usage } from "../usage/usage.ts";
+import type { OwnAmounts } from "./roll-up.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
+import { readAttachments, type RunRow } from "./run-row.ts";
+
+/** A row of `payloads`. */
+export type PayloadRow = {
+  key: number;
+  body: string | null;
+  object: string | null;
+  bytes: number | null;
+};
+
+/** Which fields a patch has set: a create that comes later must not undo them. */
+const PATCHED_BIT = {
+  name: 1,
+  run_type: 2,
+  start_time: 4,
+  end_time: 8,
+  tags: 16,
+  reference_example_id: 32,
+  inputs: 64,
+  outputs: 128,
+  events: 256,
+  extra: 512,
+  serialized: 1024,
+  error: 2048,
+} as const;
+
+type Member = keyof typeof PATCHED_BIT;
+
+type JsonObject = Record<string, unknown>;
+
+/** One run while the writes of a request are laid over what is stored of it. */
+export class PendingRun {
+  readonly row: RunRow;
+  readonly isNew: boolean;
+  /** Payload rows to write. */
+  readonly payloads = new Map<number, PayloadRow>();
+  /** The merged `extra`; undefined while nobody has asked for it. */
+  extra: JsonObject | undefined;
+  /** R2 objects that nothing refers to any more. */
+  readonly dropped: string[] = [];
+  attributesChanged: boolean;
+  amountsChanged = false;
+  /** What the outputs report; null when they report nothing. */
+  usage: Usage | null;
+  readonly #before: RunRow | null;
+
+  constructor(row: RunRow, stored: boolean) {
+    this.row = row;
+    this.isNew = !stored;
+    this.attributesChanged = !stored;
+    const own = row.own_amounts;
+    this.usage = own === null ? null : (JSON.parse(own) as OwnAmounts).usage;
+    this.#before = stored ? { ...row } : null;
+  }
+
+  /** The columns whose values differ from the stored ones; all of a new run. */
+  changedColumns<Column extends keyof RunRow>(columns: readonly Column[]): Column[] {
+    const before = this.#before;
+    if (before === null) return [...columns];
+    return columns.filter((column) => this.row[column] !== before[column]);
+  }
+
+  apply(write: RunWrite): void {
+    const { row } = this;
+    this.#assign(write, "name", write.name);
+    if (this.#assign(write, "run_type", write.runType)) this.amountsChanged = true;
+    this.#assign(write, "start_time", write.startTime);
+    this.#assign(write, "end_time", write.endTime);
+    this.#assign(write, "reference_example_id", write.referenceExampleId);
+    const tags = write.tags === undefined ? undefined : JSON.stringify(write.tags);
+    if (this.#assign(write, "tags", tags)) this.attributesChanged = true;
+    this.#applyPayloads(write);
+    if (write.attachments !== undefined) this.#mergeAttachments(write.kind, write.attachments);
+    row.status = row.error === null ? (row.end_time === null ? "pending" : "success") : "error";
+  }
+
+  payloadKey(field: keyof typeof PAYLOAD_NUMBER): number {
+    return this.row.seq * PAYLOADS_PER_RUN + PAYLOAD_NUMBER[field];
+  }
+
+  #applyPayloads(write: RunWrite): void {
+    const { row } = this;
+    const { inputs, outputs, events, extra, serialized, error } = write.payloads;
+    const { facts } = write;
+    if (inputs !== undefined && this.#claim(write, "inputs")) {
+      this.#put("inputs", inputs);
+      this.#put("inputLeaves", { json: JSON.stringify(facts.inputLeaves ?? []) });
+      row.inputs_preview = facts.inputsPreview ?? null;
+    }
+    if (outputs !== undefined && this.#claim(write, "outputs")) {
+      this.#put("outputs", outputs);
+      this.#put("outputLeaves", { json: JSON.stringify(facts.outputLeaves ?? []) });
+      row.outputs_preview = facts.outputsPreview ?? null;
+      this.usage = facts.usage ?? null;
+      this.amountsChanged = true;
+    }
+    if (events !== undefined && this.#claim(write, "events")) {
+      this.#put("events", events);
+      row.first_token_time = facts.firstTokenTime ?? null;
+    }
+    if (serialized !== undefined && this.#claim(write, "serialized")) {
+      this.#put("serialized", serialized);
+    }
+    if (error !== undefined && this.#claim(write, "error")) {
+      this.#put("error", error);
+      row.error = facts.errorHead ?? "";
+    }
+    if (extra !== undefined && "json" in extra) this.#mergeExtra(write, extra.json);
+  }
+
+  /** A union by name, where those of a patch win, and the first of repeated creates. */
+  #mergeAttachments(kind: RunWrite["kind"], given: Attachment[]): void {
+    const before = readAttachments(this.row.attachments);
+    const inOrder = kind === "patch" ? [...before, ...given] : [...given, ...before];
+    const byName = new Map(inOrder.map((attachment) => [attachment.name, attachment]));
+    const kept = new Set([...byName.values()].map(({ object }) => object));
+    for (const { object } of inOrder) if (!kept.has(object)) this.dropped.push(object);
+    if (byName.size > 0) this.row.attachments = JSON.stringify([...byName.values()]);
+  }
+
+  #mergeExtra(write: RunWrite, json: string): void {
+    const given = JSON.parse(json) as JsonObject;
+    const stored = this.extra;
+    const patchedBefore = (this.row.patched & PATCHED_BIT.extra) !== 0;
+    const under = write.kind === "post" && patchedBefore;
+    if (write.kind === "patch") this.row.patched |= PATCHED_BIT.extra;
+    if (stored === undefined) {
+      this.extra = given;
+      this.#put("extra", { json });
+    } else {
+      this.extra = under ? mergeObjects(given, stored) : mergeObjects(stored, given);
+      this.#put("extra", { json: JSON.stringify(this.extra) });
+    }
+    this.attributesChanged = true;
+    this.amountsChanged = true;
+  }
+
+  /** Sets a column, unless it is a create's and a patch has set it before. True when it was set. */
+  #assign<Column extends Member & keyof RunRow>(
+    write: RunWrite,
+    column: Column,
+    value: RunRow[Column] | undefined,
+  ): boolean {
+    if (value === undefined || !this.#claim(write, column)) return false;
+    const changed = this.row[column] !== value;
+    this.row[column] = value;
+    return changed;
+  }
+
+  #claim(write: RunWrite, member: Member): boolean {
+    const bit = PATCHED_BIT[member];
+    if (write.kind === "patch") {
+      this.row.patched |= bit;
+      return true;
+    }
+    return (this.row.patched & bit) === 0;
+  }
+
+  #put(field: keyof typeof PAYLOAD_NUMBER, payload: Payload): void {
+    const key = this.payloadKey(field);
+    this.payloads.set(
+      key,
+      "json" in payload
+        ? { key, body: payload.json, object: null, bytes: null }
+        : { key, body: null, object: payload.object, bytes: payload.bytes },
+    );
+  }
+}
+
+/** A run of which nothing is stored yet. */
+export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
+  const { identity } = write;
+  if (identity === undefined) throw new Error("a new run needs its place in the tree");
+  return {
+    seq,
+    id: write.id,
+    trace_id: identity.traceId,
+    parent_run_id: identity.parentRunId,
+    dotted_order: identity.dottedOrder,
+    // Until its create arrives, when a patch came first.
+    name: "",
+    run_type: "chain",
+    start_time: ownTime(identity.dottedOrder),
+    end_time: null,
+    status: "pending",
+    error: null,
+    tags: null,
+    reference_example_id: null,
+    thread_id: null,
+    inputs_preview: null,
+    outputs_preview: null,
+    first_token_time: null,
+    own_amounts: null,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    prompt_cost: null,
+    completion_cost: null,
+    total_cost: null,
+    prompt_token_details: null,
+    completion_token_details: null,
+    prompt_cost_details: null,
+    completion_cost_details: null,
+    price_model_id: null,
+    feedback_stats: null,
+    attachments: null,
+    patched: 0,
+    inserted_at: now,
+    received_at: now,
+  };
+}
+
+/** Objects merge member by member, at every depth; nulls in `over` change nothing. */
+function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
+  const merged: JsonObject = { ...under };
+  for (const [name, value] of Object.entries(over)) {
+    const below = merged[name];
+    if (value === null && name in merged) continue;
+    setOwn(merged, name, isObject(below) && isObject(value) ? mergeObjects(below, value) : value);
+  }
+  return merged;
+}
+
+/** Also for a member called `__proto__`, which an assignment would not keep. */
+function setOwn(target: JsonObject, name: string, value: unknown): void {
+  Object.defineProperty(target, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

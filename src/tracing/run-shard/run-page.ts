@@ -1,0 +1,87 @@
+import type { Sql } from "../../db/sql.ts";
+import type { Micros, Payload, PayloadField } from "../run-write.ts";
+import { RUN_COLUMNS, type RunRow } from "./run-row.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
+
+/** Where a page ends: runs are ordered by start and, where that is equal, by id. */
+export type RunPosition = { startTime: Micros; id: string };
+
+export type RunOrder = "asc" | "desc";
+
+export type PageQuery = {
+  order: RunOrder;
+  /** The page begins behind it. */
+  after: RunPosition | null;
+  limit: number;
+  /** The page ends early when its payloads exceed this; it has one run at least. */
+  maxBytes: number;
+  payloads: readonly PayloadField[];
+};
+
+/** A run with what its trace's row says and the payloads that were asked for. */
+export type RunRecord = RunRow & {
+  trace_tier: string;
+  trace_first_received_at: number;
+  payloads: Partial<Record<PayloadField, Payload>>;
+};
+
+export type RunPage = { runs: RunRecord[]; more: boolean };
+
+type PayloadRow = { key: number; body: string | null; object: string | null; bytes: number | null };
+
+const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
+
+/** Reads runs for which the condition on `r` holds. */
+export function readPage(storage: SqlStorage, condition: Sql, query: PageQuery): RunPage {
+  const { order, after, limit } = query;
+  const descending = order === "desc";
+  const compare = descending ? "<" : ">";
+  const direction = descending ? "DESC" : "ASC";
+  const position =
+    after === null
+      ? { text: "1", params: [] }
+      : { text: `(r.start_time, r.id) ${compare} (?, ?)`, params: [after.startTime, after.id] };
+  const cursor = storage.exec<Omit<RunRecord, "payloads">>(
+    `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
+     FROM runs r JOIN traces t ON t.trace_id = r.trace_id
+     WHERE ${condition.text} AND ${position.text}
+     ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ?`,
+    ...condition.params,
+    ...position.params,
+    limit + 1,
+  );
+  const runs: RunRecord[] = [];
+  let bytes = 0;
+  for (const row of cursor) {
+    if (runs.length === limit || bytes > query.maxBytes) return { runs, more: true };
+    const payloads = readPayloads(storage, row.seq, query.payloads);
+    for (const payload of Object.values(payloads)) {
+      if ("json" in payload) bytes += payload.json.length;
+    }
+    runs.push({ ...row, payloads });
+  }
+  return { runs, more: false };
+}
+
+function readPayloads(
+  storage: SqlStorage,
+  seq: number,
+  fields: readonly PayloadField[],
+): RunRecord["payloads"] {
+  const payloads: RunRecord["payloads"] = {};
+  if (fields.length === 0) return payloads;
+  const first = seq * PAYLOADS_PER_RUN;
+  const rows = storage
+    .exec<PayloadRow>(
+      `SELECT key, body, object, bytes FROM payloads WHERE key IN (${fields.map(() => "?").join(", ")})`,
+      ...fields.map((field) => first + PAYLOAD_NUMBER[field]),
+    )
+    .toArray();
+  for (const field of fields) {
+    const row = rows.find(({ key }) => key === first + PAYLOAD_NUMBER[field]);
+    if (row === undefined) continue;
+    if (row.object !== null) payloads[field] = { object: row.object, bytes: row.bytes ?? 0 };
+    else if (row.body !== null) payloads[field] = { json: row.body };
+  }
+  return payloads;
+}

@@ -1,0 +1,217 @@
+import type { Sql } from "../../db/sql.ts";
+import { bucketSql, type Histogram } from "../query/histogram.ts";
+
+/** What percentiles and medians can be asked of. */
+const MEASURES = {
+  latency: "(r.end_time - r.start_time)",
+  first_token: "(r.first_token_time - r.start_time)",
+  total_tokens: "r.total_tokens",
+  prompt_tokens: "r.prompt_tokens",
+  completion_tokens: "r.completion_tokens",
+  total_cost: "r.total_cost",
+} as const;
+
+export type Measure = keyof typeof MEASURES;
+
+const DETAILS = [
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+] as const;
+
+export type DetailsColumn = (typeof DETAILS)[number];
+
+export type GroupBy =
+  | { attribute: "name" | "run_type" | "tag" }
+  | { attribute: "metadata"; path: string };
+
+export type StatsQuery = {
+  groupBy: GroupBy | null;
+  measures: readonly Measure[];
+  details: boolean;
+  feedback: boolean;
+  facets: boolean;
+  maxGroups: number;
+};
+
+export type FeedbackTotals = {
+  n: number;
+  scored: number;
+  sum: number;
+  squares: number;
+  min: number | null;
+  max: number | null;
+  errors: number;
+  values: Record<string, number>;
+};
+
+/** Sums and counts that add up over shards. Times in microseconds, costs in picodollars. */
+export type StatsTotals = {
+  runs: number;
+  errors: number;
+  streamed: number;
+  /** Runs that have ended, and the sum of how long they took. */
+  ended: number;
+  latencySum: number;
+  lastStart: number | null;
+  totalTokens: number;
+  promptTokens: number;
+  completionTokens: number;
+  totalCost: number | null;
+  promptCost: number | null;
+  completionCost: number | null;
+  histograms: Partial<Record<Measure, Histogram>>;
+  details: Partial<Record<DetailsColumn, Record<string, number>>>;
+  feedback: Record<string, FeedbackTotals>;
+  facets: { key: string; value: string; n: number }[];
+};
+
+export type GroupTotals = { group: string; totals: StatsTotals };
+
+type BaseRow = Omit<StatsTotals, "histograms" | "details" | "feedback" | "facets"> & {
+  group: string;
+};
+
+const MAX_FACETS = 50;
+/** The group of everything, when there are no groups. */
+export const ALL_RUNS = "";
+
+/** Totals of the runs for which the condition on `r` holds, by group. */
+export function readStats(
+  storage: SqlStorage,
+  condition: Sql,
+  query: StatsQuery,
+): GroupTotals[] {
+  const { from, group } = grouping(query.groupBy);
+  const where = `FROM ${from} WHERE ${condition.text}`;
+  const params = [...groupingParams(query.groupBy), ...condition.params];
+  const totals = new Map<string, StatsTotals>();
+  const rows = storage.exec<BaseRow>(
+    `SELECT ${group} AS "group", count(*) AS runs, sum(r.status = 'error') AS errors,
+       count(r.first_token_time) AS streamed, count(r.end_time) AS ended,
+       coalesce(sum(r.end_time - r.start_time), 0) AS latencySum, max(r.start_time) AS lastStart,
+       sum(r.total_tokens) AS totalTokens, sum(r.prompt_tokens) AS promptTokens,
+       sum(r.completion_tokens) AS completionTokens, sum(r.total_cost) AS totalCost,
+       sum(r.prompt_cost) AS promptCost, sum(r.completion_cost) AS completionCost
+     ${where} GROUP BY 1 ORDER BY runs DESC LIMIT ?`,
+    ...params,
+    query.maxGroups,
+  );
+  for (const { group: name, ...base } of rows) {
+    totals.set(name, { ...base, histograms: {}, details: {}, feedback: {}, facets: [] });
+  }
+  if (totals.size === 0) return [];
+  for (const measure of query.measures) {
+    const value = MEASURES[measure];
+    const buckets = storage.exec<{ group: string; value: number; n: number }>(
+      `SELECT ${group} AS "group", ${bucketSql(value)} AS value, count(*) AS n
+       ${where} AND ${value} IS NOT NULL GROUP BY 1, 2 ORDER BY 2`,
+      ...params,
+    );
+    for (const row of buckets) {
+      const of = totals.get(row.group);
+      if (of !== undefined) (of.histograms[measure] ??= []).push({ value: row.value, count: row.n });
+    }
+  }
+  if (query.details) readDetails(storage, { from, group, condition, params }, totals);
+  if (query.feedback) readFeedback(storage, { from, group, condition, params }, totals);
+  if (query.facets) readFacets(storage, { from, group, condition, params }, totals);
+  return [...totals].map(([group, of]) => ({ group, totals: of }));
+}
+
+type Source = { from: string; group: string; condition: Sql; params: (string | number)[] };
+
+function readDetails(
+  storage: SqlStorage,
+  { from, group, condition, params }: Source,
+  totals: Map<string, StatsTotals>,
+): void {
+  for (const column of DETAILS) {
+    const rows = storage.exec<{ group: string; key: string; total: number }>(
+      `SELECT ${group} AS "group", d.key AS key, sum(d.value) AS total
+       FROM ${from} JOIN json_each(r.${column}) d
+       WHERE ${condition.text} AND r.${column} IS NOT NULL GROUP BY 1, 2`,
+      ...params,
+    );
+    for (const row of rows) {
+      const of = totals.get(row.group);
+      if (of !== undefined) (of.details[column] ??= {})[row.key] = row.total;
+    }
+  }
+}
+
+function readFeedback(
+  storage: SqlStorage,
+  { from, group, condition, params }: Source,
+  totals: Map<string, StatsTotals>,
+): void {
+  const source = `FROM ${from} JOIN feedback f ON f.run_id = r.id WHERE ${condition.text}`;
+  const sums = storage.exec<Omit<FeedbackTotals, "values"> & { group: string; key: string }>(
+    `SELECT ${group} AS "group", f.key AS key, count(*) AS n, count(f.score) AS scored,
+       coalesce(sum(f.score), 0) AS sum, coalesce(sum(f.score * f.score), 0) AS squares,
+       min(f.score) AS min, max(f.score) AS max, sum(f.error) AS errors
+     ${source} GROUP BY 1, 2`,
+    ...params,
+  );
+  for (const { group: name, key, ...sum } of sums) {
+    const of = totals.get(name);
+    if (of !== undefined) of.feedback[key] = { ...sum, values: {} };
+  }
+  const values = storage.exec<{ group: string; key: string; value: string; n: number }>(
+    `SELECT ${group} AS "group", f.key AS key, f.value ->> '$' AS value, count(*) AS n
+     ${source} AND f.value IS NOT NULL AND json_type(f.value) = 'text' GROUP BY 1, 2, 3`,
+    ...params,
+  );
+  for (const row of values) {
+    const feedback = totals.get(row.group)?.feedback[row.key];
+    if (feedback !== undefined) feedback.values[row.value] = row.n;
+  }
+}
+
+function readFacets(
+  storage: SqlStorage,
+  { from, group, condition, params }: Source,
+  totals: Map<string, StatsTotals>,
+): void {
+  const add = (key: string, text: string): void => {
+    const rows = storage.exec<{ group: string; value: string; n: number }>(text, ...params);
+    for (const row of rows) totals.get(row.group)?.facets.push({ key, value: row.value, n: row.n });
+  };
+  for (const column of ["name", "run_type"] as const) {
+    add(
+      column,
+      `SELECT ${group} AS "group", r.${column} AS value, count(*) AS n
+       FROM ${from} WHERE ${condition.text} GROUP BY 1, 2 ORDER BY n DESC LIMIT ${MAX_FACETS}`,
+    );
+  }
+  add(
+    "tag",
+    `SELECT ${group} AS "group", fa.key AS value, count(*) AS n
+     FROM ${from} JOIN run_attributes fr ON fr.seq = r.seq
+       JOIN attributes fa ON fa.attribute_id = fr.attribute_id AND fa.kind = 'tag'
+     WHERE ${condition.text} GROUP BY 1, 2 ORDER BY n DESC LIMIT ${MAX_FACETS}`,
+  );
+}
+
+function grouping(groupBy: GroupBy | null): { from: string; group: string } {
+  if (groupBy === null) return { from: "runs r", group: `'${ALL_RUNS}'` };
+  if (groupBy.attribute === "name" || groupBy.attribute === "run_type") {
+    return { from: "runs r", group: `r.${groupBy.attribute}` };
+  }
+  const attributes = "runs r JOIN run_attributes gr ON gr.seq = r.seq JOIN attributes g";
+  return groupBy.attribute === "tag"
+    ? {
+        from: `${attributes} ON g.attribute_id = gr.attribute_id AND g.kind = 'tag'`,
+        group: "g.key",
+      }
+    : {
+        from: `${attributes} ON g.attribute_id = gr.attribute_id
+          AND g.kind = 'metadata' AND g.key = ?`,
+        group: "g.value",
+      };
+}
+
+function groupingParams(groupBy: GroupBy | null): string[] {
+  return groupBy?.attribute === "metadata" ? [groupBy.path] : [];
+}

@@ -1,0 +1,25 @@
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { findRuns } from "../query/find-runs.ts";
+import type { PlacedRun } from "../query/run-source.ts";
+import type { PayloadField } from "../run-write.ts";
+
+/** One run of the workspace; 404 when there is none of that id. */
+export async function requireRun(
+  c: AppContext,
+  workspaceId: string,
+  runId: string,
+  payloads: readonly PayloadField[] = [],
+): Promise<PlacedRun> {
+  const { runs } = await findRuns(c.env, {
+    workspaceId,
+    selection: { ids: [runId] },
+    order: "desc",
+    after: null,
+    limit: 1,
+    payloads,
+  });
+  const [found] = runs;
+  if (found === undefined) throw new ApiError("not_found", `Run ${runId} not found`);
+  return found;
+}

@@ -1,0 +1,46 @@
+import { builtInPriceList } from "./built-in-prices.ts";
+import { compileNamePattern, type NamePattern, PatternError } from "./name-pattern.ts";
+import { type ModelPrice, PriceList, type RateCard } from "./price-list.ts";
+import type { RunModel } from "./run-model.ts";
+
+/** A workspace's own prices, and those that it starts with. */
+export type PriceMap = { own: PriceList; builtIn: PriceList };
+
+/** `own` with the newest entry first: of equals, the first counts. */
+export function createPriceMap(own: readonly ModelPrice[]): PriceMap {
+  return {
+    own: new PriceList(own.toSorted(byPrecedence), { compile: storedPattern }),
+    builtIn: builtInPriceList(),
+  };
+}
+
+/**
+ * What a run that started then pays: own prices before built-in ones, and among the own the latest
+ * that was in force. Null for models without a price.
+ */
+export function selectPrice(
+  prices: PriceMap,
+  model: RunModel,
+  startTime: number,
+  promptTokens: number,
+): RateCard | null {
+  const inForce = (card: RateCard): boolean =>
+    (card.startTime ?? 0) <= startTime && promptTokens > (card.promptTokenThreshold ?? -1);
+  return prices.own.find(model).find(inForce) ?? prices.builtIn.find(model).find(inForce) ?? null;
+}
+
+function byPrecedence(left: ModelPrice, right: ModelPrice): number {
+  const later = (right.startTime ?? -1) - (left.startTime ?? -1);
+  if (later !== 0) return later;
+  return Number(right.provider !== null) - Number(left.provider !== null);
+}
+
+/** It was checked when it was stored; one that is refused since then fits no model. */
+function storedPattern(source: string): NamePattern {
+  try {
+    return compileNamePattern(source);
+  } catch (error) {
+    if (error instanceof PatternError) return { matches: () => false };
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+/** Which model a run called. */
+export type RunModel = {
+  /** By the default match path. */
+  name: string | null;
+  provider: string | null;
+  /** What a price's `match_path` may name: texts of the invocation parameters. */
+  fields: Readonly<Record<string, string>>;
+};
+
+/** Where a model's name is looked for, in this order, unless a price says otherwise. */
+export const DEFAULT_MATCH_PATH = [
+  "model",
+  "model_name",
+  "model_id",
+  "model_path",
+  "endpoint_name",
+] as const;
+
+/** Longer texts are no names. */
+const MAX_FIELD_CHARS = 256;
+
+/**
+ * Of a run's `extra`. `metadata.ls_model_name`, which SDKs fill in whatever the model's own
+ * parameters are called, stands for `model` and `model_name`.
+ */
+export function modelOf(extra: unknown): RunModel {
+  const fields: Record<string, string> = {};
+  for (const [key, value] of Object.entries(objectIn(extra, "invocation_params") ?? {})) {
+    const text = nameOf(value);
+    if (text !== null) fields[key] = text;
+  }
+  const metadata = objectIn(extra, "metadata");
+  const known = nameOf(metadata?.["ls_model_name"]);
+  if (known !== null) fields["model"] = fields["model_name"] = known;
+  return {
+    name: nameAt(fields, DEFAULT_MATCH_PATH),
+    provider: nameOf(metadata?.["ls_provider"]),
+    fields,
+  };
+}
+
+/** The first of the path that there is. */
+export function nameAt(fields: RunModel["fields"], path: readonly string[]): string | null {
+  for (const key of path) {
+    const name = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (name !== undefined) return name;
+  }
+  return null;
+}
+
+function objectIn(value: unknown, key: string): Record<string, unknown> | null {
+  if (!isObject(value)) return null;
+  const member = value[key];
+  return isObject(member) ? member : null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function nameOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" && value.length <= MAX_FIELD_CHARS
+    ? value
+    : null;
+}

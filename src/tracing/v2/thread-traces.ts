@@ -1,0 +1,55 @@
+import type { PlacedRun } from "../query/run-source.ts";
+import { RUN_TYPES } from "../run-write.ts";
+import type { JsonPart } from "../runs/json-stream.ts";
+import { jsonObject } from "./json-object.ts";
+import { runMember } from "./run-response.ts";
+
+/** What `selects` may name of a thread's traces; in an answer, the same in lower case. */
+export const THREAD_TRACE_FIELDS = [
+  "THREAD_ID",
+  "TRACE_ID",
+  "OP",
+  "PROMPT_TOKENS",
+  "COMPLETION_TOKENS",
+  "TOTAL_TOKENS",
+  "START_TIME",
+  "END_TIME",
+  "LATENCY",
+  "FIRST_TOKEN_TIME",
+  "INPUTS_PREVIEW",
+  "OUTPUTS_PREVIEW",
+  "INPUTS",
+  "OUTPUTS",
+  "ERROR",
+  "PROMPT_COST",
+  "COMPLETION_COST",
+  "TOTAL_COST",
+  "PROMPT_TOKEN_DETAILS",
+  "COMPLETION_TOKEN_DETAILS",
+  "PROMPT_COST_DETAILS",
+  "COMPLETION_COST_DETAILS",
+  "NAME",
+  "ERROR_PREVIEW",
+] as const;
+
+export type ThreadTraceField = (typeof THREAD_TRACE_FIELDS)[number];
+
+/** A trace of a thread: the selected fields of its root run, and its id in any case. */
+export function threadTraceResponse(
+  placed: PlacedRun,
+  fields: Iterable<ThreadTraceField>,
+): JsonPart[] {
+  const names = new Set<ThreadTraceField>(["TRACE_ID", ...fields]);
+  return jsonObject([...names].map((name) => [name.toLowerCase(), valueOf(placed, name)]));
+}
+
+function valueOf(placed: PlacedRun, field: ThreadTraceField): JsonPart | undefined {
+  if (field === "LATENCY") return runMember(placed, "LATENCY_SECONDS");
+  if (field === "OP") return String(opOf(placed.run.run_type));
+  return runMember(placed, field);
+}
+
+/** The run type's place in the published list of them, counted from 1; 0 for any other. */
+function opOf(runType: string): number {
+  return RUN_TYPES.findIndex((name) => name === runType) + 1;
+}

@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { multipartBody } from "../support/multipart.ts";
+import { type RunData, runData } from "../support/trace-data.ts";
+import { PlatformProcess } from "./support/platform-process.ts";
+import { chooseSeed, Random } from "./support/random.ts";
+
+const KILLS = 20;
+const CLIENTS = 4;
+const RUNS_PER_REQUEST = 5;
+const PROJECT = "hammered";
+/** Large enough to be kept apart from the row. */
+const LARGE_TEXT = "x".repeat(70_000);
+
+const seed = chooseSeed();
+const random = new Random(seed);
+let platform: PlatformProcess;
+let apiKey: string;
+
+beforeAll(async () => {
+  platform = await PlatformProcess.start();
+  const vars = readFileSync(resolve(import.meta.dirname, "../../.dev.vars"), "utf8");
+  apiKey = String(/^LOCAL_API_KEY=(.*)$/m.exec(vars)?.[1]);
+});
+afterAll(() => platform.dispose());
+
+test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`, async () => {
+  const acknowledged = new Map<string, RunData>();
+  let stopped = false;
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let index = 0; !stopped; index += 1) {
+      const runs = makeTrace(`${client}/${index}`);
+      const patches = runs.map(({ id, trace_id, dotted_order, inputs }) => ({
+        id,
+        trace_id,
+        dotted_order,
+        session_name: PROJECT,
+        end_time: new Date().toISOString(),
+        outputs: { echo: inputs },
+      }));
+      const send = index % 2 === 0 ? sendMultipart : sendBatch;
+      // As SDKs do: what was not acknowledged is sent again.
+      while (!stopped && !(await send(runs, patches))) await sleep(20);
+      if (!stopped) for (const run of runs) acknowledged.set(run.id, run);
+    }
+  });
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await sleep(random.between(50, 900));
+    await platform.restart();
+  }
+  await sleep(300);
+  stopped = true;
+  await Promise.all(clients);
+
+  const found = await readAll();
+  expect(acknowledged.size).toBeGreaterThan(KILLS * RUNS_PER_REQUEST);
+  expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
+  const byId = new Map(found.map((run) => [run.id, run]));
+  const wrong = [...acknowledged.values()].filter((run) => {
+    const stored = byId.get(run.id);
+    return (
+      stored?.["status"] !== "success" ||
+      stored["name"] !== run.name ||
+      JSON.stringify(stored["inputs"]) !== JSON.stringify(run["inputs"]) ||
+      JSON.stringify(stored["outputs"]) !== JSON.stringify({ echo: run["inputs"] })
+    );
+  });
+  expect(wrong.map(({ id }) => id)).toEqual([]);
+});
+
+function makeTrace(label: string): RunData[] {
+  const root = runData(PROJECT, { name: `${label} root`, inputs: { label } });
+  const children = Array.from({ length: RUNS_PER_REQUEST - 1 }, (_, index) =>
+    runData(PROJECT, {
+      parent: root,
+      name: `${label} child ${index}`,
+      inputs: index === 0 ? { label, text: LARGE_TEXT } : { label, index },
+    }),
+  );
+  return [root, ...children];
+}
+
+/** True when the server answered that it has them. */
+async function sendBatch(post: object[], patch: object[]): Promise<boolean> {
+  return send("/runs/batch", JSON.stringify({ post, patch }), "application/json");
+}
+
+async function sendMultipart(post: RunData[], patch: { id: string; outputs: unknown }[]) {
+  const { body, contentType } = multipartBody([
+    ...post.flatMap(({ inputs, ...run }) => [
+      { name: `post.${run.id}`, body: JSON.stringify(run) },
+      { name: `post.${run.id}.inputs`, body: JSON.stringify(inputs) },
+    ]),
+    ...patch.flatMap(({ outputs, ...run }) => [
+      { name: `patch.${run.id}`, body: JSON.stringify(run) },
+      { name: `patch.${run.id}.outputs`, body: JSON.stringify(outputs) },
+    ]),
+  ]);
+  return send("/runs/multipart", body, contentType);
+}
+
+async function send(path: string, body: string | Buffer, contentType: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${platform.url}/api/v1${path}`, {
+      method: "POST",
+      headers: { "x-api-key": apiKey, "content-type": contentType },
+      body: typeof body === "string" ? body : new Uint8Array(body),
+    });
+    await response.arrayBuffer();
+    // A request that the kill met may be refused in other ways than by silence.
+    if (response.status >= 400 && response.status < 500) {
+      throw new Error(`refused with ${response.status}`);
+    }
+    return response.ok;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("refused")) throw error;
+    return false;
+  }
+}
+
+async function readAll(): Promise<RunData[]> {
+  const runs: RunData[] = [];
+  const projects = (await api("GET", `/sessions?name=${PROJECT}`)) as { id: string }[];
+  let cursor: string | null = null;
+  do {
+    const page = (await api("POST", "/runs/query", {
+      session: projects.map(({ id }) => id),
+      select: ["inputs", "outputs"],
+      cursor,
+    })) as { runs: RunData[]; cursors: { next: string | null } };
+    runs.push(...page.runs);
+    cursor = page.cursors.next;
+  } while (cursor !== null);
+  return runs;
+}
+
+async function api(method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(`${platform.url}/api/v1${path}`, {
+    method,
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(response.status).toBe(200);
+  return response.json();
+}

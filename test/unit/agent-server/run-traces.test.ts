@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+import type { RunRow } from "../../../src/agent-server/threads/run-row.ts";
+import { RunTraces, type TraceOperations } from "../../../src/agent-server/threads/run-traces.ts";
+
+const RUN_ID = "0198c0de-0000-7000-8000-000000000001";
+
+const run = {
+  run_id: RUN_ID,
+  started_at: Date.UTC(2026, 7, 1, 12, 0, 0, 123),
+  created_at: 0,
+} as RunRow;
+
+type Recorded = [workspaceId: string, projectName: string, operations: TraceOperations];
+
+/** Records what it is given, unless `fail` says otherwise. */
+function fixture(fail: () => boolean = () => false) {
+  const recorded: Recorded[] = [];
+  const waited: Promise<void>[] = [];
+  let attempts = 0;
+  const traces = new RunTraces({
+    scope: () => ({ workspaceId: "workspace-1", deploymentId: "default" }),
+    record: async (...call) => {
+      attempts += 1;
+      if (fail()) throw new Error("storage is full");
+      recorded.push(call);
+    },
+    waitUntil: (promise) => void waited.push(promise),
+    logLevel: "error",
+  });
+  return { traces, recorded, waited, attempts: () => attempts };
+}
+
+const batch = (id: string, chars = 0) => ({
+  json: JSON.stringify({ post: [{ id, inputs: "x".repeat(chars) }], patch: [] }),
+  operations: 1,
+});
+
+const postedIds = (recorded: readonly Recorded[]): unknown[] =>
+  recorded.flatMap(([, , { post }]) => post.map((posted) => (posted as { id: string }).id));
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 7, 1, 12, 30) });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("RunTraces", () => {
+  test("tells the host when the run began, and of which deployment it is", ({ expect }) => {
+    expect(fixture().traces.of(run).spec).toEqual({
+      started_at: run.started_at,
+      metadata: { deployment_id: "default" },
+    });
+  });
+
+  test("records in the workspace's project of the deployment's name", async ({ expect }) => {
+    const { traces, recorded } = fixture();
+    await traces
+      .of(run)
+      .accept({ json: '{"post":[{"id":"a"}],"patch":[{"id":"b"}]}', operations: 2 });
+    expect(recorded).toEqual([
+      ["workspace-1", "default", { post: [{ id: "a" }], patch: [{ id: "b" }] }],
+    ]);
+  });
+
+  test("tries again after half a second and after two more, then goes on with the next", async ({
+    expect,
+  }) => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    let failures = 3;
+    const { traces, recorded, attempts } = fixture(() => failures-- > 0);
+    const trace = traces.of(run);
+    const accepted = Promise.all([trace.accept(batch("lost")), trace.accept(batch("kept"))]);
+    await vi.advanceTimersByTimeAsync(499);
+    expect(attempts()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(attempts()).toBe(2);
+    await vi.advanceTimersByTimeAsync(2000);
+    await accepted;
+    expect(attempts()).toBe(4);
+    expect(postedIds(recorded)).toEqual(["kept"]);
+    expect(log.mock.calls.map(([line]) => JSON.parse(String(line)))).toEqual([
+      {
+        level: "error",
+        event: "trace_lost",
+        run_id: RUN_ID,
+        operations: 1,
+        error: "Error: storage is full",
+      },
+    ]);
+  });
+
+  test("holds no more than 16 MiB behind a slow recorder", async ({ expect }) => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    const { traces, recorded } = fixture();
+    const trace = traces.of(run);
+    const MIB = 1024 * 1024;
+    const accepted = Promise.all(["a", "b", "c"].map((id) => trace.accept(batch(id, 7 * MIB))));
+    await accepted;
+    expect(postedIds(recorded)).toEqual(["a", "b"]);
+    expect(String(log.mock.calls[0]?.[0])).toContain('"event":"trace_lost"');
+    await trace.accept(batch("d", 7 * MIB));
+    expect(postedIds(recorded)).toEqual(["a", "b", "d"]);
+  });
+
+  test("ends the root of a run that its host left behind", async ({ expect }) => {
+    const { traces, recorded, waited } = fixture();
+    traces.of(run).abandon("The run was cancelled");
+    await Promise.all(waited);
+    expect(recorded.map(([, , operations]) => operations)).toEqual([
+      {
+        post: [],
+        patch: [
+          {
+            id: RUN_ID,
+            trace_id: RUN_ID,
+            dotted_order: `20260801T120000123001Z${RUN_ID}`,
+            start_time: "2026-08-01T12:00:00.123001Z",
+            end_time: "2026-08-01T12:30:00.000Z",
+            error: "The run was cancelled",
+          },
+        ],
+      },
+    ]);
+  });
+});

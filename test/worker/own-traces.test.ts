@@ -1,0 +1,176 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { afterEach, assert, beforeAll, describe, inject, test, vi } from "vitest";
+import * as recorder from "../../src/tracing/record.ts";
+import { migrateIndex, newThread, textOf } from "./support.ts";
+
+const record = vi.spyOn(recorder, "recordRuns").mockResolvedValue();
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+afterEach(() => {
+  record.mockReset().mockResolvedValue();
+});
+
+type RecordedRun = {
+  id: string;
+  name: string;
+  parent_run_id?: string;
+  dotted_order: string;
+  end_time?: unknown;
+  error?: string;
+  extra: { metadata: Record<string, unknown> };
+};
+
+/** What was recorded for a workspace, updates laid over creates. */
+function recorded(workspaceId: string): { projects: Set<string>; runs: RecordedRun[] } {
+  const runs = new Map<string, RecordedRun>();
+  const projects = new Set<string>();
+  for (const [, workspace, project, { post, patch }] of record.mock.calls) {
+    if (workspace !== workspaceId) continue;
+    projects.add(project);
+    for (const run of [...post, ...patch] as RecordedRun[]) {
+      runs.set(run.id, { ...runs.get(run.id), ...run });
+    }
+  }
+  const sorted = [...runs.values()].toSorted((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
+  return { projects, runs: sorted };
+}
+
+const hello = { input: { messages: [{ role: "user", content: "hello" }] } };
+
+async function until<T>(look: () => T | undefined): Promise<T> {
+  return vi.waitUntil(look, { timeout: 10_000, interval: 20 });
+}
+
+describe("the trace of a run", () => {
+  test.for([
+    ["on a thread", false],
+    ["without a thread of its own", true],
+  ] as const)("is recorded whole %s", async ([, temporary], { expect }) => {
+    const thread = newThread();
+    const created = await thread.run("agent", hello, { follow: "result", temporary });
+    assert(created.ok);
+    await textOf(created.value.stream);
+    const { run_id } = created.value.run;
+    const { workspaceId } = thread.scope;
+    await until(() => recorded(workspaceId).runs[0]?.end_time);
+    const { projects, runs } = recorded(workspaceId);
+    expect(projects).toEqual(new Set(["default"]));
+    const nameOf = new Map(runs.map(({ id, name }) => [id, name]));
+    expect(runs.map(({ name, parent_run_id = "" }) => [name, nameOf.get(parent_run_id)])).toEqual([
+      ["LangGraph", undefined],
+      ["__start__", "LangGraph"],
+      ["agent", "LangGraph"],
+      ["ScriptChatModel", "agent"],
+      ["RunnableLambda", "agent"],
+      ["tool", "LangGraph"],
+      ["agent", "LangGraph"],
+      ["ScriptChatModel", "agent"],
+      ["RunnableLambda", "agent"],
+    ]);
+    expect(runs[0]?.id).toBe(run_id);
+    for (const { extra, end_time } of runs) {
+      expect(extra.metadata).toMatchObject({
+        run_id,
+        thread_id: thread.id,
+        assistant_id: "agent",
+        graph_id: "agent",
+        deployment_id: "default",
+      });
+      expect(end_time).toBeDefined();
+    }
+  });
+
+  test("leaves while the run goes on", async ({ expect }) => {
+    const thread = newThread();
+    const created = await thread.run("forever", { input: {} });
+    assert(created.ok);
+    const { workspaceId } = thread.scope;
+    const [root] = await until(() => {
+      const { runs } = recorded(workspaceId);
+      return runs.length > 1 ? runs : undefined;
+    });
+    expect(root).toMatchObject({ id: created.value.run.run_id, name: "LangGraph" });
+    expect(root).not.toHaveProperty("end_time");
+    await thread.api.cancelRun(created.value.run.run_id, { action: "interrupt", wait: true });
+    const ended = await until(() => recorded(workspaceId).runs[0]?.end_time);
+    expect(ended).toBeDefined();
+    expect(recorded(workspaceId).runs[0]?.error).toContain("Abort");
+  });
+
+  test("is one trace when an attempt dies and another continues", async ({ expect }) => {
+    const thread = newThread();
+    const input = { steps: 3, delay_ms: 1, label: "x" };
+    const created = await thread.run("slow", { input }, { follow: "result" });
+    assert(created.ok);
+    const { run_id } = created.value.run;
+    await textOf(created.value.stream);
+    const { workspaceId } = thread.scope;
+    const [before] = await until(() => {
+      const { runs } = recorded(workspaceId);
+      return runs[0]?.end_time === undefined ? undefined : runs;
+    });
+    record.mockClear();
+    await runInDurableObject(thread.object, (_, { storage }) => {
+      storage.sql.exec("UPDATE runs SET status = 'running', ended_at = NULL");
+      storage.sql.exec(
+        `DELETE FROM checkpoints WHERE id IN
+           (SELECT id FROM checkpoints WHERE ns = '' ORDER BY id DESC LIMIT 2)`,
+      );
+    });
+    await evictDurableObject(thread.object);
+    await thread.api.joinRun(run_id, { cancel_on_disconnect: false });
+    const [after] = await until(() => {
+      const { runs } = recorded(workspaceId);
+      return runs[0]?.end_time === undefined ? undefined : runs;
+    });
+    expect(after?.dotted_order).toBe(before?.dotted_order);
+    expect(after).toMatchObject({ inputs: input });
+    expect(after?.extra.metadata["run_attempt"]).toBe(2);
+  });
+
+  test("ends with the run that is given up", async ({ expect }) => {
+    const thread = newThread();
+    const created = await thread.run("appender", hello, { follow: "result" });
+    assert(created.ok);
+    const { run_id } = created.value.run;
+    await textOf(created.value.stream);
+    const { workspaceId } = thread.scope;
+    await until(() => recorded(workspaceId).runs[0]?.end_time);
+    record.mockClear();
+    await runInDurableObject(thread.object, (_, { storage }) => {
+      storage.sql.exec("UPDATE runs SET status = 'running', attempt = 3, ended_at = NULL");
+    });
+    await evictDurableObject(thread.object);
+    await thread.api.get();
+    const error = await until(() => recorded(workspaceId).runs[0]?.error);
+    expect(error).toBe(
+      "RunInterruptedError: The run was interrupted 3 times and is not tried again.",
+    );
+    expect(recorded(workspaceId).runs.map(({ id }) => id)).toEqual([run_id]);
+  });
+
+  test("does not touch the run when it cannot be recorded", async ({ expect }) => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    record.mockRejectedValue(new Error("no storage"));
+    const thread = newThread();
+    const created = await thread.run("appender", hello, { follow: "result" });
+    assert(created.ok);
+    const values = JSON.parse(await textOf(created.value.stream));
+    expect(values).not.toHaveProperty("__error__");
+    expect((await thread.api.getRun(created.value.run.run_id))?.status).toBe("success");
+    const { workspaceId } = thread.scope;
+    const attempts = (): number =>
+      record.mock.calls.filter(([, workspace]) => workspace === workspaceId).length;
+    await until(() => attempts() === 3 || undefined);
+    const lost = await until(() =>
+      log.mock.calls.map(([line]) => String(line)).find((line) => line.includes("trace_lost")),
+    );
+    expect(JSON.parse(lost)).toMatchObject({
+      event: "trace_lost",
+      run_id: created.value.run.run_id,
+      error: "Error: no storage",
+    });
+    log.mockRestore();
+  });
+});

@@ -1,0 +1,327 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import fc from "fast-check";
+import { beforeEach, describe, test } from "vitest";
+import { type Sql, sql } from "../../src/db/sql.ts";
+import {
+  compileFilter,
+  compileScopes,
+  matchingTracesSql,
+  parseFilter,
+} from "../../src/tracing/filter/filter.ts";
+import { shardObjectName } from "../../src/tracing/run-shard/shard-ref.ts";
+import {
+  PAYLOAD_NUMBER,
+  PAYLOADS_PER_RUN,
+  SHARD_MIGRATIONS,
+} from "../../src/tracing/run-shard/tables.ts";
+import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
+import { type Expression, expression, print } from "../unit/tracing/filter/model/expressions.ts";
+import { flatten, type Run, runs, TRACES, uuid } from "../unit/tracing/filter/model/runs.ts";
+
+let shard = env.RUN_SHARDS.getByName("");
+
+beforeEach(() => {
+  const workspaceId = crypto.randomUUID();
+  const projectId = crypto.randomUUID();
+  shard = env.RUN_SHARDS.getByName(
+    shardObjectName({ workspaceId, projectId, day: 500, bucket: 0 }),
+  );
+});
+
+async function inShard(work: (database: SqlStorage) => void): Promise<void> {
+  await runInDurableObject(shard, (_, { storage }) => {
+    const made = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'runs'").toArray();
+    if (made.length === 0) for (const version of SHARD_MIGRATIONS) storage.sql.exec(version);
+    work(storage.sql);
+  });
+}
+
+function store(database: SqlStorage, given: readonly Run[]): void {
+  for (const table of ["runs", "payloads", "attributes", "run_attributes", "feedback"]) {
+    database.exec(`DELETE FROM ${table}`);
+  }
+  for (const [seq, run] of given.entries()) {
+    const { tags, metadata, inputs, outputs, feedback, ...columns } = run;
+    insert(database, "runs", {
+      ...columns,
+      seq,
+      dotted_order: run.id,
+      patched: 0,
+      inserted_at: 0,
+      received_at: 0,
+    });
+    const attributes = [
+      ...tags.map((key) => ({ kind: "tag", key, value: "" })),
+      ...flatten(metadata).map(([key, value]) => ({ kind: "metadata", key, value })),
+    ];
+    for (const attribute of attributes) {
+      insert(database, "attributes", attribute);
+      database.exec(
+        `INSERT OR IGNORE INTO run_attributes
+         SELECT ?, attribute_id FROM attributes WHERE kind = ? AND key = ? AND value = ?`,
+        seq,
+        ...Object.values(attribute),
+      );
+    }
+    const base = seq * PAYLOADS_PER_RUN;
+    const inputLeaves = { key: base + PAYLOAD_NUMBER.inputLeaves, body: JSON.stringify(inputs) };
+    const outputLeaves = { key: base + PAYLOAD_NUMBER.outputLeaves, body: JSON.stringify(outputs) };
+    // A run whose outputs never came has no row for them.
+    for (const row of outputs.length === 0 ? [inputLeaves] : [inputLeaves, outputLeaves]) {
+      insert(database, "payloads", row);
+    }
+    for (const [index, rating] of feedback.entries()) {
+      insert(database, "feedback", {
+        ...rating,
+        id: `${seq}-${index}`,
+        run_id: run.id,
+        value: rating.value === null ? null : JSON.stringify(rating.value),
+        error: Number(rating.error),
+        created_at: 0,
+      });
+    }
+  }
+}
+
+function insert(
+  database: SqlStorage,
+  table: string,
+  row: Record<string, string | number | null>,
+): void {
+  const columns = Object.keys(row);
+  database.exec(
+    `INSERT OR IGNORE INTO ${table} (${columns.join(", ")})
+     VALUES (${columns.map(() => "?").join(", ")})`,
+    ...Object.values(row),
+  );
+}
+
+function idsWhere(database: SqlStorage, condition: Sql): string[] {
+  return database
+    .exec<{ id: string }>(
+      `SELECT r.id FROM runs r WHERE ${condition.text} ORDER BY r.id`,
+      ...condition.params,
+    )
+    .toArray()
+    .map((row) => row.id);
+}
+
+function plan(database: SqlStorage, query: Sql): string[] {
+  return database
+    .exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${query.text}`, ...query.params)
+    .toArray()
+    .map(({ detail }) => detail);
+}
+
+/** The ids of traces with a run, or root run, for which the expression holds. */
+function tracesOf(
+  given: readonly Run[],
+  expression: Expression,
+  scope: "trace" | "tree",
+): string[] {
+  const matching = given.filter(
+    (run) => (scope === "tree" || run.parent_run_id === null) && evaluate(expression, run),
+  );
+  return [...new Set(matching.map(({ trace_id }) => trace_id))].toSorted();
+}
+
+describe("a compiled filter", () => {
+  test("selects the runs for which the expression holds", async ({ expect }) => {
+    const seen = { some: 0, all: 0, none: 0 };
+    await inShard((database) => {
+      const property = fc.property(runs, fc.array(expression, { maxLength: 12 }), (given, all) => {
+        store(database, given);
+        for (const each of all) {
+          const expected = given.filter((run) => evaluate(each, run)).map(({ id }) => id);
+          const condition = compileFilter(parseFilter(print(each)), "r");
+          expect(idsWhere(database, condition), print(each)).toEqual(expected);
+          const share = expected.length / given.length;
+          seen[share === 0 ? "none" : share === 1 ? "all" : "some"] += 1;
+        }
+      });
+      fc.assert(property, { seed: 20_260_301, numRuns: 500 });
+    });
+    console.log(seen);
+    // The comparison is worth nothing where every filter selects all runs or none.
+    expect(seen.some).toBeGreaterThan(200);
+  });
+
+  test("combines the run's own filter with those of its trace", async ({ expect }) => {
+    const given = fc.record({
+      stored: runs,
+      filter: fc.option(expression),
+      traceFilter: fc.option(expression),
+      treeFilter: fc.option(expression),
+      known: fc.record({ trace: fc.subarray(TRACES), tree: fc.subarray(TRACES) }),
+    });
+    await inShard((database) => {
+      const property = fc.property(given, ({ stored, known, ...scopes }) => {
+        store(database, stored);
+        const { filter, traceFilter, treeFilter } = scopes;
+        const texts = {
+          filter: filter === null ? undefined : print(filter),
+          traceFilter: traceFilter === null ? undefined : print(traceFilter),
+          treeFilter: treeFilter === null ? undefined : print(treeFilter),
+        };
+        const among = (scope: "trace" | "tree", each: Expression | null): string[] =>
+          each === null ? TRACES : [...tracesOf(stored, each, scope), ...known[scope]];
+        const roots = among("trace", traceFilter);
+        const trees = among("tree", treeFilter);
+        const expected = stored
+          .filter((run) => filter === null || evaluate(filter, run))
+          .filter((run) => roots.includes(run.trace_id) && trees.includes(run.trace_id))
+          .map(({ id }) => id);
+        const what = JSON.stringify({ ...texts, known }, null, 2);
+        const condition = compileScopes(texts, "r", known);
+        expect(idsWhere(database, condition), what).toEqual(expected);
+      });
+      fc.assert(property, { seed: 20_260_302, numRuns: 500 });
+    });
+  });
+
+  test("lists the traces that fulfil a scope in this shard", async ({ expect }) => {
+    const scope = fc.constantFrom("trace" as const, "tree" as const);
+    await inShard((database) => {
+      const property = fc.property(
+        runs,
+        scope,
+        expression,
+        fc.subarray(TRACES),
+        (stored, scope, each, asked) => {
+          store(database, stored);
+          const expected = tracesOf(stored, each, scope).filter((id) => asked.includes(id));
+          const { text, params } = matchingTracesSql(scope, print(each), asked);
+          const rows = database.exec<{ trace_id: string }>(text, ...params).toArray();
+          const actual = rows.map(({ trace_id }) => trace_id).toSorted();
+          expect(actual, print(each)).toEqual(expected);
+        },
+      );
+      fc.assert(property, { seed: 20_260_303, numRuns: 300 });
+    });
+  });
+
+  test("holds for every run when there is no scope", ({ expect }) => {
+    expect(compileScopes({ filter: undefined }, "r")).toEqual({ text: "1", params: [] });
+  });
+});
+
+describe("the largest filters", () => {
+  const nested = (operator: (level: number) => string, siblings: string): string =>
+    Array.from({ length: 29 }).reduce<string>(
+      (inner, _, level) => `${operator(level)}(${inner}${siblings})`,
+      "eq(is_root, true)",
+    );
+  const times = (text: string, count: number): string =>
+    Array.from({ length: count }, () => text).join(", ");
+  const words = Array.from({ length: 32 }, (_, n) => `word${n}`).join(" ");
+  const tail = "y".repeat(50);
+  const run: Run = {
+    id: uuid(1),
+    trace_id: uuid(1),
+    parent_run_id: null,
+    reference_example_id: null,
+    thread_id: null,
+    name: `x-${tail}`,
+    run_type: "llm",
+    status: "success",
+    start_time: 0,
+    end_time: 0,
+    first_token_time: null,
+    error: null,
+    total_tokens: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_cost: null,
+    prompt_cost: null,
+    completion_cost: null,
+    tags: ["beta"],
+    metadata: { env: "prod" },
+    inputs: [["messages.content", words.slice(20)]],
+    outputs: [["messages.content", `xxy ${words.slice(0, 40)}`]],
+    feedback: [],
+  };
+
+  test.for<[what: string, text: string, selects: boolean]>([
+    [
+      "nested and wide",
+      nested((n) => (n % 2 ? "and" : "or"), ", eq(error, null)".repeat(20)),
+      true,
+    ],
+    ["nested negations", nested(() => "not", ""), false],
+    ["tests of entries", `or(${times("neq(metadata_value, null)", 180)})`, true],
+    ["as many values as fit", `and(${times('like(outputs, "xxy_%")', 80)})`, true],
+    ["long patterns", `and(${times(`like(name, "X_${tail}")`, 35)})`, true],
+    ["many words", `search("${words}")`, true],
+    ["a long list", `in(id, [${times(`"${uuid(2)}"`, 1200)}])`, false],
+  ])("run: %s", async ([, text, selects], { expect }) => {
+    await inShard((database) => {
+      store(database, [run]);
+      for (const scope of ["filter", "traceFilter", "treeFilter"]) {
+        const condition = compileScopes({ [scope]: text }, "r");
+        expect(idsWhere(database, condition)).toEqual(selects ? [run.id] : []);
+      }
+    });
+  });
+});
+
+describe("a query plan", () => {
+  const ordered = (text: string): Sql => {
+    const { text: condition, params } = compileFilter(parseFilter(text), "r");
+    return sql(
+      `SELECT r.id FROM runs r WHERE ${condition} ORDER BY r.start_time DESC, r.id DESC`,
+      ...params,
+    );
+  };
+
+  test.for<[string, string]>([
+    ['eq(name, "agent")', "SEARCH r USING COVERING INDEX runs_by_name (name=?)"],
+    ['eq(thread_id, "t")', "SEARCH r USING COVERING INDEX runs_by_thread (thread_id=?)"],
+    ["eq(is_root, true)", "SCAN r USING INDEX runs_root"],
+    ['eq(status, "error")', "SCAN r USING COVERING INDEX runs_failed"],
+  ])("of %s takes the rows in order from an index", async ([text, step], { expect }) => {
+    await inShard((database) => {
+      expect(plan(database, ordered(text))).toEqual([step]);
+    });
+  });
+
+  test("of a trace's runs uses the index of traces", async ({ expect }) => {
+    await inShard((database) => {
+      const [step] = plan(database, ordered(`eq(trace_id, "${crypto.randomUUID()}")`));
+      expect(step).toBe("SEARCH r USING INDEX runs_by_trace (trace_id=?)");
+    });
+  });
+
+  test("looks a metadata pair or a tag up once, and then probes for each run", async ({
+    expect,
+  }) => {
+    await inShard((database) => {
+      const filter = 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))';
+      for (const text of [filter, 'has(metadata, \'{"env":"prod"}\')', 'has(tags, "beta")']) {
+        expect(plan(database, ordered(text))).toEqual([
+          "SCAN r USING COVERING INDEX runs_by_start",
+          "SEARCH pair EXISTS USING COVERING INDEX runs_by_attribute (attribute_id=? AND seq=?)",
+          "SCALAR SUBQUERY 1",
+          "SEARCH attribute USING COVERING INDEX sqlite_autoindex_attributes_1 (kind=? AND key=? AND value=?)",
+        ]);
+      }
+    });
+  });
+
+  test("goes from a run to its entries, whatever is asked of them", async ({ expect }) => {
+    await inShard((database) => {
+      const steps = plan(
+        database,
+        ordered('and(like(metadata_value, "p%"), gt(feedback_score, 0), like(inputs, "%a%"))'),
+      );
+      expect(steps.filter((step) => /^(SCAN|SEARCH)/.test(step))).toEqual([
+        "SCAN r USING COVERING INDEX runs_by_start",
+        "SEARCH payload USING INTEGER PRIMARY KEY (rowid=?)",
+        "SCAN leaf VIRTUAL TABLE INDEX 1:",
+        "SEARCH pair USING PRIMARY KEY (seq=?)",
+        "SEARCH attribute USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH rating EXISTS USING INDEX feedback_by_run (run_id=?)",
+      ]);
+    });
+  });
+});
