@@ -17,11 +17,14 @@ CREATE TABLE `feedback` (
 	`error` integer NOT NULL,
 	`extra` text,
 	`extend_trace_retention` integer NOT NULL,
+	`start_time` integer,
 	`created_at` integer NOT NULL,
 	`modified_at` integer NOT NULL,
+	`revision` integer NOT NULL,
 	`shard_day` integer,
 	`shard_bucket` integer,
 	`copy_due_at` integer,
+	`copy_wanted_at` integer,
 	PRIMARY KEY(`workspace_id`, `id`)
 );
 --> statement-breakpoint
@@ -45,6 +48,7 @@ CREATE TABLE `feedback_tokens` (
 	`run_id` text NOT NULL,
 	`feedback_key` text NOT NULL,
 	`feedback_config` text,
+	`feedback_id` text NOT NULL,
 	`expires_at` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
@@ -67,7 +71,7 @@ CREATE TABLE `model_prices` (
 --> statement-breakpoint
 CREATE INDEX `model_prices_by_workspace` ON `model_prices` (`workspace_id`);--> statement-breakpoint
 CREATE TABLE `projects` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`workspace_id` text NOT NULL,
 	`name` text NOT NULL,
 	`description` text,
@@ -80,7 +84,8 @@ CREATE TABLE `projects` (
 	`buckets` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`deleted_at` integer
+	`deleted_at` integer,
+	PRIMARY KEY(`workspace_id`, `id`)
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_by_name` ON `projects` (`workspace_id`,`name`) WHERE "projects"."deleted_at" IS NULL;--> statement-breakpoint

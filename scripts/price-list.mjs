@@ -21,6 +21,23 @@ const TARGET = resolve(
   "../src/tracing/usage/built-in-prices.json",
 );
 
+/** The package's names of prices per million tokens, and those of the file. */
+const DETAILS = [
+  ["cache_read_mtok", "cache_read"],
+  ["cache_write_mtok", "cache_write"],
+  ["cache_write_1h_mtok", "cache_write_1h"],
+  ["input_audio_mtok", "audio_in"],
+  ["input_image_mtok", "image_in"],
+  ["input_video_mtok", "video_in"],
+  ["output_audio_mtok", "audio_out"],
+  ["output_image_mtok", "image_out"],
+  ["output_video_mtok", "video_out"],
+  ["output_reasoning_mtok", "reasoning_out"],
+];
+
+/** LangSmith's wrapper of Gemini reports cached tokens in two categories. */
+const GOOGLE_DETAILS = [...DETAILS, ["cache_read_mtok", "cache_read_over_200k"]];
+
 /**
  * Whose prices are taken, in the order in which a model is looked for. `provider` is the run's
  * `ls_provider` that the prices are for; without one they hold whoever the model is called through,
@@ -37,7 +54,7 @@ const SOURCES = [
   { id: "openrouter", provider: "openrouter" },
   { id: "openai", prefix: "openai/" },
   { id: "anthropic", prefix: "anthropic/" },
-  { id: "google", prefix: "(?:models|google|gemini|vertex_ai)/" },
+  { id: "google", prefix: "(?:models|google|gemini|vertex_ai)/", details: GOOGLE_DETAILS },
   { id: "x-ai", prefix: "x-?ai/" },
   { id: "mistral" },
   { id: "deepseek" },
@@ -49,30 +66,16 @@ const SOURCES = [
   { id: "voyageai" },
 ];
 
-/** The package's names of prices per million tokens, and those of the file. */
-const DETAILS = {
-  cache_read_mtok: "cache_read",
-  cache_write_mtok: "cache_write",
-  cache_write_1h_mtok: "cache_write_1h",
-  input_audio_mtok: "audio_in",
-  input_image_mtok: "image_in",
-  input_video_mtok: "video_in",
-  output_audio_mtok: "audio_out",
-  output_image_mtok: "image_out",
-  output_video_mtok: "video_out",
-  output_reasoning_mtok: "reasoning_out",
-};
-
 async function main() {
   const version = process.argv[2] ?? DEFAULT_VERSION;
   const { providers, license } = await readPackage(version);
-  const lists = SOURCES.map(({ id, provider, prefix }) => {
+  const lists = SOURCES.map(({ id, provider, prefix = "", details = DETAILS }) => {
     const source = providers.find((each) => each.id === id);
     if (source === undefined) throw new Error(`${PACKAGE} has no prices of ${id}`);
     return {
       vendor: id,
       provider: provider ?? null,
-      models: source.models.flatMap((model) => modelLines(model, prefix ?? "")),
+      models: source.models.flatMap((model) => modelLines(model, prefix, details)),
     };
   });
   const file = {
@@ -112,7 +115,7 @@ async function readPackage(version) {
 }
 
 /** The newest prices first, and of those the ones for the longest prompts. */
-function modelLines(model, prefix) {
+function modelLines(model, prefix, details) {
   const pattern = patternOf(model.match, prefix);
   const periods = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }];
   const mostOfDay = periods.find(({ constraint }) => hoursOf(constraint) > 12);
@@ -124,8 +127,8 @@ function modelLines(model, prefix) {
     }))
     .toSorted((left, right) => right.start.localeCompare(left.start))
     .flatMap(({ start, prices }) =>
-      thresholdsOf(prices).flatMap((over) => {
-        const line = priceLine(prices, start, over);
+      thresholdsOf(prices, details).flatMap((over) => {
+        const line = priceLine(prices, details, { start, over });
         return line === null ? [] : [`${model.id} ${pattern} ${line}`];
       }),
     );
@@ -140,21 +143,20 @@ function hoursOf(constraint) {
   return ((end - start) / 3_600_000 + 24) % 24;
 }
 
-function thresholdsOf(prices) {
-  const tiers = Object.entries(prices)
-    .filter(([key]) => key in DETAILS || key === "input_mtok" || key === "output_mtok")
-    .flatMap(([, price]) => (typeof price === "number" ? [] : price.tiers));
+function thresholdsOf(prices, details) {
+  const keys = ["input_mtok", "output_mtok", ...details.map(([key]) => key)];
+  const tiers = keys.flatMap((key) => prices[key]?.tiers ?? []);
   const starts = new Set(tiers.map(({ start }) => start));
   return [...starts, 0].toSorted((left, right) => right - left);
 }
 
-function priceLine(prices, start, over) {
+function priceLine(prices, details, { start, over }) {
   const input = priceAt(prices.input_mtok, over);
   if (input === undefined) return null;
   const words = [input, priceAt(prices.output_mtok, over) ?? "0"];
   if (start !== "") words.push(`start=${start}`);
   if (over > 0) words.push(`over=${over}`);
-  for (const [key, name] of Object.entries(DETAILS)) {
+  for (const [key, name] of details) {
     const price = priceAt(prices[key], over);
     if (price !== undefined) words.push(`${name}=${price}`);
   }

@@ -65,10 +65,9 @@ describe("a run of the agent server", () => {
     ]);
     const [root] = runs;
     expect(root?.inputs).toEqual(hello.input);
-    const contents = (root?.outputs?.["messages"] as { kwargs: { content: string } }[]).map(
-      ({ kwargs }) => kwargs.content,
-    );
-    expect(contents).toEqual(values.messages.map(({ content }) => content));
+    expect(root?.outputs).toMatchObject({
+      messages: values.messages.map(({ content }) => ({ kwargs: { content } })),
+    });
     for (const { extra } of runs) {
       expect(extra?.["metadata"]).toMatchObject({
         run_id: run.run_id,

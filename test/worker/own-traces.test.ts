@@ -44,11 +44,13 @@ async function until<T>(look: () => T | undefined): Promise<T> {
 
 describe("the trace of a run", () => {
   test.for([
-    ["on a thread", false],
-    ["without a thread of its own", true],
-  ] as const)("is recorded whole %s", async ([, temporary], { expect }) => {
+    ["on a thread", {}, false],
+    ["without a thread of its own", {}, true],
+    ["when it streams LangChain's events", { stream_mode: ["events"] }, false],
+  ] as const)("is recorded whole %s", async ([, options, temporary], { expect }) => {
     const thread = newThread();
-    const created = await thread.run("agent", hello, { follow: "result", temporary });
+    const body = { ...hello, ...options, stream_mode: [...(options.stream_mode ?? ["values"])] };
+    const created = await thread.run("agent", body, { follow: "result", temporary });
     assert(created.ok);
     await textOf(created.value.stream);
     const { run_id } = created.value.run;

@@ -142,7 +142,6 @@ describe("a compiled filter", () => {
       });
       fc.assert(property, { seed: 20_260_301, numRuns: 500 });
     });
-    console.log(seen);
     // The comparison is worth nothing where every filter selects all runs or none.
     expect(seen.some).toBeGreaterThan(200);
   });

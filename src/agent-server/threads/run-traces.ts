@@ -4,6 +4,9 @@ import { log, type LogLevel } from "../../lib/log.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { RunRow } from "./run-row.ts";
 
+/** Recording takes the thread's time: the answer of the run that a batch came with goes first. */
+const RECORD_DELAY_MS = 100;
+
 /** Between the attempts to record a batch; when they are used up it is lost. */
 const RETRY_DELAYS_MS = [500, 2000];
 
@@ -68,7 +71,7 @@ export class RunTraces {
       return Promise.resolve();
     }
     this.#waitingChars += batch.json.length;
-    const recorded = this.#last.then(async () => {
+    const recorded = Promise.all([this.#last, sleep(RECORD_DELAY_MS)]).then(async () => {
       await this.#record(scope, runId, batch);
       this.#waitingChars -= batch.json.length;
     });
@@ -81,7 +84,7 @@ export class RunTraces {
   async #record(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
     let failure: unknown;
     for (const delay of [0, ...RETRY_DELAYS_MS]) {
-      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+      if (delay > 0) await sleep(delay);
       try {
         const operations: TraceOperations = JSON.parse(batch.json);
         await this.#deps.record(scope.workspaceId, projectOf(scope), operations);
@@ -102,4 +105,8 @@ export class RunTraces {
 /** The tracing project of a deployment has its name. */
 function projectOf(scope: Scope): string {
   return scope.deploymentId;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -4,7 +4,7 @@ import type { ShardFeedback } from "../run-shard/shard-feedback.ts";
 import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 
 /** Where the copies of feedback are: beside the runs. */
-export type FeedbackShards = {
+type FeedbackShards = {
   /** The shards of those runs that are known. With `await`, the others are announced later. */
   locate: (
     workspaceId: string,

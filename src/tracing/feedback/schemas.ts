@@ -5,7 +5,7 @@ import { textListParam, uuidListParam } from "../projects/list-params.ts";
 import { timeValue } from "../query/query-schemas.ts";
 import { feedbackConfigSchema } from "./feedback-config.ts";
 
-export const FEEDBACK_SOURCES = ["api", "model", "app", "auto_eval"] as const;
+const FEEDBACK_SOURCES = ["api", "model", "app", "auto_eval"] as const;
 
 export type FeedbackSourceType = (typeof FEEDBACK_SOURCES)[number];
 
@@ -21,7 +21,13 @@ export const feedbackKey = z.string().min(1).max(MAX_KEY_CHARS);
 const score = z.union([z.number(), z.boolean()]).nullish();
 
 /** A list is refused: clients cannot read one back. */
-const value = z.union([z.number(), z.boolean(), z.string(), jsonObject]).nullish();
+const value = z
+  .unknown()
+  .refine((given) => !Array.isArray(given), {
+    message: "Input should be a number, a boolean, a string or an object",
+    params: { type: "value_type" },
+  })
+  .optional();
 
 const judgementFields = {
   score,

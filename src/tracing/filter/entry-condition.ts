@@ -23,8 +23,8 @@ import { opposite, testSql } from "./test-condition.ts";
  *   excludes. So neq(key, k) is a run without k, and and(neq(key, k), neq(value, v)) is one that has
  *   neither the key k nor the value v, be it under another key.
  *
- * It follows that for one predicate neq is the complement of eq, notlike that of like, and both
- * hold for a run without entries, as eq with null does.
+ * It follows that of single predicates neq is the complement of eq, and notlike that of like; and
+ * that the negative ones hold for a run without entries.
  */
 export function entryGroup(
   alias: string,
@@ -38,7 +38,7 @@ export function entryGroup(
   });
   const family = tests[0]?.family;
   if (family === undefined) throw new Error("a group has a predicate");
-  if (true) {
+  if (tests.some(({ test }) => !isNegative(test))) {
     return condition(existsSql(alias, family, tests, negated));
   }
   const excluded = tests.map(({ member, test }) =>

@@ -59,7 +59,7 @@ function unpaired(
   return { type, functions, entry: { family, member, paired: false } };
 }
 
-export const FIELDS = {
+const FIELDS = {
   id: uuid,
   trace_id: uuid,
   parent_run_id: uuid,

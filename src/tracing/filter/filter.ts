@@ -1,15 +1,14 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { FilterError, type FilterScope } from "./filter-error.ts";
 import type { Filter } from "./filter-tree.ts";
-import { parseFilter } from "./parse.ts";
+import { parseTree } from "./parse.ts";
 import { runCondition } from "./run-condition.ts";
 
 export { FilterError, type FilterScope } from "./filter-error.ts";
 export type { Filter } from "./filter-tree.ts";
-export { parseFilter } from "./parse.ts";
 
 /** SQLite inside a Durable Object takes 100 in a statement; the rest is for other conditions. */
-export const MAX_PARAMETERS = 80;
+const MAX_PARAMETERS = 80;
 /** Of 100,000 in a statement. */
 const MAX_SQL_CHARS = 60_000;
 
@@ -27,35 +26,47 @@ export type ScopeTexts = {
 export type KnownTraces = { trace: readonly string[]; tree: readonly string[] };
 
 /**
+ * The syntax tree of a filter text, names and types checked. Throws a FilterError, also for a text
+ * that alone exceeds the limits of compileFilter.
+ */
+export function parseFilter(text: string): Filter {
+  const filter = parseTree(text);
+  compileFilter(filter, "r");
+  return filter;
+}
+
+/**
  * The filter as a condition on the row `alias` of a shard's `runs`: true for the runs that match,
- * false or null for others. Throws a FilterError when it would need too many bound parameters.
+ * false or null for others. Throws a FilterError when it has more conditions or values than one
+ * statement of SQLite can take.
  */
 export function compileFilter(filter: Filter, alias: string): Sql {
-  return limited(runCondition(filter, alias));
+  const compiled = runCondition(filter, alias);
+  checkLimits([compiled]);
+  return compiled;
 }
 
 /**
  * All of the scopes as one condition on the row `alias` of a shard's `runs`; "1" for none. Throws a
- * FilterError, whose `scope` names the text that is at fault, when it is one of them.
+ * FilterError, whose `scope` names the text that is at fault, unless all of them together are.
+ * Whether it throws does not depend on `known`.
  */
 export function compileScopes(
   { filter, traceFilter, treeFilter }: ScopeTexts,
   alias: string,
   known: KnownTraces = { trace: [], tree: [] },
 ): Sql {
-  const conditions: Sql[] = [];
-  if (filter !== undefined) {
-    conditions.push(inScope("filter", () => runCondition(parseFilter(filter), alias)));
-  }
-  if (traceFilter !== undefined) {
-    const { text, params } = inScope("trace_filter", () => tracesSql("trace", traceFilter));
-    conditions.push(among(alias, { text, params }, known.trace));
-  }
-  if (treeFilter !== undefined) {
-    const traces = inScope("tree_filter", () => tracesSql("tree", treeFilter));
-    conditions.push(among(alias, traces, known.tree));
-  }
-  return limited(allOf(conditions));
+  const own = optional(filter, (text) =>
+    inScope("filter", () => runCondition(parseTree(text), alias)),
+  );
+  const traces = optional(traceFilter, (text) => tracesSql("trace", text));
+  const trees = optional(treeFilter, (text) => tracesSql("tree", text));
+  checkLimits([...own, ...traces, ...trees]);
+  return allOf([
+    ...own,
+    ...traces.map((query) => amongSql(alias, query, known.trace)),
+    ...trees.map((query) => amongSql(alias, query, known.tree)),
+  ]);
 }
 
 /**
@@ -67,7 +78,8 @@ export function matchingTracesSql(
   filter: string,
   traceIds: readonly string[],
 ): Sql {
-  const traces = inScope(`${scope}_filter`, () => limited(tracesSql(scope, filter)));
+  const traces = tracesSql(scope, filter);
+  checkLimits([traces]);
   return sql(
     `${traces.text} AND scoped.trace_id IN (SELECT value FROM json_each(?)) GROUP BY scoped.trace_id`,
     ...traces.params,
@@ -77,7 +89,7 @@ export function matchingTracesSql(
 
 /** Ends inside of its WHERE. */
 function tracesSql(scope: keyof KnownTraces, text: string): Sql {
-  const matches = runCondition(parseFilter(text), "scoped");
+  const matches = inScope(`${scope}_filter`, () => runCondition(parseTree(text), "scoped"));
   const root = scope === "trace" ? "scoped.parent_run_id IS NULL AND " : "";
   return {
     text: `SELECT scoped.trace_id FROM runs AS scoped WHERE ${root}${matches.text}`,
@@ -85,7 +97,7 @@ function tracesSql(scope: keyof KnownTraces, text: string): Sql {
   };
 }
 
-function among(alias: string, traces: Sql, known: readonly string[]): Sql {
+function amongSql(alias: string, traces: Sql, known: readonly string[]): Sql {
   const elsewhere =
     known.length === 0
       ? sql("")
@@ -94,6 +106,10 @@ function among(alias: string, traces: Sql, known: readonly string[]): Sql {
     text: `${alias}.trace_id IN (${traces.text}${elsewhere.text})`,
     params: [...traces.params, ...elsewhere.params],
   };
+}
+
+function optional(text: string | undefined, compile: (text: string) => Sql): Sql[] {
+  return text === undefined ? [] : [compile(text)];
 }
 
 function inScope(scope: FilterScope, compile: () => Sql): Sql {
@@ -105,16 +121,16 @@ function inScope(scope: FilterScope, compile: () => Sql): Sql {
   }
 }
 
-function limited(compiled: Sql): Sql {
-  const { text, params } = compiled;
-  if (params.length > MAX_PARAMETERS) {
+function checkLimits(compiled: readonly Sql[]): void {
+  const parameters = compiled.reduce((sum, { params }) => sum + params.length, 0);
+  if (parameters > MAX_PARAMETERS) {
     const problem =
-      `the filter compares with ${params.length} values; at most ${MAX_PARAMETERS} are allowed ` +
-      "(a list of in counts as one)";
+      `there are ${parameters} values to compare with; at most ${MAX_PARAMETERS} are allowed ` +
+      "in all filters of a request (the list of an in counts as one)";
     throw new FilterError(0, problem, `at most ${MAX_PARAMETERS} values`);
   }
-  if (text.length > MAX_SQL_CHARS) {
-    throw new FilterError(0, "the filter has too many conditions", "fewer conditions");
+  const characters = compiled.reduce((sum, { text }) => sum + text.length, 0);
+  if (characters > MAX_SQL_CHARS) {
+    throw new FilterError(0, "there are too many conditions", "fewer conditions");
   }
-  return compiled;
 }

@@ -15,7 +15,8 @@ const SPACE = /\s*/y;
 const NAME = /[A-Za-z][A-Za-z0-9_.]*/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const PUNCTUATION = /[()[\],]/y;
-const WORD_CHARACTER = /[A-Za-z0-9_.]/;
+/** Of a number, and of what may be written in place of one: a time or a duration. */
+const WORD = /[A-Za-z0-9_.:+-]+/y;
 const LONGEST_QUOTE = 40;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -65,9 +66,9 @@ export function tokenize(text: string): Token[] {
     if (number === undefined) {
       throw unexpected(start, "a function, field or value", describeCharacter(text, start));
     }
-    const next = text[at];
-    if (next !== undefined && WORD_CHARACTER.test(next)) {
-      const word = text.slice(start).match(/^[A-Za-z0-9_.:+-]+/)?.[0] ?? number;
+    const rest = take(WORD);
+    if (rest !== undefined) {
+      const word = `${number}${rest}`.slice(0, LONGEST_QUOTE);
       const problem = `${word} is not a number; a time or duration has to be in quotes`;
       throw new FilterError(start, problem, "a number");
     }

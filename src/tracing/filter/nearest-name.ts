@@ -1,5 +1,5 @@
 /** The candidate that a misspelt name most likely means; undefined when none is close. */
-export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   let best: { candidate: string; distance: number } | undefined;

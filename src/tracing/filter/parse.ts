@@ -25,7 +25,7 @@ type Comparison = Exclude<FunctionName, "and" | "or" | "not" | "has" | "exists">
  * grammar, names an unknown function or field, or compares a field with a value that none of its
  * values can be.
  */
-export function parseFilter(text: string): Filter {
+export function parseTree(text: string): Filter {
   return toFilter(parseSyntax(text));
 }
 

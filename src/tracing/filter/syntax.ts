@@ -18,9 +18,9 @@ export type Argument =
   | { kind: "list"; items: Literal[]; at: number };
 
 /** Some 1,200 ids in a list. */
-export const MAX_FILTER_CHARS = 50_000;
+const MAX_FILTER_CHARS = 50_000;
 /** Calls inside of calls, the outermost included. */
-export const MAX_NESTING = 30;
+const MAX_NESTING = 30;
 
 const VALUE = "a text, number, true, false or null";
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([

@@ -1,4 +1,11 @@
-import { firstText, given, type JsonObject, listOf, objectOf, structureOf } from "./attribute-access.ts";
+import {
+  firstText,
+  given,
+  type JsonObject,
+  listOf,
+  objectOf,
+  structureOf,
+} from "./attribute-access.ts";
 import { indexedItems } from "./nested-attributes.ts";
 import type { Attributes } from "./span.ts";
 

@@ -60,7 +60,7 @@ function segmentsOf(path: string): string[] {
     const before = parts[index - 1] ?? "";
     const isWrapper = ITEM_WRAPPERS.has(part) && INDEX.test(before) && index < parts.length - 1;
     // `image.image.url`: the inner name repeats the outer one.
-    if (!isWrapper && part !== before) segments.push(part);
+    if (!isWrapper && (part !== before || INDEX.test(part))) segments.push(part);
   }
   return segments;
 }

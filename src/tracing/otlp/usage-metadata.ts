@@ -14,11 +14,7 @@ const COUNT_KEYS = {
     "gen_ai.usage.completion_tokens",
     "llm.token_count.completion",
   ],
-  total_tokens: [
-    "gen_ai.usage.total_tokens",
-    "llm.token_count.total",
-    "llm.usage.total_tokens",
-  ],
+  total_tokens: ["gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens"],
   reasoning_tokens: ["gen_ai.usage.details.reasoning_tokens"],
 };
 

@@ -14,7 +14,7 @@ import { SORT_COLUMNS } from "./sort-by-stats.ts";
 import { PROJECT_STATS } from "./stats-members.ts";
 
 /** Longer names are refused: they are keys of an index. */
-export const MAX_PROJECT_NAME_CHARS = 1024;
+const MAX_PROJECT_NAME_CHARS = 1024;
 
 const MAX_DESCRIPTION_CHARS = 65_536;
 const MAX_EXTRA_CHARS = 524_288;

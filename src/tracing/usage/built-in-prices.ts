@@ -43,7 +43,8 @@ const HOSTS: ReadonlySet<string> = new Set([
 
 /** The words of the file, and which categories of prompt tokens they price. */
 const PROMPT_WORDS: Readonly<Record<string, readonly string[]>> = {
-  cache_read: ["cache_read", "cache_read_over_200k"],
+  cache_read: ["cache_read"],
+  cache_read_over_200k: ["cache_read_over_200k"],
   cache_write: ["cache_creation", "ephemeral_5m_input_tokens"],
   // SDKs disagree about the name.
   cache_write_1h: ["ephemeral_1h_input_tokens", "ephemeral_1hr_input_tokens"],

@@ -55,11 +55,17 @@ describe("RunTraces", () => {
     });
   });
 
-  test("records in the workspace's project of the deployment's name", async ({ expect }) => {
+  test("records in the project of the deployment's name, a tenth of a second later", async ({
+    expect,
+  }) => {
     const { traces, recorded } = fixture();
-    await traces
+    const accepted = traces
       .of(run)
       .accept({ json: '{"post":[{"id":"a"}],"patch":[{"id":"b"}]}', operations: 2 });
+    await vi.advanceTimersByTimeAsync(99);
+    expect(recorded).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await accepted;
     expect(recorded).toEqual([
       ["workspace-1", "default", { post: [{ id: "a" }], patch: [{ id: "b" }] }],
     ]);
@@ -73,7 +79,7 @@ describe("RunTraces", () => {
     const { traces, recorded, attempts } = fixture(() => failures-- > 0);
     const trace = traces.of(run);
     const accepted = Promise.all([trace.accept(batch("lost")), trace.accept(batch("kept"))]);
-    await vi.advanceTimersByTimeAsync(499);
+    await vi.advanceTimersByTimeAsync(100 + 499);
     expect(attempts()).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(attempts()).toBe(2);
@@ -98,16 +104,20 @@ describe("RunTraces", () => {
     const trace = traces.of(run);
     const MIB = 1024 * 1024;
     const accepted = Promise.all(["a", "b", "c"].map((id) => trace.accept(batch(id, 7 * MIB))));
+    await vi.advanceTimersByTimeAsync(100);
     await accepted;
     expect(postedIds(recorded)).toEqual(["a", "b"]);
     expect(String(log.mock.calls[0]?.[0])).toContain('"event":"trace_lost"');
-    await trace.accept(batch("d", 7 * MIB));
+    const later = trace.accept(batch("d", 7 * MIB));
+    await vi.advanceTimersByTimeAsync(100);
+    await later;
     expect(postedIds(recorded)).toEqual(["a", "b", "d"]);
   });
 
   test("ends the root of a run that its host left behind", async ({ expect }) => {
     const { traces, recorded, waited } = fixture();
     traces.of(run).abandon("The run was cancelled");
+    await vi.advanceTimersByTimeAsync(100);
     await Promise.all(waited);
     expect(recorded.map(([, , operations]) => operations)).toEqual([
       {

@@ -9,6 +9,12 @@ describe("parseSettings", () => {
       maxBodyBytes: 33_554_432,
       resumableStreamTtlMs: 120_000,
       runTimeoutMs: 3_600_000,
+      recordTraces: true,
+      shortlivedTraceMs: 1_209_600_000,
+      longlivedTraceMs: 34_560_000_000,
+      maxIngestBytes: 268_435_456,
+      maxPartBytes: 33_554_432,
+      signingSecret: "",
       logLevel: "info",
       hosts: { api: null, controlPlane: null, agentsDomain: null },
     });
@@ -20,6 +26,7 @@ describe("parseSettings", () => {
     ["MAX_BODY_BYTES", "32MB"],
     ["MAX_BODY_BYTES", "0"],
     ["RESUMABLE_STREAM_TTL_SECONDS", "-1"],
+    ["RECORD_TRACES", "true"],
     ["LOG_LEVEL", "verbose"],
     ["API_HOST", "https://api.test"],
   ] as const)("names a variable that it cannot use: %s=%s", ([name, value], { expect }) => {

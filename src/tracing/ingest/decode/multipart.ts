@@ -82,9 +82,7 @@ export class MultipartReader {
   /** Undefined when more input is needed, and always after the last part. */
   #nextNow(): Part | undefined {
     if (this.#state === "before" && !this.#enter()) return undefined;
-    while (this.#current !== null && !this.#current.isDone) {
-      if (this.#current.sliceNow() === undefined) return undefined;
-    }
+    if (this.#current?.skipNow() === false) return undefined;
     this.#current = null;
     if (this.#state === "end") return undefined;
     const end = this.#headEnd();

@@ -25,6 +25,7 @@ export class Part {
   /** The length of the boundary there, when that is how the end was found. */
   #foundBoundary: number | null = null;
   #isDone = false;
+  #isSkipped = false;
 
   constructor(head: PartHead, window: ByteWindow, delimiter: Delimiter) {
     this.name = head.name;
@@ -64,7 +65,7 @@ export class Part {
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          const slice = await this.slice();
+          const slice = await this.#slice();
           if (slice === null) controller.close();
           else controller.enqueue(slice);
         },
@@ -73,17 +74,28 @@ export class Part {
     );
   }
 
+  /** Skips what is left of the content; false when that has to wait for more input. */
+  skipNow(): boolean {
+    while (!this.#isDone) {
+      this.#isSkipped = true;
+      if (this.#sliceNow() === undefined) return false;
+    }
+    return true;
+  }
+
   /** The next bytes of the content, null at its end. */
-  async slice(): Promise<Uint8Array | null> {
+  async #slice(): Promise<Uint8Array | null> {
     for (;;) {
-      const slice = this.sliceNow();
+      // Otherwise a reader that is late would take what it got for all of it.
+      if (this.#isSkipped) throw new Error(`part "${this.name}" was skipped before it was read`);
+      const slice = this.#sliceNow();
       if (slice !== undefined) return slice;
       if (!(await this.#window.fill())) throw this.#truncated();
     }
   }
 
   /** The same, and undefined when that has to wait for more input. */
-  sliceNow(): Uint8Array | null | undefined {
+  #sliceNow(): Uint8Array | null | undefined {
     if (this.#isDone) return null;
     if (this.#remaining === null) {
       const clear = this.#locateEnd();
@@ -106,7 +118,7 @@ export class Part {
     const whole = this.#remaining === null ? null : new Uint8Array(this.#remaining);
     const slices: Uint8Array[] = [];
     let size = 0;
-    for (let slice = await this.slice(); slice !== null; slice = await this.slice()) {
+    for (let slice = await this.#slice(); slice !== null; slice = await this.#slice()) {
       if (size + slice.byteLength > maxBytes) throw this.#tooLarge(maxBytes);
       if (whole === null) slices.push(slice);
       else whole.set(slice, size);

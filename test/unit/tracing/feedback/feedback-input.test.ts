@@ -152,7 +152,11 @@ describe("parseFeedbackBody", () => {
     [{ run_id: "1", key: "k" }, "run_id", "Input should be a valid UUID"],
     [{ key: "k" }, "run_id", "Give a run_id, a trace_id or a session_id"],
     [{ run_id: RUN, key: "k", score: "1" }, "score", "Input should be a valid number"],
-    [{ run_id: RUN, key: "k", value: ["a"] }, "value", "Input should be a valid number"],
+    [
+      { run_id: RUN, key: "k", value: ["a"] },
+      "value",
+      "Input should be a number, a boolean, a string or an object",
+    ],
     [{ run_id: RUN, key: "k", agent_id: "a" }, "agent_id", "Extra inputs are not permitted"],
     [
       { run_id: RUN, key: "k", feedback_source: { type: "me" } },

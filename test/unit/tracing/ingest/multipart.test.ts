@@ -266,6 +266,18 @@ describe("MultipartReader", () => {
     expect(await reader.next()).toBeNull();
   });
 
+  test("a stream that is read too late breaks, and does not end", async ({ expect }) => {
+    const body = writeMultipart([
+      { name: "a", body: "x".repeat(1000) },
+      { name: "b", body: "y" },
+    ]);
+    const reader = new MultipartReader(evenChunks(body, 100), BOUNDARY, { maxParts: 10 });
+    const stream = (await reader.next())?.stream();
+    await reader.next();
+    const late = stream === undefined ? Promise.resolve() : concat(stream);
+    expect(String(await rejection(late))).toBe('Error: part "a" was skipped before it was read');
+  });
+
   test("a part larger than its reader can hold is skipped", async ({ expect }) => {
     for (const length of ["parameter", "none"] as const) {
       for (const chunkBytes of [50, 10_000]) {

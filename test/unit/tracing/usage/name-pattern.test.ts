@@ -103,7 +103,7 @@ const patternText = fc.letrec<{ pattern: string; term: string; atom: string }>((
 
 const lookahead = fc
   .tuple(fc.constantFrom("", "(?="), patternText.pattern, fc.constantFrom("(?!", "(?:"))
-  .map(([open, pattern, other]) => (open === "" ? pattern : `${open}${pattern})${other}a)?b*`));
+  .map(([open, pattern, other]) => (open === "" ? pattern : `${open}${pattern})${other}a)b*`));
 
 const nameText = fc.string({ unit: fc.constantFrom("a", "b", "B", "-", ".", "1"), maxLength: 8 });
 
@@ -133,12 +133,15 @@ test("patterns mean what they mean in JavaScript", ({ expect }) => {
   expect(compared).toBeGreaterThan(1000);
 });
 
-test.for(["^(a*)*$", "^(a|a)*$", "^(a|aa)+$", `^${"a?".repeat(30)}${"a".repeat(30)}b$`, ".*.*.*.*.*c"])(
-  "%s takes no time on a name that is made for it",
-  (pattern, { expect }) => {
-    const compiled = compileNamePattern(pattern);
-    const before = performance.now();
-    expect(compiled.matches(`${"a".repeat(255)}!`)).toBe(false);
-    expect(performance.now() - before).toBeLessThan(500);
-  },
-);
+test.for([
+  "^(a*)*$",
+  "^(a|a)*$",
+  "^(a|aa)+$",
+  `^${"a?".repeat(30)}${"a".repeat(30)}b$`,
+  ".*.*.*.*.*c",
+])("%s takes no time on a name that is made for it", (pattern, { expect }) => {
+  const compiled = compileNamePattern(pattern);
+  const before = performance.now();
+  expect(compiled.matches(`${"a".repeat(255)}!`)).toBe(false);
+  expect(performance.now() - before).toBeLessThan(500);
+});

@@ -24,7 +24,7 @@ export type Literal = string | number | boolean | null;
 export type Expression = { call: string; args: Argument[] };
 export type Argument = Expression | Field | Literal | Literal[];
 
-export const call = (name: string, ...args: Argument[]): Expression => ({ call: name, args });
+const call = (name: string, ...args: Argument[]): Expression => ({ call: name, args });
 
 export function print(argument: Argument): string {
   if (Array.isArray(argument)) return `[${argument.map(print).join(", ")}]`;
@@ -79,6 +79,14 @@ const paired = {
   ],
 };
 
+/** Of entries too, but each of these is about any entry. */
+const unpaired = {
+  tags: tests("tags", ["has", ...TEXT], oneOf<Literal>(TAGS)),
+  inputs: tests("inputs", ["like", "notlike", "search"], text),
+  outputs: tests("outputs", ["like", "notlike", "search"], text),
+  metadata: tests("metadata", ["search"], text),
+};
+
 const single = fc.oneof(
   tests("id", WORD, id),
   tests("trace_id", WORD, id),
@@ -101,10 +109,7 @@ const single = fc.oneof(
   tests("total_cost", AMOUNT, usd),
   tests("prompt_cost", AMOUNT, usd),
   tests("completion_cost", AMOUNT, usd),
-  tests("tags", ["has", ...TEXT], oneOf<Literal>(TAGS)),
-  tests("inputs", ["like", "notlike", "search"], text),
-  tests("outputs", ["like", "notlike", "search"], text),
-  tests("metadata", ["search"], text),
+  ...Object.values(unpaired),
   metadata.map((object) => call("has", { field: "metadata" }, JSON.stringify(keptWhole(object)))),
   oneOf([...KEYS, "us"]).map((key) => call("exists", { field: "metadata" }, key)),
   oneOf(["agent", "100% boom!", "naïve 漢字", "chat_model a", "XYZ, xyy", "beta env"]).map(
@@ -121,7 +126,10 @@ export const FAMILIES = Object.keys(paired);
 
 /** Conditions on the same entry, and perhaps another. */
 const group = fc
-  .oneof(...Object.values(paired).map((tests) => some(fc.oneof(...tests), 3)))
+  .oneof(
+    ...Object.values(paired).map((tests) => some(fc.oneof(...tests), 3)),
+    ...Object.values(unpaired).map((test) => some(test, 3)),
+  )
   .chain((tests) => some(predicate, 1).map((others) => tests.concat(others)))
   .filter((operands) => operands.length > 0)
   .map((operands) => call("and", ...operands));

@@ -74,6 +74,7 @@ export const PATTERNS = [
   "100\\",
   LONG,
   `${LONG}%`,
+  `${LONG}_____%`,
   `%${LONG}_nd`,
   "%A Long_Name with 100\\% more_of_it than any pattern of fifty bytes ____ hold%end",
   "a%of_it than any pattern of fifty bytes%of_it than any pattern of fifty%: end",

@@ -8,7 +8,7 @@ export const START = 1_785_585_600_000_001;
 export const ROOT_ORDER = `20260801T120000000001Z${ROOT}`;
 export const CHILD_ORDER = `${ROOT_ORDER}.20260801T120000000002Z${CHILD}`;
 
-export function orderOf(id: string): string {
+function orderOf(id: string): string {
   return `20260801T120000000001Z${id}`;
 }
 

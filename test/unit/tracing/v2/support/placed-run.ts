@@ -1,0 +1,76 @@
+import type { PlacedRun } from "../../../../../src/tracing/query/run-source.ts";
+import { startOfDay } from "../../../../../src/lib/utc-day.ts";
+
+export const WORKSPACE_ID = "0198c0de-0000-7000-8000-00000000aaaa";
+export const PROJECT_ID = "0198c0de-0000-7000-8000-00000000bbbb";
+export const TRACE_ID = "0198c0de-0000-7000-8000-000000000001";
+export const RUN_ID = "0198c0de-0000-7000-8000-000000000002";
+
+/** 2026-08-01, in days and, at 12:00:00.000001, in microseconds. */
+export const DAY = 20_666;
+export const NOON = startOfDay(DAY) + 43_200_000_001;
+
+/** A pending LLM run below a root, of which nothing is known but where it is. */
+export function placedRun(columns: Partial<PlacedRun["run"]> = {}): PlacedRun {
+  return {
+    ref: { workspaceId: WORKSPACE_ID, projectId: PROJECT_ID, day: DAY, bucket: 0 },
+    run: {
+      seq: 1,
+      id: RUN_ID,
+      trace_id: TRACE_ID,
+      parent_run_id: TRACE_ID,
+      dotted_order: `20260801T120000000000Z${TRACE_ID}.20260801T120000000001Z${RUN_ID}`,
+      name: "model",
+      run_type: "llm",
+      start_time: NOON,
+      end_time: null,
+      status: "pending",
+      error: null,
+      tags: null,
+      reference_example_id: null,
+      thread_id: null,
+      inputs_preview: null,
+      outputs_preview: null,
+      first_token_time: null,
+      own_amounts: null,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      prompt_cost: null,
+      completion_cost: null,
+      total_cost: null,
+      prompt_token_details: null,
+      completion_token_details: null,
+      prompt_cost_details: null,
+      completion_cost_details: null,
+      price_model_id: null,
+      feedback_stats: null,
+      attachments: null,
+      patched: 0,
+      inserted_at: NOON,
+      received_at: NOON,
+      trace_tier: "shortlived",
+      trace_first_received_at: NOON,
+      payloads: {},
+      ...columns,
+    },
+  };
+}
+
+/** A root run with this last digit in its id, which started so many microseconds after noon. */
+export function rootRun(
+  digit: number,
+  after: number,
+  columns: Partial<PlacedRun["run"]> = {},
+): PlacedRun {
+  const id = `0198c0de-0000-7000-8000-00000000000${digit}`;
+  return placedRun({
+    id,
+    trace_id: id,
+    parent_run_id: null,
+    dotted_order: `20260801T120000000001Z${id}`,
+    run_type: "chain",
+    start_time: NOON + after,
+    ...columns,
+  });
+}

@@ -1,0 +1,1 @@
+/// <reference path="../../../../../worker-configuration.d.ts" />
