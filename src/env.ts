@@ -21,6 +21,8 @@ export type Settings = {
   /** How long traces of each tier are kept. */
   shortlivedTraceMs: number;
   longlivedTraceMs: number;
+  /** How long a span waits for the one above it. */
+  heldSpanMs: number;
   /** Of an ingest request, after it is decompressed. */
   maxIngestBytes: number;
   /** Of one JSON part of it. */
@@ -42,6 +44,7 @@ export type SettingsVars = Partial<
     | "RECORD_TRACES"
     | "SHORTLIVED_TRACE_SECONDS"
     | "LONGLIVED_TRACE_SECONDS"
+    | "HELD_SPAN_SECONDS"
     | "MAX_INGEST_BYTES"
     | "MAX_INGEST_PART_BYTES"
     | "SIGNING_SECRET"
@@ -60,6 +63,7 @@ const DEFAULT_RESUMABLE_STREAM_TTL_SECONDS = 120;
 const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
 const DEFAULT_SHORTLIVED_TRACE_SECONDS = 14 * 86_400;
 const DEFAULT_LONGLIVED_TRACE_SECONDS = 400 * 86_400;
+const DEFAULT_HELD_SPAN_SECONDS = 12 * 3600;
 const DEFAULT_MAX_INGEST_BYTES = 256 * 1024 * 1024;
 const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
 
@@ -102,6 +106,8 @@ function read(env: SettingsVars): Settings {
         env.LONGLIVED_TRACE_SECONDS,
         DEFAULT_LONGLIVED_TRACE_SECONDS,
       ) * 1000,
+    heldSpanMs:
+      positiveInteger("HELD_SPAN_SECONDS", env.HELD_SPAN_SECONDS, DEFAULT_HELD_SPAN_SECONDS) * 1000,
     maxIngestBytes: positiveInteger(
       "MAX_INGEST_BYTES",
       env.MAX_INGEST_BYTES,

@@ -3,6 +3,7 @@ import { createApp } from "./app.ts";
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
 export { ThreadObject } from "./agent-server/threads/thread-object.ts";

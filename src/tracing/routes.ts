@@ -9,6 +9,7 @@ import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { infoRoutes } from "./info-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { modelPriceRoutes } from "./model-prices/routes.ts";
+import { otlpRoutes } from "./otlp/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { runsQueryRoutes } from "./query/runs-query-routes.ts";
 import { statsRoutes } from "./query/stats-routes.ts";
@@ -37,6 +38,7 @@ export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   app.route(TRACING_V2, publicV2Routes);
   for (const prefix of [TRACING_V1, TRACING_V2]) app.use(`${prefix}/*`, workspaceScope);
   app.route(TRACING_V1, ingestRoutes);
+  app.route(TRACING_V1, otlpRoutes);
   for (const prefix of [TRACING_V1, TRACING_V2]) app.use(`${prefix}/*`, jsonBody);
   for (const routes of [
     // Before the runs: `/runs/query` is no run's id.

@@ -12,7 +12,8 @@ import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpo
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { CheckpointTable } from "../../src/agent-server/threads/checkpoint-table.ts";
-import { migrate } from "../../src/agent-server/threads/thread-schema.ts";
+import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/thread-schema.ts";
+import { migrateTables } from "../../src/lib/object-migrations.ts";
 import type { CheckpointOp, CheckpointPort } from "../../src/graph-runtime/protocol.ts";
 import { ThreadCheckpointer } from "../../src/graph-runtime/thread-checkpointer.ts";
 
@@ -72,7 +73,7 @@ class SaverOfManyThreads extends BaseCheckpointSaver {
     if (saver === undefined) {
       const use = <T>(action: (table: CheckpointTable) => T): Promise<T> =>
         runInDurableObject(this.#object(threadId), (_, state) => {
-          migrate(state.storage);
+          migrateTables(state.storage, THREAD_MIGRATIONS);
           return action(new CheckpointTable(state.storage.sql));
         });
       const port: CheckpointPort = {

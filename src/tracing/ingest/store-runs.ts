@@ -1,6 +1,7 @@
 import { dayOf } from "../../lib/utc-day.ts";
 import { ownTime } from "../dotted-order.ts";
 import { copyDueFeedback } from "../feedback/copy-feedback.ts";
+import { releaseHeldSpans } from "../otlp/held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
 import type { IndexedRun } from "../run-index/run-index-object.ts";
 import { indexRuns } from "../run-index/locate.ts";
@@ -33,7 +34,10 @@ export async function storeRuns(
   const results = await Promise.all(
     groupByShard(placed).map((group) => writeToShard(env, workspaceId, group)),
   );
-  if (awaited.length > 0) waitUntil(copyDueFeedback(env, workspaceId, awaited));
+  if (awaited.length > 0) {
+    waitUntil(copyDueFeedback(env, workspaceId, awaited));
+    waitUntil(releaseHeldSpans(env, workspaceId, awaited));
+  }
   failures.push(...results.flatMap((result) => result.failures));
   const orphaned = results.flatMap((result) => result.orphaned);
   if (orphaned.length > 0) {
@@ -105,7 +109,7 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Returns the runs that feedback is waiting for. */
+/** Returns the runs that feedback, or spans, are waiting for. */
 async function enterIntoIndex(
   env: Env,
   workspaceId: string,

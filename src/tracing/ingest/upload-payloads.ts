@@ -1,3 +1,4 @@
+import { clipText } from "./decode/clip-text.ts";
 import { payloadObjectKey } from "../run-shard/payload-objects.ts";
 import type { ShardRef } from "../run-shard/shard-ref.ts";
 import { PAYLOAD_FIELDS, type RunWrite } from "../run-write.ts";
@@ -38,5 +39,5 @@ export async function uploadPayloads(
 
 /** The error's first characters; `json` is a JSON string. */
 function errorHead(json: string): string {
-  return (JSON.parse(json) as string).slice(0, ERROR_HEAD_CHARS);
+  return clipText(JSON.parse(json) as string, ERROR_HEAD_CHARS);
 }

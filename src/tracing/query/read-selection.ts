@@ -1,5 +1,5 @@
 import { invalidField } from "../../http/errors.ts";
-import { parseFilter } from "../filter/filter.ts";
+import { compileScopes, parseFilter } from "../filter/filter.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import type { SelectionBody } from "./query-schemas.ts";
 import type { RunSelection } from "./selection.ts";
@@ -15,21 +15,24 @@ export function readSelection(body: SelectionBody): ProjectSelection {
   const { id } = body;
   if (id && id.length > 0) return { projectIds: undefined, selection: { ids: id } };
   const isRoot = body.is_root ?? (body.execution_order === 1 ? true : undefined);
+  const selection: RunSelection = {
+    traceId: body.trace ?? undefined,
+    parentRunId: body.parent_run ?? undefined,
+    runType: body.run_type ?? undefined,
+    referenceExampleIds: body.reference_example ?? undefined,
+    from: body.start_time ?? undefined,
+    to: body.end_time ?? undefined,
+    hasError: body.error ?? undefined,
+    isRoot,
+    filter: checkedFilter(["body", "filter"], body.filter),
+    traceFilter: checkedFilter(["body", "trace_filter"], body.trace_filter),
+    treeFilter: checkedFilter(["body", "tree_filter"], body.tree_filter),
+  };
+  // Together they may be too much although each of them is not.
+  checked(["body", "filter"], () => compileScopes(selection, "r"));
   return {
     projectIds: body.session && body.session.length > 0 ? body.session : undefined,
-    selection: {
-      traceId: body.trace ?? undefined,
-      parentRunId: body.parent_run ?? undefined,
-      runType: body.run_type ?? undefined,
-      referenceExampleIds: body.reference_example ?? undefined,
-      from: body.start_time ?? undefined,
-      to: body.end_time ?? undefined,
-      hasError: body.error ?? undefined,
-      isRoot,
-      filter: checkedFilter(["body", "filter"], body.filter),
-      traceFilter: checkedFilter(["body", "trace_filter"], body.trace_filter),
-      treeFilter: checkedFilter(["body", "tree_filter"], body.tree_filter),
-    },
+    selection,
   };
 }
 
@@ -39,9 +42,13 @@ export function checkedFilter(
   text: string | null | undefined,
 ): string | undefined {
   if (!text) return undefined;
+  checked(loc, () => parseFilter(text));
+  return text;
+}
+
+function checked(loc: (string | number)[], check: () => unknown): void {
   try {
-    parseFilter(text);
-    return text;
+    check();
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     throw invalidField(loc, error.message, "filter_syntax");

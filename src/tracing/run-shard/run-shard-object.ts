@@ -137,11 +137,7 @@ export class RunShardObject extends DurableObject<Env> {
     return readPage(this.#sql, selectionSql(selection, "r", known), query);
   }
 
-  stats(
-    selection: RunSelection,
-    query: StatsQuery,
-    known?: KnownTraces,
-  ): GroupTotals[] {
+  stats(selection: RunSelection, query: StatsQuery, known?: KnownTraces): GroupTotals[] {
     if (!this.#exists) return [];
     return readStats(this.#sql, selectionSql(selection, "r", known), query);
   }

@@ -78,11 +78,7 @@ const MAX_FACETS = 50;
 export const ALL_RUNS = "";
 
 /** Totals of the runs for which the condition on `r` holds, by group. */
-export function readStats(
-  storage: SqlStorage,
-  condition: Sql,
-  query: StatsQuery,
-): GroupTotals[] {
+export function readStats(storage: SqlStorage, condition: Sql, query: StatsQuery): GroupTotals[] {
   const { from, group } = grouping(query.groupBy);
   const where = `FROM ${from} WHERE ${condition.text}`;
   const params = [...groupingParams(query.groupBy), ...condition.params];
@@ -111,7 +107,8 @@ export function readStats(
     );
     for (const row of buckets) {
       const of = totals.get(row.group);
-      if (of !== undefined) (of.histograms[measure] ??= []).push({ value: row.value, count: row.n });
+      if (of !== undefined)
+        (of.histograms[measure] ??= []).push({ value: row.value, count: row.n });
     }
   }
   if (query.details) readDetails(storage, { from, group, condition, params }, totals);

@@ -5,7 +5,7 @@ import { type PriceMap, selectPrice } from "./price-map.ts";
 import type { RunModel } from "./run-model.ts";
 import type { Usage } from "./usage.ts";
 
-export { formatCost, parseCost } from "./picodollars.ts";
+export { formatCost } from "./picodollars.ts";
 export type { PriceMap } from "./price-map.ts";
 export { modelOf } from "./run-model.ts";
 

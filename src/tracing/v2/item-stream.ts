@@ -1,9 +1,11 @@
 import type { AppContext } from "../../http/app-types.ts";
-import { findRuns, type RunsFound, type RunsQuery } from "../query/find-runs.ts";
+import { findRuns, type RunsQuery } from "../query/find-runs.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { jsonStreamResponse } from "../query/runs-query-routes.ts";
 import type { RunPosition } from "../run-shard/run-page.ts";
-import { type JsonPart, streamJson } from "../runs/json-stream.ts";
+import { streamJson } from "../runs/json-stream.ts";
+import { type ItemChunk, itemsJson, nextLimit } from "./items-json.ts";
+import type { JsonPart } from "./json-object.ts";
 
 /** Runs that are held at once: each may bring several payloads of up to 64 Ki characters. */
 const CHUNK_WITH_PAYLOADS = 50;
@@ -24,39 +26,13 @@ export type ItemStream = {
  * first of them are read has a status of its own; after that the answer breaks off.
  */
 export async function streamItems(c: AppContext, stream: ItemStream): Promise<Response> {
-  const first = await findRuns(c.env, { ...stream.query, limit: nextLimit(stream, 0) });
-  const items = await stream.render(first.runs);
-  return jsonStreamResponse(streamJson(c.env.PAYLOADS, itemsJson(c.env, stream, first, items)));
-}
-
-async function* itemsJson(
-  env: Env,
-  stream: ItemStream,
-  first: RunsFound,
-  firstItems: JsonPart[][],
-): AsyncGenerator<JsonPart> {
-  let found = first;
-  let items = firstItems;
-  let taken = found.runs.length;
-  let separator = "";
-  yield '{"items":[';
-  for (;;) {
-    for (const item of items) {
-      yield separator;
-      yield* item;
-      separator = ",";
-    }
-    const limit = nextLimit(stream, taken);
-    if (found.next === null || limit === 0) break;
-    found = await findRuns(env, { ...stream.query, after: found.next, limit });
-    items = await stream.render(found.runs);
-    taken += found.runs.length;
-  }
-  const end = JSON.stringify(stream.end(found.next));
-  yield `]${end === "{}" ? end.slice(1) : `,${end.slice(1)}`}`;
-}
-
-function nextLimit({ query, limit }: ItemStream, taken: number): number {
+  const { query, limit, render, end } = stream;
   const chunk = query.payloads.length === 0 ? CHUNK : CHUNK_WITH_PAYLOADS;
-  return Math.min(chunk, (limit ?? Infinity) - taken);
+  const read = async (after: RunPosition | null, max: number): Promise<ItemChunk<RunPosition>> => {
+    const { runs, next } = await findRuns(c.env, { ...query, after, limit: max });
+    return { items: await render(runs), taken: runs.length, next };
+  };
+  const first = await read(query.after, nextLimit({ chunk, limit }, 0));
+  const parts = itemsJson(first, { read, chunk, limit, end });
+  return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts));
 }

@@ -1,4 +1,5 @@
-import type { JsonPart } from "../runs/json-stream.ts";
+/** A piece of JSON text, or where in R2 a piece is; as `streamJson` takes them. */
+export type JsonPart = string | { object: string };
 
 /** A member's name and its JSON; undefined: it is left out. */
 export type JsonMember = readonly [name: string, value: JsonPart | undefined];

@@ -6,7 +6,7 @@ import { decodeCursor } from "../query/page-cursor.ts";
 import type { RunPosition } from "../run-shard/run-page.ts";
 import { RUN_TYPES, type RunType } from "../run-write.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
-import { decodeWindowCursor, type WindowCursor } from "./window.ts";
+import { decodeWindowCursor, type WindowCursor } from "./window-cursor.ts";
 
 const MAX_PAGE = 1000;
 const MAX_IDS = 1000;

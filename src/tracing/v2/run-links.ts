@@ -4,9 +4,10 @@ import { runShares } from "../../db/tracing-schema.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { attachmentUrl } from "../attachments/attachment-url.ts";
 import type { PlacedRun } from "../query/run-source.ts";
-import type { JsonPart } from "../runs/json-stream.ts";
+import { appPath } from "../runs/run-json.ts";
+import type { JsonPart } from "./json-object.ts";
 import type { RunField } from "./run-fields.ts";
-import { runResponse, type RunLinks } from "./run-response.ts";
+import { runResponse } from "./run-response.ts";
 
 /** The answers of some runs, each in pieces; what they share is looked up once. */
 export async function runResponses(
@@ -19,14 +20,18 @@ export async function runResponses(
   const tokens = selected.has("SHARE_URL")
     ? await findShareTokens(c.env.DB, workspaceId, runs)
     : new Map<string, string>();
-  const links: RunLinks = {
-    attachmentUrl: (attachment) => attachmentUrl(c, attachment),
-    shareUrl: ({ id, trace_id }) => {
-      const token = tokens.get(id) ?? tokens.get(trace_id);
-      return token === undefined ? undefined : new URL(`/public/${token}/r`, c.req.url).href;
-    },
-  };
-  return Promise.all(runs.map((run) => runResponse(run, selected, links)));
+  return Promise.all(
+    runs.map((placed) =>
+      runResponse(placed, selected, {
+        appPath: () => appPath(placed),
+        attachmentUrl: (attachment) => attachmentUrl(c, attachment),
+        shareUrl: () => {
+          const token = tokens.get(placed.run.id) ?? tokens.get(placed.run.trace_id);
+          return token === undefined ? undefined : new URL(`/public/${token}/r`, c.req.url).href;
+        },
+      }),
+    ),
+  );
 }
 
 /** Tokens by run id, of the runs and of their traces' roots: who shares a root shares all of it. */

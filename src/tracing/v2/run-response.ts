@@ -1,37 +1,40 @@
 import { formatMicros } from "../../lib/micro-time.ts";
 import { ancestorIds } from "../dotted-order.ts";
 import { scanMembers, skipSpace, skipValue } from "../ingest/decode/json-text.ts";
-import type { PlacedRun } from "../query/run-source.ts";
-import { readAttachments } from "../run-shard/run-row.ts";
+import { readAttachments, type RunRow } from "../run-shard/run-row.ts";
 import type { Attachment, Payload, PayloadField } from "../run-write.ts";
-import type { JsonPart } from "../runs/json-stream.ts";
-import { appPath } from "../runs/run-json.ts";
 import { toSeconds, toUsd, toUsdByCategory } from "./amounts.ts";
-import { jsonObject, type JsonMember } from "./json-object.ts";
+import { jsonObject, type JsonMember, type JsonPart } from "./json-object.ts";
 import type { RunField } from "./run-fields.ts";
 
-/** What a run's answer needs besides its record. */
-export type RunLinks = {
-  attachmentUrl: (attachment: Attachment) => Promise<string>;
-  /** Of the public view of the run; undefined when it is not shared. */
-  shareUrl: (run: PlacedRun["run"]) => string | undefined;
+/** A run's row, the project it is in and the payloads that were asked for. */
+export type ReadRun = {
+  ref: { projectId: string };
+  run: RunRow & { payloads: Partial<Record<PayloadField, Payload>> };
 };
 
-/** Fields that need more than the record. */
-type LinkField = "ATTACHMENTS" | "SHARE_URL";
+/** What the answer needs besides the run; asked for only when it is selected. */
+export type RunLinks = {
+  appPath: () => string;
+  attachmentUrl: (attachment: Attachment) => Promise<string>;
+  /** Of the public view of the run; undefined when it is not shared. */
+  shareUrl: () => string | undefined;
+};
+
+type LinkField = "APP_PATH" | "ATTACHMENTS" | "SHARE_URL";
 
 /** The selected fields of a run; those without a value are left out, but for `end_time`. */
 export async function runResponse(
-  placed: PlacedRun,
+  read: ReadRun,
   fields: Iterable<RunField>,
   links: RunLinks,
 ): Promise<JsonPart[]> {
   const members: JsonMember[] = [];
   for (const field of fields) {
     const value =
-      field === "ATTACHMENTS" || field === "SHARE_URL"
-        ? json(await linkValue(placed, field, links))
-        : runMember(placed, field);
+      field === "APP_PATH" || field === "ATTACHMENTS" || field === "SHARE_URL"
+        ? json(await linkValue(read, field, links))
+        : runMember(read, field);
     members.push([field.toLowerCase(), value]);
   }
   return jsonObject(members);
@@ -39,10 +42,10 @@ export async function runResponse(
 
 /** The JSON of one field; undefined when the run has no value for it. */
 export function runMember(
-  placed: PlacedRun,
+  read: ReadRun,
   field: Exclude<RunField, LinkField>,
 ): JsonPart | undefined {
-  const { run } = placed;
+  const { run } = read;
   switch (field) {
     case "ERROR":
       return payloadPart(run.payloads.error);
@@ -59,7 +62,7 @@ export function runMember(
     case "MANIFEST":
       return payloadPart(run.payloads.serialized);
     default:
-      return json(VALUES[field](placed));
+      return json(VALUES[field](read));
   }
 }
 
@@ -68,7 +71,7 @@ type ColumnField = Exclude<
   LinkField | "ERROR" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "OUTPUTS" | "MANIFEST"
 >;
 
-const VALUES: Record<ColumnField, (placed: PlacedRun) => unknown> = {
+const VALUES: Record<ColumnField, (read: ReadRun) => unknown> = {
   ID: ({ run }) => run.id,
   NAME: ({ run }) => run.name,
   RUN_TYPE: ({ run }) => run.run_type.toUpperCase(),
@@ -108,16 +111,16 @@ const VALUES: Record<ColumnField, (placed: PlacedRun) => unknown> = {
   COMPLETION_COST_DETAILS: ({ run }) => details(run.completion_cost_details, toUsdByCategory),
   PRICE_MODEL_ID: ({ run }) => run.price_model_id ?? undefined,
   TAGS: ({ run }) => (run.tags === null ? [] : JSON.parse(run.tags)),
-  APP_PATH: appPath,
   FEEDBACK_STATS: ({ run }) => (run.feedback_stats === null ? {} : JSON.parse(run.feedback_stats)),
 };
 
 async function linkValue(
-  { run }: PlacedRun,
+  { run }: ReadRun,
   field: LinkField,
-  { attachmentUrl, shareUrl }: RunLinks,
+  { appPath, attachmentUrl, shareUrl }: RunLinks,
 ): Promise<unknown> {
-  if (field === "SHARE_URL") return shareUrl(run);
+  if (field === "APP_PATH") return appPath();
+  if (field === "SHARE_URL") return shareUrl();
   const urls: [string, string][] = [];
   for (const attachment of readAttachments(run.attachments)) {
     urls.push([attachment.name, await attachmentUrl(attachment)]);
@@ -131,7 +134,7 @@ function payloadPart(payload: Payload | undefined): JsonPart | undefined {
 }
 
 /** The text of `metadata` as it came, with numbers that a double cannot hold. */
-function metadataText(extra: PlacedRun["run"]["payloads"][Extract<PayloadField, "extra">]): string {
+function metadataText(extra: Payload | undefined): string {
   let metadata = "{}";
   if (extra === undefined || !("json" in extra)) return metadata;
   const text = extra.json;

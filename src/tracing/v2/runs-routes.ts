@@ -20,7 +20,8 @@ import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schema
 import { runResponseSchema, runsPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
 import { runResponses } from "./run-links.ts";
-import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
+import { type TimeWindow, windowOf } from "./window.ts";
+import { encodeWindowCursor } from "./window-cursor.ts";
 
 export const runV2Routes = createRouter();
 
@@ -118,7 +119,7 @@ async function queryRuns(c: AppContext, body: RunsQueryBody): Promise<Response> 
   const earliest = projects.earliestStart;
   const bounds =
     earliest === null ? body : { ...body, min_start_time: body.min_start_time ?? earliest };
-  const window = windowOf(bounds, cursor, Date.now() * 1000);
+  const window = windowOf(bounds, cursor?.window, Date.now() * 1000);
   const fields = body.selects ?? DEFAULT_FIELDS;
   return streamItems(c, {
     query: {

@@ -1,8 +1,6 @@
-import type { PlacedRun } from "../query/run-source.ts";
 import { RUN_TYPES } from "../run-write.ts";
-import type { JsonPart } from "../runs/json-stream.ts";
-import { jsonObject } from "./json-object.ts";
-import { runMember } from "./run-response.ts";
+import { jsonObject, type JsonPart } from "./json-object.ts";
+import { type ReadRun, runMember } from "./run-response.ts";
 
 /** What `selects` may name of a thread's traces; in an answer, the same in lower case. */
 export const THREAD_TRACE_FIELDS = [
@@ -35,18 +33,15 @@ export const THREAD_TRACE_FIELDS = [
 export type ThreadTraceField = (typeof THREAD_TRACE_FIELDS)[number];
 
 /** A trace of a thread: the selected fields of its root run, and its id in any case. */
-export function threadTraceResponse(
-  placed: PlacedRun,
-  fields: Iterable<ThreadTraceField>,
-): JsonPart[] {
+export function threadTraceResponse(read: ReadRun, fields: Iterable<ThreadTraceField>): JsonPart[] {
   const names = new Set<ThreadTraceField>(["TRACE_ID", ...fields]);
-  return jsonObject([...names].map((name) => [name.toLowerCase(), valueOf(placed, name)]));
+  return jsonObject([...names].map((name) => [name.toLowerCase(), valueOf(read, name)]));
 }
 
-function valueOf(placed: PlacedRun, field: ThreadTraceField): JsonPart | undefined {
-  if (field === "LATENCY") return runMember(placed, "LATENCY_SECONDS");
-  if (field === "OP") return String(opOf(placed.run.run_type));
-  return runMember(placed, field);
+function valueOf(read: ReadRun, field: ThreadTraceField): JsonPart | undefined {
+  if (field === "LATENCY") return runMember(read, "LATENCY_SECONDS");
+  if (field === "OP") return String(opOf(read.run.run_type));
+  return runMember(read, field);
 }
 
 /** The run type's place in the published list of them, counted from 1; 0 for any other. */

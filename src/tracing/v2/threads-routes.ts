@@ -23,8 +23,10 @@ import { payloadsOf } from "./run-fields.ts";
 import { threadResponse } from "./thread-response.ts";
 import { THREAD_STATS_FIELDS, threadStats } from "./thread-stats.ts";
 import { THREAD_TRACE_FIELDS, threadTraceResponse } from "./thread-traces.ts";
-import { queryThreads, threadsPage } from "./threads-query.ts";
-import { encodeWindowCursor, windowOf } from "./window.ts";
+import { threadsPage } from "./threads-page.ts";
+import { queryThreads } from "./threads-query.ts";
+import { windowOf } from "./window.ts";
+import { encodeWindowCursor } from "./window-cursor.ts";
 
 export const threadV2Routes = createRouter();
 
@@ -138,7 +140,7 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
   const checked = checkedFilters("body", { filter, trace_filter, tree_filter });
   await requireProject(c, workspaceId, body.project_id);
   const cursor = body.cursor ?? null;
-  const window = windowOf(body, cursor, Date.now() * 1000);
+  const window = windowOf(body, cursor?.window, Date.now() * 1000);
   const threads = await queryThreads(c.env, {
     workspaceId,
     projectId: body.project_id,

@@ -1,8 +1,8 @@
 import { formatMicros } from "../../lib/micro-time.ts";
-import type { PlacedRun } from "../query/run-source.ts";
 import type { Micros } from "../run-write.ts";
-import type { JsonPart } from "../runs/json-stream.ts";
+import type { RunRow } from "../run-shard/run-row.ts";
 import { toUsd } from "./amounts.ts";
+import type { JsonPart } from "./json-object.ts";
 import type { RunField } from "./run-fields.ts";
 
 /** What of a selection is said of the trace as a whole, not of its root run. */
@@ -15,7 +15,7 @@ export const AGGREGATE_FIELDS: ReadonlySet<RunField> = new Set([
 /** A trace: its root run, and its totals where any is selected. */
 export function traceResponse(
   rootRun: readonly JsonPart[],
-  root: PlacedRun["run"],
+  root: Pick<RunRow, "trace_id" | "total_tokens" | "total_cost">,
   selected: readonly RunField[],
   firstTokenTimes: ReadonlyMap<string, Micros>,
 ): JsonPart[] {

@@ -6,17 +6,18 @@ import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { timeValue } from "../query/query-schemas.ts";
 import type { PlacedRun } from "../query/run-source.ts";
-import type { JsonPart } from "../runs/json-stream.ts";
 import { checkedFilters } from "./filters.ts";
 import { firstTokenTimes } from "./first-token-times.ts";
 import { streamItems } from "./item-stream.ts";
+import type { JsonPart } from "./json-object.ts";
 import { requireProject } from "./require-project.ts";
 import { type TracesQueryBody, TRACES_PAGE, tracesQuerySchema } from "./request-schemas.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
 import { runResponses } from "./run-links.ts";
 import { AGGREGATE_FIELDS, traceResponse } from "./trace-response.ts";
-import { encodeWindowCursor, windowOf } from "./window.ts";
+import { windowOf } from "./window.ts";
+import { encodeWindowCursor } from "./window-cursor.ts";
 
 export const traceV2Routes = createRouter();
 
@@ -92,7 +93,7 @@ async function queryTraces(c: AppContext, body: TracesQueryBody): Promise<Respon
   const { traceFilter, treeFilter } = checkedFilters("body", { trace_filter, tree_filter });
   await requireProject(c, workspaceId, body.project_id);
   const cursor = body.cursor ?? null;
-  const window = windowOf(body, cursor, Date.now() * 1000);
+  const window = windowOf(body, cursor?.window, Date.now() * 1000);
   const selected = body.selects ?? DEFAULT_FIELDS;
   const rootFields = selected.filter((field) => !AGGREGATE_FIELDS.has(field));
   return streamItems(c, {

@@ -1,11 +1,6 @@
-import { decodeCursor, encodeCursor } from "../query/page-cursor.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
 import type { Micros } from "../run-write.ts";
 
 export type TimeWindow = { from: Micros; to: Micros };
-
-/** Where a page ended, and the window that its query looked at. */
-export type WindowCursor = { position: RunPosition; window: TimeWindow };
 
 export type TimeBounds = {
   min_start_time?: Micros | null | undefined;
@@ -13,7 +8,6 @@ export type TimeBounds = {
 };
 
 const DAY = 86_400_000_000;
-const CURSOR = /^([\w-]+)\.(\d{1,16})\.(\d{1,16})$/;
 
 /**
  * The given bounds; by default the last day. Later pages look at the window of the first one: one
@@ -21,23 +15,11 @@ const CURSOR = /^([\w-]+)\.(\d{1,16})\.(\d{1,16})$/;
  */
 export function windowOf(
   { min_start_time, max_start_time }: TimeBounds,
-  cursor: WindowCursor | null,
+  ofFirstPage: TimeWindow | undefined,
   now: Micros,
 ): TimeWindow {
   return {
-    from: min_start_time ?? cursor?.window.from ?? now - DAY,
-    to: max_start_time ?? cursor?.window.to ?? now,
+    from: min_start_time ?? ofFirstPage?.from ?? now - DAY,
+    to: max_start_time ?? ofFirstPage?.to ?? now,
   };
-}
-
-export function encodeWindowCursor({ position, window }: WindowCursor): string {
-  return `${encodeCursor(position)}.${window.from}.${window.to}`;
-}
-
-/** Null when the text is not such a cursor. */
-export function decodeWindowCursor(text: string): WindowCursor | null {
-  const [, encoded, from, to] = CURSOR.exec(text) ?? [];
-  if (encoded === undefined) return null;
-  const position = decodeCursor(encoded);
-  return position === null ? null : { position, window: { from: Number(from), to: Number(to) } };
 }

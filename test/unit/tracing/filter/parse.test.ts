@@ -150,7 +150,6 @@ describe("a filter with a wrong name or type", () => {
     [`has(metadata, '{"a": null}')`, 14, `${object}, not "{\\"a\\": null}"`],
     [`has(metadata, '{"a": {}}')`, 14, `${object}, not "{\\"a\\": {}}"`],
     ["has(metadata, '{a}')", 14, `${object}, not "{a}"`],
-    [`has(metadata, '${'{"a":'.repeat(9_000)}')`, 14, /JSON object/],
     [
       'exists(tags, "a")',
       7,
@@ -176,6 +175,11 @@ describe("a filter with a wrong name or type", () => {
         "input_key, input_value, output_key, output_value, feedback_key, feedback_score, " +
         "feedback_value, feedback_source, feedback_comment, feedback_error)",
     );
+  });
+
+  test("asks for metadata that is nested too deep for recursion", ({ expect }) => {
+    const text = `has(metadata, '${'{"a":'.repeat(7_000)}{}${"}".repeat(7_000)}')`;
+    expect(refusal(text).position).toBe(14);
   });
 
   test("searches for more words than 32", ({ expect }) => {

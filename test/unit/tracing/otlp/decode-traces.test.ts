@@ -1,3 +1,4 @@
+import { SpanStatusCode } from "@opentelemetry/api";
 import { describe, test } from "vitest";
 import { decodeTraces } from "../../../../src/tracing/otlp/decode-traces.ts";
 import { UnsupportedContentType } from "../../../../src/tracing/otlp/otlp-error.ts";
@@ -40,7 +41,7 @@ describe("decodeTraces", () => {
         numbers: [1, 2.5],
       },
       events: [{ name: "event", attributes: { n: -1 } }],
-      status: { code: 2, message: "broken" },
+      status: { code: SpanStatusCode.ERROR, message: "broken" },
       resource: resource({ "service.name": "svc" }),
     });
     expect(span).toEqual({

@@ -1,3 +1,4 @@
+import { SpanStatusCode } from "@opentelemetry/api";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { describe, test } from "vitest";
@@ -11,7 +12,7 @@ const SAMPLE = protobufRequest([
     parentSpanId: "00f067aa0ba902b7",
     attributes: { "gen_ai.prompt.0.role": "user", list: ["a", "b"], n: 7, d: 0.5, b: true },
     events: [{ name: "exception", attributes: { "exception.message": "m" } }],
-    status: { code: 2, message: "broken" },
+    status: { code: SpanStatusCode.ERROR, message: "broken" },
   },
 ]);
 
@@ -43,7 +44,7 @@ function jsonMessage(body: string): string {
 
 /** Bytes around which there are messages, each as the field of the given number. */
 function within(fields: readonly number[], inner: Uint8Array): Uint8Array {
-  let bytes = inner;
+  let bytes: Uint8Array = inner;
   for (const field of fields.toReversed()) {
     bytes = new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(bytes).finish();
   }
@@ -132,7 +133,7 @@ describe("protobuf that is not valid", () => {
 
 describe("nesting", () => {
   function nestedList(levels: number): Uint8Array {
-    let value = new BinaryWriter().tag(2, WireType.Varint).bool(true).finish();
+    let value: Uint8Array = new BinaryWriter().tag(2, WireType.Varint).bool(true).finish();
     // AnyValue.array_value, ArrayValue.values
     for (let level = 0; level < levels; level += 1) value = within([5, 1], value);
     return within([...SPAN, 9, 2], value);

@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { HumanMessage, mapStoredMessageToChatMessage } from "@langchain/core/messages";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import type { ChatResult } from "@langchain/core/outputs";
@@ -26,8 +26,11 @@ function recordingClient(): { client: Client; sent: Map<string, SentRun> } {
 
 class CountingModel extends FakeListChatModel {
   override _generate(): Promise<ChatResult> {
-    const fields = {
+    const data = {
       content: "hi",
+      role: "ai",
+      name: undefined,
+      tool_call_id: undefined,
       usage_metadata: {
         input_tokens: 20,
         output_tokens: 10,
@@ -36,7 +39,7 @@ class CountingModel extends FakeListChatModel {
         output_token_details: { reasoning: 4 },
       },
     };
-    const message = new AIMessage(fields as ConstructorParameters<typeof AIMessage>[0]);
+    const message = mapStoredMessageToChatMessage({ type: "ai", data });
     return Promise.resolve({ generations: [{ text: "hi", message }] });
   }
 }

@@ -1,19 +1,17 @@
-import type { PlacedRun } from "../../../../../src/tracing/query/run-source.ts";
 import { startOfDay } from "../../../../../src/lib/utc-day.ts";
+import type { ReadRun } from "../../../../../src/tracing/v2/run-response.ts";
 
-export const WORKSPACE_ID = "0198c0de-0000-7000-8000-00000000aaaa";
 export const PROJECT_ID = "0198c0de-0000-7000-8000-00000000bbbb";
 export const TRACE_ID = "0198c0de-0000-7000-8000-000000000001";
 export const RUN_ID = "0198c0de-0000-7000-8000-000000000002";
 
-/** 2026-08-01, in days and, at 12:00:00.000001, in microseconds. */
-export const DAY = 20_666;
-export const NOON = startOfDay(DAY) + 43_200_000_001;
+/** 2026-08-01T12:00:00.000001Z, in microseconds. */
+export const NOON = startOfDay(20_666) + 43_200_000_001;
 
 /** A pending LLM run below a root, of which nothing is known but where it is. */
-export function placedRun(columns: Partial<PlacedRun["run"]> = {}): PlacedRun {
+export function readRun(columns: Partial<ReadRun["run"]> = {}): ReadRun {
   return {
-    ref: { workspaceId: WORKSPACE_ID, projectId: PROJECT_ID, day: DAY, bucket: 0 },
+    ref: { projectId: PROJECT_ID },
     run: {
       seq: 1,
       id: RUN_ID,
@@ -49,28 +47,8 @@ export function placedRun(columns: Partial<PlacedRun["run"]> = {}): PlacedRun {
       patched: 0,
       inserted_at: NOON,
       received_at: NOON,
-      trace_tier: "shortlived",
-      trace_first_received_at: NOON,
       payloads: {},
       ...columns,
     },
   };
-}
-
-/** A root run with this last digit in its id, which started so many microseconds after noon. */
-export function rootRun(
-  digit: number,
-  after: number,
-  columns: Partial<PlacedRun["run"]> = {},
-): PlacedRun {
-  const id = `0198c0de-0000-7000-8000-00000000000${digit}`;
-  return placedRun({
-    id,
-    trace_id: id,
-    parent_run_id: null,
-    dotted_order: `20260801T120000000001Z${id}`,
-    run_type: "chain",
-    start_time: NOON + after,
-    ...columns,
-  });
 }

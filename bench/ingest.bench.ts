@@ -1,0 +1,205 @@
+import { join } from "node:path";
+import type { BenchResult } from "./support/bench-result.ts";
+import { postStream } from "./support/multipart-stream.ts";
+import { type RecordedRequest, recordRequests } from "./support/recorded-requests.ts";
+import { replay } from "./support/replay.ts";
+import { type MemoryGrowth, watchMemory } from "./support/resident-memory.ts";
+import { eventsOfTraces } from "./support/sample-trace.ts";
+import { inScratch, type Scratch } from "./support/scratch.ts";
+import { OPERATIONS_PER_REQUEST } from "./support/send-events.ts";
+import { startDiscardServer } from "./support/start-discard.ts";
+import { median, roundTo } from "./support/statistics.ts";
+import { printTable } from "./support/table.ts";
+import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
+
+/** Set: a short run that shows that the benchmark works, and measures nothing. */
+const SMALL = Boolean(process.env["BENCH_SMALL"]);
+
+const TIME_LIMIT_MS = 6 * 60_000;
+const CONCURRENCY = 4;
+const WARM_UP_ROUNDS = SMALL ? 1 : 4;
+const ROUNDS = SMALL ? 2 : 10;
+const REQUESTS_PER_ROUND = SMALL ? 6 : 20;
+/** As of an application that starts 20 traces a second, each of which takes some seconds. */
+const TRACE_GAP_MS = 50;
+const OPERATIONS_PER_TRACE = 6;
+const PROJECT = "bench";
+
+const MEGABYTE = 1_000_000;
+const BYTES_PER_RUN = 20_000;
+const STREAM_MEGABYTES = SMALL
+  ? { warmUp: 2, small: 2, large: 10 }
+  : { warmUp: 20, small: 20, large: 100 };
+const STREAM_ROUNDS = SMALL ? 1 : 3;
+
+type Replayed = { platform: number[]; discard: number[]; runs: number[]; bytes: number[] };
+
+type StreamSample = MemoryGrowth & { megabytes: number; seconds: number };
+
+export async function run(): Promise<BenchResult> {
+  return inScratch("ingest", TIME_LIMIT_MS, async (scratch) => {
+    const replayed = await measureReplay(scratch);
+    const small: StreamSample[] = [];
+    const large: StreamSample[] = [];
+    for (let round = 0; round < STREAM_ROUNDS; round += 1) {
+      small.push(await measureStream(scratch, `${round}-small`, STREAM_MEGABYTES.small));
+      large.push(await measureStream(scratch, `${round}-large`, STREAM_MEGABYTES.large));
+    }
+    return report(replayed, small, large);
+  });
+}
+
+/** Both sides get the same bytes in turns, so that a noisy moment of the machine meets both. */
+async function measureReplay(scratch: Scratch): Promise<Replayed> {
+  const platform = scratch.track(await startTracingPlatform(join(scratch.path, "platform")));
+  const discard = scratch.track(await startDiscardServer(join(scratch.path, "discard")));
+  const rounds = await recordRounds(platform);
+  const sides = {
+    platform: { url: `${platform.url}/runs/multipart`, headers: { "x-api-key": platform.apiKey } },
+    discard: { url: discard.url, headers: {} },
+  };
+  const replayed: Replayed = { platform: [], discard: [], runs: [], bytes: [] };
+  for (const [number, requests] of rounds.entries()) {
+    const order = ["platform", "discard"] as const;
+    for (const side of number % 2 === 0 ? order : order.toReversed()) {
+      const elapsedMs = await replay(sides[side], requests, CONCURRENCY);
+      if (number >= WARM_UP_ROUNDS) replayed[side].push(elapsedMs);
+    }
+    if (number < WARM_UP_ROUNDS) continue;
+    replayed.runs.push(sumOf(requests, ({ runs }) => runs));
+    replayed.bytes.push(sumOf(requests, ({ body }) => body.byteLength));
+  }
+  await checkStored(
+    platform,
+    sumOf(rounds.flat(), ({ runs }) => runs),
+  );
+  await Promise.all([platform.stop(), discard.stop()]);
+  return replayed;
+}
+
+async function recordRounds(platform: TracingPlatform): Promise<RecordedRequest[][]> {
+  const rounds = WARM_UP_ROUNDS + ROUNDS;
+  const operations = rounds * REQUESTS_PER_ROUND * OPERATIONS_PER_REQUEST;
+  const count = operations / OPERATIONS_PER_TRACE;
+  const info = await platform.request("GET", "/info");
+  const requests = await recordRequests(info, (client) =>
+    eventsOfTraces(
+      { client, project: PROJECT, scale: 1 },
+      {
+        count: Math.floor(count),
+        firstStart: Date.now() - count * TRACE_GAP_MS,
+        gapMs: TRACE_GAP_MS,
+      },
+    ),
+  );
+  return Array.from({ length: rounds }, (_, round) =>
+    requests.slice(round * REQUESTS_PER_ROUND, (round + 1) * REQUESTS_PER_ROUND),
+  );
+}
+
+/** A process of its own for each stream: what one leaves behind would count as growth of the next. */
+async function measureStream(
+  scratch: Scratch,
+  name: string,
+  megabytes: number,
+): Promise<StreamSample> {
+  const platform = scratch.track(await startTracingPlatform(join(scratch.path, name)));
+  const target = {
+    url: `${platform.url}/runs/multipart`,
+    headers: { "x-api-key": platform.apiKey },
+  };
+  const runsOf = (size: number): number => (size * MEGABYTE) / BYTES_PER_RUN;
+  const post = (size: number): Promise<number> =>
+    postStream(target, { project: PROJECT, runs: runsOf(size), bytesPerRun: BYTES_PER_RUN });
+  await post(STREAM_MEGABYTES.warmUp);
+  const startedAt = performance.now();
+  let bytes = 0;
+  const growth = await watchMemory(platform.workerdPid, async () => {
+    bytes = await post(megabytes);
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  await checkStored(platform, runsOf(STREAM_MEGABYTES.warmUp) + runsOf(megabytes));
+  await platform.stop();
+  return { ...growth, megabytes: bytes / MEGABYTE, seconds };
+}
+
+/** A platform that loses runs may not be called fast. */
+async function checkStored(platform: TracingPlatform, posted: number): Promise<void> {
+  const stored = await platform.countRuns(await platform.projectId(PROJECT));
+  if (stored !== posted) throw new Error(`${posted} runs were posted, ${stored} are stored`);
+}
+
+function report(
+  replayed: Replayed,
+  small: readonly StreamSample[],
+  large: readonly StreamSample[],
+): BenchResult {
+  const { runs, bytes, platform, discard } = replayed;
+  const row = (title: string, elapsed: readonly number[]): string[] => {
+    const perSecond = (amounts: readonly number[]): number =>
+      median(elapsed.map((ms, round) => ((amounts[round] ?? 0) / ms) * 1000));
+    return [
+      title,
+      perSecond(runs).toFixed(0),
+      (perSecond(bytes) / MEGABYTE).toFixed(2),
+      median(elapsed.map((ms) => (ms * CONCURRENCY) / REQUESTS_PER_ROUND)).toFixed(1),
+    ];
+  };
+  const ratio = median(platform.map((ms, round) => (discard[round] ?? 0) / ms));
+  console.log(
+    `\nrequests of the official client, ${CONCURRENCY} at a time, ` +
+      `${(median(runs) / REQUESTS_PER_ROUND).toFixed(0)} runs and ` +
+      `${(median(bytes) / REQUESTS_PER_ROUND / 1000).toFixed(0)} kB each as they are sent`,
+  );
+  printTable(
+    ["", "runs/s", "MB/s", "ms per request"],
+    [row("platform: parsed and stored", platform), row("parsed and dropped", discard)],
+  );
+  console.log(`share of the platform's time that parsing takes: ${(ratio * 100).toFixed(0)} %`);
+
+  console.log(`\none stream of runs of ${BYTES_PER_RUN / 1000} kB`);
+  printTable(
+    ["", "MB/s", "MB before", "MB at most", "MB growth"],
+    [streamRow(small), streamRow(large)],
+  );
+  const ratios = {
+    multipart_vs_discard: roundTo(ratio, 3),
+    memory_100mb_vs_20mb: roundTo(growthOf(large) / growthOf(small), 3),
+  };
+  const aims: Record<keyof typeof ratios, string> = {
+    multipart_vs_discard: ">= 0.5",
+    memory_100mb_vs_20mb: "flat: about 1, or few MB",
+  };
+  console.log();
+  printTable(
+    ["ratio", "measured", "aim"],
+    Object.entries(ratios).map(([name, value]) => [
+      name,
+      String(value),
+      aims[name as keyof typeof ratios],
+    ]),
+  );
+  console.log();
+  return { ratios };
+}
+
+function streamRow(samples: readonly StreamSample[]): string[] {
+  const inMegabytes = (value: (sample: StreamSample) => number): string =>
+    (median(samples.map(value)) / MEGABYTE).toFixed(1);
+  return [
+    `${median(samples.map(({ megabytes }) => megabytes)).toFixed(0)} MB`,
+    median(samples.map(({ megabytes, seconds }) => megabytes / seconds)).toFixed(1),
+    inMegabytes(({ before }) => before),
+    inMegabytes(({ peak }) => peak),
+    inMegabytes(({ before, peak }) => peak - before),
+  ];
+}
+
+/** In bytes; less than a megabyte is as good as none, and nothing to divide by. */
+function growthOf(samples: readonly StreamSample[]): number {
+  return Math.max(MEGABYTE, median(samples.map(({ before, peak }) => peak - before)));
+}
+
+function sumOf<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + value(item), 0);
+}

@@ -1,1 +1,0 @@
-/// <reference path="../../../../../worker-configuration.d.ts" />
