@@ -14,7 +14,7 @@ export type MapOptions = {
 };
 
 export type MappedSpans = {
-  /** Runs whose place in their tree is known, in the order of their spans. */
+  /** Runs whose place in their tree is known, parents before their children. */
   runs: MappedRun[];
   /** Runs below a parent that is not among the spans, by that parent. */
   orphans: OrphanGroup[];

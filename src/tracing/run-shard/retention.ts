@@ -111,3 +111,12 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): s
   sql.exec(`DELETE FROM traces WHERE ${inTraces}`, ids);
   return feedback;
 }
+
+/** Attachments are not under the shard's own prefix: they were there before their run was. */
+export function discardAttachments(sql: SqlStorage): void {
+  sql.exec(
+    `INSERT OR IGNORE INTO garbage (object)
+     SELECT a.value ->> 'object' FROM runs r, json_each(r.attachments) a
+     WHERE r.attachments IS NOT NULL`,
+  );
+}

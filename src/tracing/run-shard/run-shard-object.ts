@@ -14,7 +14,7 @@ import { AttributeTable } from "./attribute-table.ts";
 import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
-import { deleteTraceRows, TraceTable } from "./retention.ts";
+import { deleteTraceRows, discardAttachments, TraceTable } from "./retention.ts";
 import { type ForeignChild, readTotals, rollUp } from "./roll-up.ts";
 import { type PageQuery, readPage, type RunPage } from "./run-page.ts";
 import type { ShardFeedback } from "./shard-feedback.ts";
@@ -50,6 +50,7 @@ export class RunShardObject extends DurableObject<Env> {
   #exists: boolean;
   #nextSeq: number | null = null;
   #draining: Promise<void> | null = null;
+  #destroying: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -67,8 +68,12 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Stores writes, all or none. */
   async write(ref: ShardRef, writes: RunWrite[], tier: TraceTier): Promise<WriteResult> {
-    if (!(await this.#list(ref, writes))) return { projectGone: true, unknown: [] };
     const prices = await loadPrices(this.env.DB, ref.workspaceId);
+    do {
+      await this.#destroying;
+      if (!(await this.#list(ref, writes))) return { projectGone: true, unknown: [] };
+      // What is written while the shard is being deleted would go with it.
+    } while (this.#destroying !== null);
     const now = Date.now() * 1000;
     const unknown = this.#transaction(() => {
       this.#open(ref);
@@ -93,6 +98,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Messages of another day's shard of the same traces. */
   async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
+    await this.#destroying;
     this.#transaction(() => {
       this.#open(ref);
       for (const message of messages) this.#apply(ref, message);
@@ -181,11 +187,12 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#schedule();
   }
 
-  /** Deletes everything, for good: the project is being deleted. */
-  async destroy(ref: ShardRef): Promise<void> {
-    await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref));
-    await unlistShard(this.env.DB, keyOf(ref));
-    await this.#erase();
+  /** Deletes everything: the project is being deleted, or the last trace has expired. */
+  destroy(ref: ShardRef): Promise<void> {
+    this.#destroying ??= this.#destroy(ref).finally(() => {
+      this.#destroying = null;
+    });
+    return this.#destroying;
   }
 
   override async alarm(): Promise<void> {
@@ -379,7 +386,13 @@ export class RunShardObject extends DurableObject<Env> {
     }
   }
 
-  async #erase(): Promise<void> {
+  async #destroy(ref: ShardRef): Promise<void> {
+    if (this.#exists) {
+      discardAttachments(this.#sql);
+      await this.#collectGarbage();
+    }
+    await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref));
+    await unlistShard(this.env.DB, keyOf(ref));
     this.#exists = false;
     this.#nextSeq = null;
     this.#attributes.reset();

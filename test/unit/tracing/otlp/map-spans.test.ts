@@ -1,5 +1,6 @@
 import { SpanStatusCode } from "@opentelemetry/api";
 import { describe, test } from "vitest";
+import { decodeBatch } from "../../../../src/tracing/ingest/decode/batch-body.ts";
 import { adoptOrphans, type OrphanGroup } from "../../../../src/tracing/otlp/orphans.ts";
 import type { PlacedRun } from "../../../../src/tracing/otlp/placed-run.ts";
 import {
@@ -124,8 +125,7 @@ describe("a tree", () => {
 
   test("does not depend on the order of its spans, nor on their resources", ({ expect }) => {
     const elsewhere = { ...child, resource: resource({ n: 1 }) };
-    const all = places(grandchild, elsewhere, root);
-    expect(all.toSorted((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1))).toEqual(expected);
+    expect(places(grandchild, elsewhere, root)).toEqual(expected);
   });
 
   test("of another trace may have the same parent span id", ({ expect }) => {
@@ -143,6 +143,35 @@ describe("a tree", () => {
 
   test("a parent span id of zeros is none", ({ expect }) => {
     expect(places({ ...root, parentSpanId: "0".repeat(16) })).toEqual([expected[0]]);
+  });
+});
+
+test("runs are what a batch of runs takes", ({ expect }) => {
+  const attributes = {
+    "langsmith.span.tags": "a,b",
+    "langsmith.reference_example_id": SDK_RUN,
+    "langsmith.trace.session_id": SDK_CHILD,
+    "gen_ai.prompt.0.content": "hi",
+    "gen_ai.completion.0.content": "hello",
+    "gen_ai.usage.input_tokens": 3,
+  };
+  const events = [{ name: "new_token" }, { name: "exception" }];
+  const { runs } = mapped([{ ...root, attributes, events }, child, grandchild]);
+  const body = JSON.stringify({ post: runs.map(({ run }) => run) });
+  const { writes, failures } = decodeBatch(new TextEncoder().encode(body));
+  expect(failures).toEqual([]);
+  expect(writes.map(({ identity }) => identity?.dottedOrder)).toEqual(
+    runs.map(({ run }) => run.dotted_order),
+  );
+  expect(writes[0]).toMatchObject({
+    id: TRACE_UUID,
+    project: { id: SDK_CHILD },
+    startTime: 1_785_585_600_123_456,
+    endTime: 1_785_585_602_000_005,
+    tags: ["a", "b"],
+    referenceExampleId: SDK_RUN,
+    payloads: { error: { json: '"Error"' } },
+    facts: { firstTokenTime: 1_785_585_601_000_001, usage: { input_tokens: 3 } },
   });
 });
 
@@ -269,13 +298,13 @@ describe("attributes that hang spans under runs", () => {
     const named = { ...root, attributes: { "langsmith.span.id": SDK_RUN.replaceAll("-", "") } };
     const order = `20260801T120000123456Z${SDK_RUN}`;
     expect(places(child, named)).toEqual([
+      { id: SDK_RUN, trace_id: SDK_RUN, dotted_order: order },
       {
         id: CHILD_UUID,
         trace_id: SDK_RUN,
         parent_run_id: SDK_RUN,
         dotted_order: `${order}.${CHILD_SEGMENT}`,
       },
-      { id: SDK_RUN, trace_id: SDK_RUN, dotted_order: order },
     ]);
     const byRunId = { ...child, attributes: { "langsmith.span.parent_id": SDK_RUN } };
     expect(places(byRunId, named)).toEqual(places(child, named));

@@ -1,0 +1,187 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** What of a run is the same however many copies there are, so that it stays rare. */
+export type RareValues = {
+  name: string;
+  /** What the copies are called. */
+  commonName: string;
+  metadata: { key: string; value: string };
+};
+
+const COPY_DIGITS = 4;
+/** Where in a UUID the digits are that tell copies apart: some of those that were random. */
+const COPY_DIGITS_AT = 24;
+/** Of `YYYYMMDDTHHMMSSffffffZ`, before the run id of a dotted order's segment. */
+const TIME_CHARS = 22;
+const CACHE_KIB = 400_000;
+
+/** The file of the run shard of a project that has runs of one day only. The platform must not run. */
+export function shardFileOf(stateDir: string, projectId: string): string {
+  const folder = join(stateDir, "v3");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".sqlite"))
+    .map((name) => join(folder, name))
+    .filter((file) => isShardOf(file, projectId));
+  const [file] = files;
+  if (file === undefined || files.length > 1) {
+    throw new Error(`project ${projectId} has ${files.length} shards`);
+  }
+  return file;
+}
+
+function isShardOf(file: string, projectId: string): boolean {
+  const database = new DatabaseSync(file);
+  try {
+    const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'run_attributes'");
+    if (tables.get() === undefined) return false;
+    const row = database.prepare("SELECT value FROM settings WHERE name = 'ref'").get();
+    return (JSON.parse(String(row?.["value"])) as { projectId: string }).projectId === projectId;
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Adds copies of all that a shard holds until there are `times` as many runs: with ids, threads and
+ * start times of their own. `gapMs` lies between two traces; the copies go evenly in between.
+ */
+export function multiplyShard(
+  file: string,
+  options: { times: number; gapMs: number; rare: RareValues },
+): void {
+  const { times, gapMs, rare } = options;
+  const database = new DatabaseSync(file);
+  try {
+    // A file that is broken by a crash here is of no use anyway.
+    database.exec(
+      `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHE_KIB}`,
+    );
+    const indexes = dropIndexes(database);
+    const copyRows = copier(database, rare);
+    database.exec("BEGIN");
+    for (let copy = 1; copy < times; copy += 1) {
+      copyRows(copy, Math.floor((copy * gapMs) / times));
+    }
+    database.exec("COMMIT");
+    for (const index of indexes) database.exec(index);
+    // As the platform left it, and with nothing beside the file itself.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)");
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns the statements that make them again: at the end, sorted, that is several times faster. */
+function dropIndexes(database: DatabaseSync): string[] {
+  const rows = database
+    .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+    .all();
+  for (const { name } of rows) database.exec(`DROP INDEX "${String(name)}"`);
+  return rows.map(({ sql }) => String(sql));
+}
+
+function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayMs: number) => void {
+  database.exec("CREATE TEMP TABLE originals AS SELECT trace_id FROM traces");
+  database.function("copy_order", (order, copy, delayMs) =>
+    copyOrder(String(order), Number(copy), Number(delayMs)),
+  );
+  const last = database
+    .prepare(
+      `SELECT (SELECT max(seq) FROM runs) AS run, (SELECT max(attribute_id) FROM attributes) AS attribute`,
+    )
+    .get();
+  const lastRun = Number(last?.["run"]);
+  const lastAttribute = Number(last?.["attribute"]);
+  // Threads are as many as the traces call for; other attributes stay the same few.
+  const isThread = "kind = 'metadata' AND key = 'thread_id'";
+  const statements = [
+    insertCopies(database, "runs", `seq <= ${lastRun}`, {
+      seq: `seq + :copy * ${lastRun}`,
+      id: copyId("id"),
+      trace_id: copyId("trace_id"),
+      parent_run_id: copyId("parent_run_id"),
+      dotted_order: "copy_order(dotted_order, :copy, :delay_ms)",
+      name: `iif(name = :rare_name, :common_name, name)`,
+      start_time: "start_time + :delay_ms * 1000",
+      end_time: "end_time + :delay_ms * 1000",
+      first_token_time: "first_token_time + :delay_ms * 1000",
+      thread_id: "thread_id || '-' || :copy",
+    }),
+    insertCopies(database, "payloads", `key < ${(lastRun + 1) * 8}`, {
+      key: `key + :copy * ${lastRun * 8}`,
+    }),
+    insertCopies(database, "attributes", `attribute_id <= ${lastAttribute} AND ${isThread}`, {
+      attribute_id: `attribute_id + :copy * ${lastAttribute}`,
+      value: "value || '-' || :copy",
+    }),
+    `INSERT INTO run_attributes (seq, attribute_id)
+     SELECT seq + :copy * ${lastRun},
+       attribute_id + iif(${isThread}, :copy * ${lastAttribute}, 0)
+     FROM run_attributes JOIN attributes USING (attribute_id)
+     WHERE seq <= ${lastRun} AND NOT (key = :rare_key AND value = :rare_value)`,
+    insertCopies(database, "traces", "trace_id IN (SELECT trace_id FROM originals)", {
+      trace_id: copyId("trace_id"),
+    }),
+  ].map((text) => {
+    const statement = database.prepare(text);
+    statement.setAllowUnknownNamedParameters(true);
+    return statement;
+  });
+  return (copy, delayMs) => {
+    for (const statement of statements) {
+      statement.run({
+        copy,
+        delay_ms: delayMs,
+        rare_name: rare.name,
+        common_name: rare.commonName,
+        rare_key: rare.metadata.key,
+        rare_value: rare.metadata.value,
+      });
+    }
+  };
+}
+
+/** `INSERT ... SELECT` of all columns of some rows, with other values for the given ones. */
+function insertCopies(
+  database: DatabaseSync,
+  table: string,
+  condition: string,
+  values: Record<string, string>,
+): string {
+  const columns = database
+    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+    .all()
+    .map(({ name }) => String(name));
+  const selected = columns.map((column) => values[column] ?? column);
+  return `INSERT INTO ${table} (${columns.join(", ")})
+    SELECT ${selected.join(", ")} FROM ${table} WHERE ${condition}`;
+}
+
+function copyId(column: string): string {
+  const after = COPY_DIGITS_AT + COPY_DIGITS + 1;
+  return `substr(${column}, 1, ${COPY_DIGITS_AT}) || printf('%0${COPY_DIGITS}x', :copy)
+    || substr(${column}, ${after})`;
+}
+
+/** The same for each run of a dotted order, with its time. */
+function copyOrder(order: string, copy: number, delayMs: number): string {
+  const digits = copy.toString(16).padStart(COPY_DIGITS, "0");
+  return order
+    .split(".")
+    .map((segment) => {
+      const id = segment.slice(TIME_CHARS);
+      const copied =
+        id.slice(0, COPY_DIGITS_AT) + digits + id.slice(COPY_DIGITS_AT + COPY_DIGITS);
+      return `${delayed(segment.slice(0, TIME_CHARS), delayMs)}${copied}`;
+    })
+    .join(".");
+}
+
+function delayed(time: string, delayMs: number): string {
+  const at = (start: number, end: number): number => Number(time.slice(start, end));
+  const date = Date.UTC(at(0, 4), at(4, 6) - 1, at(6, 8), at(9, 11), at(11, 13), at(13, 15));
+  const later = new Date(date + at(15, 18) + delayMs);
+  return `${later.toISOString().replaceAll(/[-:.Z]/g, "")}${time.slice(18)}`;
+}
