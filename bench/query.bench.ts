@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { BenchResult } from "./support/bench-result.ts";
 import { multiplyShard, shardFileOf } from "./support/multiply-shard.ts";
-import { type QueryCase, queryCases } from "./support/query-cases.ts";
+import { PAGE_LIMIT, type QueryCase, queryCases } from "./support/query-cases.ts";
 import {
   COMMON_NAME,
   eventsOfTraces,
@@ -20,19 +20,146 @@ const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 8 * 60_000;
 const DAY_MS = 86_400_000;
-/** Traces that come in by the API; a larger project is made of copies of them. */
-const TRACES = SMALL ? 400 : 3_340;
-const TIMES = { small: 1, medium: SMALL ? 2 : 10, large: SMALL ? 10 : 100 };
-/** Small, because they are copied and hardly matter: of a page, the same amount is read. */
+/** What comes in by the API for each project; the larger ones are then made of copies of it. */
+const TRACES = SMALL ? 500 : 3_334;
+const SIZES = ["10k", "100k", "1m"] as const;
+const TIMES: Record<Size, number> = { "10k": 1, "100k": SMALL ? 2 : 10, "1m": SMALL ? 10 : 100 };
+/** Less than usual, to be copied sooner: of a page, projects of all sizes read the same. */
 const PAYLOAD_SCALE = 0.3;
-/** The traces of one day, the last of which has to end within it. */
+/** The last trace has to end on the same day. */
 const GAP_MS = Math.floor((DAY_MS - 60_000) / TRACES);
 const WARM_UP_ROUNDS = 2;
 const ROUNDS = SMALL ? 3 : 25;
-/** Of filters without an index, which take seconds. */
-const SLOW_ROUNDS = SMALL ? 1 : 3;
-const PAGE = 100;
+/** Without an index, a page may take seconds. */
+const ROUNDS_WITHOUT_INDEX = SMALL ? 1 : 3;
 
-type Size = keyof typeof TIMES;
-type Project = { size: Size; id: string; runs: number };
+type Size = (typeof SIZES)[number];
+type Project = { size: Size; id: string };
+
+/** Milliseconds. */
 type Samples = Record<Size, number[]>;
+
+export async function run(): Promise<BenchResult> {
+  return inScratch("query", TIME_LIMIT_MS, async (scratch) => {
+    const stateDir = join(scratch.path, "platform");
+    const empty = scratch.track(await startTracingPlatform(stateDir));
+    const projects: Project[] = [];
+    for (const size of SIZES) projects.push({ size, id: await ingestProject(empty, size) });
+    await empty.stop();
+    for (const { size, id } of projects) multiply(stateDir, size, id);
+    const platform = scratch.track(await startTracingPlatform(stateDir));
+    for (const project of projects) await checkCount(platform, project);
+    return report(await measure(platform, projects));
+  });
+}
+
+async function ingestProject(platform: TracingPlatform, size: Size): Promise<string> {
+  const startedAt = performance.now();
+  const client = manualClient(platform.url, platform.apiKey);
+  const project = `bench-${size}`;
+  const yesterday = Math.floor(Date.now() / DAY_MS - 1) * DAY_MS;
+  const events = eventsOfTraces(
+    { client, project, scale: PAYLOAD_SCALE },
+    { count: TRACES, firstStart: yesterday, gapMs: GAP_MS },
+  );
+  await sendEvents(client, events);
+  console.log(`${project}: ${TRACES * RUNS_PER_TRACE} runs sent in ${secondsSince(startedAt)}`);
+  return platform.projectId(project);
+}
+
+function multiply(stateDir: string, size: Size, projectId: string): void {
+  const startedAt = performance.now();
+  multiplyShard(shardFileOf(stateDir, projectId), {
+    times: TIMES[size],
+    gapMs: GAP_MS,
+    rare: {
+      name: RARE_NAME,
+      commonName: COMMON_NAME,
+      metadata: { key: "customer", value: RARE_CUSTOMER },
+    },
+  });
+  console.log(`bench-${size}: ${runsOf(size)} runs made in ${secondsSince(startedAt)}`);
+}
+
+async function checkCount(platform: TracingPlatform, { size, id }: Project): Promise<void> {
+  const found = await platform.countRuns(id);
+  if (found !== runsOf(size)) throw new Error(`${runsOf(size)} runs were made, ${found} are found`);
+}
+
+function runsOf(size: Size): number {
+  return TRACES * RUNS_PER_TRACE * TIMES[size];
+}
+
+/** Projects take turns within every round, so that a noisy moment of the machine meets all of them. */
+async function measure(
+  platform: TracingPlatform,
+  projects: readonly Project[],
+): Promise<Map<QueryCase, Samples>> {
+  const measured = new Map<QueryCase, Samples>();
+  for (const question of queryCases(TRACES)) {
+    const samples: Samples = { "10k": [], "100k": [], "1m": [] };
+    measured.set(question, samples);
+    const rounds = question.indexed ? ROUNDS : ROUNDS_WITHOUT_INDEX;
+    const warmUp = question.indexed ? WARM_UP_ROUNDS : 0;
+    for (let round = -warmUp; round < rounds; round += 1) {
+      const first = Math.max(round, 0) % projects.length;
+      for (const project of [...projects.slice(first), ...projects.slice(0, first)]) {
+        const elapsedMs = await readPage(platform, project, question);
+        if (round >= 0) samples[project.size].push(elapsedMs);
+      }
+    }
+  }
+  return measured;
+}
+
+async function readPage(
+  platform: TracingPlatform,
+  { id, size }: Project,
+  { title, body, found }: QueryCase,
+): Promise<number> {
+  const startedAt = performance.now();
+  const page = (await platform.request("POST", "/runs/query", {
+    session: [id],
+    limit: PAGE_LIMIT,
+    ...body,
+  })) as { runs: unknown[] };
+  const elapsedMs = performance.now() - startedAt;
+  if (page.runs.length !== found) {
+    throw new Error(`${title}, ${size}: ${page.runs.length} runs on the page, not ${found}`);
+  }
+  return elapsedMs;
+}
+
+function report(measured: ReadonlyMap<QueryCase, Samples>): BenchResult {
+  const slowdown = (samples: Samples): number => median(samples["1m"]) / median(samples["10k"]);
+  console.log(`\npages of ${PAGE_LIMIT} runs or fewer, in ms`);
+  printTable(
+    ["", "index", "runs", ...SIZES.flatMap((size) => [size, "p95"]), "1m / 10k"],
+    [...measured].map(([{ title, indexed, found }, samples]) => [
+      title,
+      indexed ? "yes" : "no",
+      String(found),
+      ...SIZES.flatMap((size) => [
+        median(samples[size]).toFixed(1),
+        p95(samples[size]).toFixed(1),
+      ]),
+      slowdown(samples).toFixed(2),
+    ]),
+  );
+  const worst = [...measured]
+    .filter(([{ indexed }]) => indexed)
+    .map(([{ title }, samples]) => ({ title, slowdown: slowdown(samples) }))
+    .reduce((left, right) => (left.slowdown > right.slowdown ? left : right));
+  const ratios = { filter_1m_vs_10k: roundTo(worst.slowdown, 3) };
+  console.log();
+  printTable(
+    ["ratio", "measured", "aim"],
+    [["filter_1m_vs_10k", `${ratios.filter_1m_vs_10k} (${worst.title})`, "<= 5"]],
+  );
+  console.log();
+  return { ratios };
+}
+
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+}

@@ -28,10 +28,10 @@ export const PAYLOAD_FIELDS = [
 export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
 
 /** A field's JSON text as it came (integers beyond 2^53 and all), checked to be valid JSON. */
-export type InlinePayload = { json: string };
+type InlinePayload = { json: string };
 
 /** Where in R2 that text is; `bytes` is its length. */
-export type StoredPayload = { object: string; bytes: number };
+type StoredPayload = { object: string; bytes: number };
 
 export type Payload = InlinePayload | StoredPayload;
 

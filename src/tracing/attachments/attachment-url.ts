@@ -4,7 +4,7 @@ import { readToken, signToken } from "../../identity/signed-token.ts";
 const PURPOSE = "attachment";
 const LIFETIME_MS = 3_600_000;
 
-export const ATTACHMENTS_PATH = "/api/v1/attachments";
+const ATTACHMENTS_PATH = "/api/v1/attachments";
 
 /** What an URL gives access to, without a key, until it expires. */
 export type AttachmentGrant = { object: string; mimeType: string; expiresAt: number };

@@ -86,7 +86,7 @@ async function identityOf(
 }
 
 /** As stored; null when the run is not there. */
-export async function dottedOrderOf(
+async function dottedOrderOf(
   { RUN_SHARDS }: Pick<Env, "RUN_SHARDS">,
   place: ShardRef,
   runId: string,

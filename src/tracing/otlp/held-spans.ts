@@ -2,7 +2,7 @@ import { findParents, type KnownParent } from "./known-parents.ts";
 import type { HeldSpan } from "./held-spans-object.ts";
 
 /** Of the last digit of a trace id: a span and its parent meet in the same object. */
-const PARTITIONS = [..."0123456789abcdef"];
+const PARTITIONS = Array.from({ length: 16 }, (_, digit) => digit.toString(16));
 
 type HeldEnv = Pick<Env, "HELD_SPANS" | "RUN_INDEX" | "RUN_SHARDS">;
 

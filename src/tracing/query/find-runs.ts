@@ -106,7 +106,9 @@ async function shardsOfTrace(
   const root = await locateRun(env, workspaceId, traceId);
   if (root === null) return null;
   const days = await shardStub(env.RUN_SHARDS, root.ref).otherDaysOf(traceId);
-  return [root.ref, ...days.map((day) => ({ ...root.ref, day }))];
+  const { workspaceId: owner, projectId, bucket } = root.ref;
+  const others = days.map((day) => ({ workspaceId: owner, projectId, day, bucket }));
+  return [root.ref, ...others];
 }
 
 async function openSources(

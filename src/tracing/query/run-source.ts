@@ -61,7 +61,7 @@ export class RunSource {
       { order, after: this.#after, limit, maxBytes: MAX_PAGE_BYTES, payloads },
       this.#known,
     );
-    this.#buffer = page.runs as RunRecord[];
+    this.#buffer = page.runs;
     this.#next = 0;
     this.#ended = !page.more;
     const last = this.#buffer.at(-1);

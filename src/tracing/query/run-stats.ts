@@ -72,7 +72,7 @@ const NO_RUNS: StatsTotals = {
   facets: [],
 };
 
-export function addTotals(left: StatsTotals, right: StatsTotals): StatsTotals {
+function addTotals(left: StatsTotals, right: StatsTotals): StatsTotals {
   return {
     runs: left.runs + right.runs,
     errors: left.errors + right.errors,

@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 
 /** Where a run is: the rest of a ShardRef. */
-export type RunPlace = { projectId: string; day: number; bucket: number };
+type RunPlace = { projectId: string; day: number; bucket: number };
 
 export type IndexedRun = RunPlace & { id: string };
 

@@ -1,4 +1,5 @@
 import { SpanStatusCode } from "@opentelemetry/api";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, test } from "vitest";
 import { decodeTraces } from "../../../../src/tracing/otlp/decode-traces.ts";
 import { UnsupportedContentType } from "../../../../src/tracing/otlp/otlp-error.ts";
@@ -85,6 +86,22 @@ describe("decodeTraces", () => {
       ["b", 2],
       ["c", undefined],
     ]);
+  });
+
+  test("the resource and the scope may come after the spans", ({ expect }) => {
+    const field = (number: number, bytes: Uint8Array): Uint8Array =>
+      new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
+    const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+    const span = field(2, field(5, text("late")));
+    const scope = field(1, field(1, text("lib")));
+    const attribute = Uint8Array.of(...field(1, text("k")), ...field(2, field(1, text("v"))));
+    const resource = field(1, field(1, attribute));
+    const scopeSpans = field(2, Uint8Array.of(...span, ...scope));
+    const request = field(1, Uint8Array.of(...scopeSpans, ...resource));
+    expect(decodeTraces(request, "application/x-protobuf")[0]).toMatchObject({
+      name: "late",
+      source: { scopeName: "lib", resource: new Map([["k", "v"]]) },
+    });
   });
 
   test("an empty body is a protobuf request without spans", ({ expect }) => {

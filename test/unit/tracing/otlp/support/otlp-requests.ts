@@ -45,7 +45,7 @@ export function resource(attributes: Attributes): Resource {
 
 const NO_RESOURCE = resource({});
 
-export function readableSpan(init: SpanInit = {}): ReadableSpan {
+function readableSpan(init: SpanInit = {}): ReadableSpan {
   const traceId = init.traceId ?? TRACE;
   const context = (spanId: string) => ({ traceId, spanId, traceFlags: 1 });
   return {
