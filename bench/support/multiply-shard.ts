@@ -172,8 +172,7 @@ function copyOrder(order: string, copy: number, delayMs: number): string {
     .split(".")
     .map((segment) => {
       const id = segment.slice(TIME_CHARS);
-      const copied =
-        id.slice(0, COPY_DIGITS_AT) + digits + id.slice(COPY_DIGITS_AT + COPY_DIGITS);
+      const copied = id.slice(0, COPY_DIGITS_AT) + digits + id.slice(COPY_DIGITS_AT + COPY_DIGITS);
       return `${delayed(segment.slice(0, TIME_CHARS), delayMs)}${copied}`;
     })
     .join(".");

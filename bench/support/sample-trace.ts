@@ -21,21 +21,30 @@ export type TraceOptions = {
 };
 
 export const RUNS_PER_TRACE = 3;
-const FAILING_EVERY = 50;
-const STAGING_EVERY = 5;
-const TRACES_PER_THREAD = 5;
-
 /** Names of roots. */
 export const COMMON_NAME = "answer_question";
 export const RARE_NAME = "reconcile_ledger";
 export const RARE_CUSTOMER = "harbour-museum";
 
-function isRare(index: number): boolean {
-  return index % 64 === 7;
-}
+/** What is asked of runs later. */
+export type TraceTraits = {
+  /** By its name and its customer. */
+  rare: boolean;
+  fails: boolean;
+  thread: string;
+  environment: string;
+  customer: string;
+};
 
-export function threadOf(index: number): string {
-  return `thread-${Math.floor(index / TRACES_PER_THREAD)}`;
+export function traitsOf(index: number): TraceTraits {
+  const rare = index % 64 === 7;
+  return {
+    rare,
+    fails: index % 50 === 0,
+    thread: `thread-${Math.floor(index / 5)}`,
+    environment: index % 5 === 0 ? "staging" : "production",
+    customer: rare ? RARE_CUSTOMER : `customer-${index % 40}`,
+  };
 }
 
 /**
@@ -45,8 +54,7 @@ export function threadOf(index: number): string {
 export function traceEvents({ index, startedAt, scale, ...target }: TraceOptions): TraceEvent[] {
   const prose = new Prose(index);
   const text = (chars: number): string => prose.text(Math.ceil(chars * scale));
-  const rare = isRare(index);
-  const fails = index % FAILING_EVERY === 0;
+  const { rare, fails, thread, environment, customer } = traitsOf(index);
   const question = text(300);
   const documents = Array.from({ length: 3 }, (_, number) => ({
     page_content: text(650),
@@ -70,9 +78,9 @@ export function traceEvents({ index, startedAt, scale, ...target }: TraceOptions
     },
     tags: ["support", index % 2 === 0 ? "even" : "odd"],
     metadata: {
-      thread_id: threadOf(index),
-      environment: index % STAGING_EVERY === 0 ? "staging" : "production",
-      customer: rare ? RARE_CUSTOMER : `customer-${index % 40}`,
+      thread_id: thread,
+      environment,
+      customer,
       app_version: "2.14.0",
     },
   });

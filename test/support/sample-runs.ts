@@ -9,7 +9,11 @@ export type SampleRun = {
 };
 
 /** A run that started so many milliseconds before now. */
-export function makeRun(agoMs: number, members: Record<string, unknown>, parent?: SampleRun): SampleRun {
+export function makeRun(
+  agoMs: number,
+  members: Record<string, unknown>,
+  parent?: SampleRun,
+): SampleRun {
   const id = crypto.randomUUID();
   const time = new Date(Date.now() - agoMs).toISOString();
   const segment = `${time.replaceAll(/[-:.]/g, "").slice(0, -1)}000Z${id}`;
@@ -29,7 +33,11 @@ export function makeRun(agoMs: number, members: Record<string, unknown>, parent?
 }
 
 /** Stores the runs in a project of this name; returns the project's id. */
-export async function storeRuns({ api, client }: TracingWorkspace, name: string, runs: SampleRun[]) {
+export async function storeRuns(
+  { api, client }: TracingWorkspace,
+  name: string,
+  runs: SampleRun[],
+) {
   const post = runs.map(({ body }) => ({ ...body, session_name: name }));
   const response = await api("POST", "/runs/batch", { post });
   if (response.status !== 202) throw new Error(await response.text());
@@ -41,7 +49,11 @@ export function after({ body }: SampleRun, ms: number): string {
   return new Date(Date.parse(String(body["start_time"])) + ms).toISOString();
 }
 
-export function ended(run: SampleRun, ms: number, members: Record<string, unknown> = {}): SampleRun {
+export function ended(
+  run: SampleRun,
+  ms: number,
+  members: Record<string, unknown> = {},
+): SampleRun {
   return { ...run, body: { ...run.body, end_time: after(run, ms), ...members } };
 }
 

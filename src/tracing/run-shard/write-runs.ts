@@ -139,7 +139,7 @@ const INSERT_RUN = `INSERT INTO runs (${RUN_COLUMNS.join(", ")})
   VALUES (${RUN_COLUMNS.map(() => "?").join(", ")})`;
 
 function savePayloads(sql: SqlStorage, runs: readonly PendingRun[]): void {
-  const replaced = runs.filter(({ isNew }) => !isNew).flatMap(({ payloads }) => payloads.keys().toArray());
+  const replaced = runs.filter(({ isNew }) => !isNew).flatMap(({ payloads }) => Array.from(payloads.keys()));
   if (replaced.length > 0) {
     sql.exec(
       `INSERT OR IGNORE INTO garbage (object) SELECT object FROM payloads
