@@ -26,6 +26,7 @@ const SIZES = ["10k", "100k", "1m"] as const;
 const TIMES: Record<Size, number> = { "10k": 1, "100k": SMALL ? 2 : 10, "1m": SMALL ? 10 : 100 };
 /** Less than usual, to be copied sooner: of a page, projects of all sizes read the same. */
 const PAYLOAD_SCALE = 0.3;
+const CONCURRENT_REQUESTS = 4;
 /** The last trace has to end on the same day. */
 const GAP_MS = Math.floor((DAY_MS - 60_000) / TRACES);
 const PAGE_LIMIT = 100;
@@ -63,7 +64,7 @@ async function ingestProject(platform: TracingPlatform, size: Size): Promise<str
     { client, project, scale: PAYLOAD_SCALE },
     { count: TRACES, firstStart: yesterday, gapMs: GAP_MS },
   );
-  await sendEvents(client, events);
+  await sendEvents(client, events, CONCURRENT_REQUESTS);
   console.log(`${project}: ${TRACES * RUNS_PER_TRACE} runs sent in ${secondsSince(startedAt)}`);
   return platform.projectId(project);
 }

@@ -10,9 +10,9 @@ export type RareValues = {
   metadata: { key: string; value: string };
 };
 
-const COPY_DIGITS = 4;
-/** Where in a UUID the digits are that tell copies apart: some of those that were random. */
-const COPY_DIGITS_AT = 24;
+/** Where in a UUID the digits are that tell copies apart: the client leaves them 0. */
+const COPY_DIGITS_AT = 15;
+const COPY_DIGITS = 3;
 /** Of `YYYYMMDDTHHMMSSffffffZ`, before the run id of a dotted order's segment. */
 const TIME_CHARS = 22;
 const CACHE_KIB = 400_000;
@@ -66,8 +66,8 @@ export function multiplyShard(
     }
     database.exec("COMMIT");
     for (const index of indexes) database.exec(index);
-    // As the platform left it, and with nothing beside the file itself.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)");
+    // As the platform left it.
+    database.exec("PRAGMA journal_mode = WAL");
   } finally {
     database.close();
   }
@@ -132,8 +132,9 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   return (copy, delayMs) => {
     for (const statement of statements) {
       statement.run({
-        copy,
-        delay_ms: delayMs,
+        // A number would be bound as a REAL.
+        copy: BigInt(copy),
+        delay_ms: BigInt(delayMs),
         rare_name: rare.name,
         common_name: rare.commonName,
         rare_key: rare.metadata.key,

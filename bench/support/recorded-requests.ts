@@ -45,7 +45,7 @@ export async function recordRequests(
     const { port } = server.address() as AddressInfo;
     const client = manualClient(`http://127.0.0.1:${port}`, "not a key");
     const recorded: RecordedRequest[] = [];
-    await sendEvents(client, eventsFor(client), ({ runs }) => {
+    await sendEvents(client, eventsFor(client), 1, ({ runs }) => {
       const request = received[recorded.length];
       if (request === undefined || received.length > recorded.length + 1) {
         throw new Error(`the client sent ${received.length} requests, not one for each batch`);

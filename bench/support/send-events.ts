@@ -10,19 +10,26 @@ export function manualClient(apiUrl: string, apiKey: string): Client {
 }
 
 /**
- * Gives the events to the client in their order, and has it send a request for each full batch. With
- * `onRequest` requests go out one by one, and it is told what each of them creates.
+ * Gives the events to the client in their order, and has it send a request for each full batch, of
+ * which `concurrency` may be on their way. Tells what each batch creates when it has been sent.
  */
 export async function sendEvents(
   client: Client,
   events: readonly TraceEvent[],
-  onRequest: (sent: { runs: number; operations: number }) => void = () => {},
+  concurrency: number,
+  onSent: (batch: { runs: number }) => void = () => {},
 ): Promise<void> {
+  const sending = new Set<Promise<void>>();
   for (let start = 0; start < events.length; start += OPERATIONS_PER_REQUEST) {
     const batch = events.slice(start, start + OPERATIONS_PER_REQUEST);
     for (const event of batch) await event.send();
-    await client.flush();
     const runs = batch.filter(({ kind }) => kind === "create").length;
-    onRequest({ runs, operations: batch.length });
+    const sent = client.flush().then(() => {
+      sending.delete(sent);
+      onSent({ runs });
+    });
+    sending.add(sent);
+    if (sending.size >= concurrency) await Promise.race(sending);
   }
+  await Promise.all(sending);
 }

@@ -50,8 +50,9 @@ export type Leaf = [path: string, value: string];
 export type PayloadFacts = {
   inputsPreview?: string | null;
   outputsPreview?: string | null;
-  inputLeaves?: Leaf[];
-  outputLeaves?: Leaf[];
+  /** JSON of a list of `Leaf`. */
+  inputLeaves?: string;
+  outputLeaves?: string;
   /** In `outputs`, when they carry any. */
   usage?: Usage | null;
   /** The error's first characters, when it is given. */

@@ -1,26 +1,38 @@
 import type { AppContext } from "../../http/app-types.ts";
+import { type ApiError, STATUS_OF } from "../../http/errors.ts";
 import type { RunFailure } from "./run-failure.ts";
 
 const MAX_LISTED_FAILURES = 100;
 
+type Problem = { run_id: string | null; field: string; message: string };
+
 /**
- * 202 when everything is stored. Otherwise the failures, with the status of the first one: what is
- * not listed is stored, so that nobody has to send it again.
+ * The answer to a request with any number of runs: 202 when everything is stored. Otherwise what is wrong, first what broke off the request: what is
+ * not listed and came before a break is stored, so that nobody has to send it again.
  */
 export function ingestAnswer(
   c: AppContext,
   result: { accepted: number; failures: readonly RunFailure[] },
+  broken: ApiError | null = null,
 ): Response {
   const { accepted, failures } = result;
-  const [first] = failures;
-  if (first === undefined) return c.json({ message: "Runs accepted" }, 202);
-  const status = failures.every((failure) => failure.status === 404) ? 404 : 422;
-  const errors = failures.slice(0, MAX_LISTED_FAILURES).map(({ runId, field, message }) => ({
-    run_id: runId,
-    field,
-    message,
-  }));
-  const more = failures.length - 1;
-  const detail = more === 0 ? first.message : `${first.message} (and ${more} more)`;
-  return c.json({ detail, errors, failed: failures.length, accepted }, status);
+  const errors: Problem[] = failures
+    .slice(0, MAX_LISTED_FAILURES)
+    .map(({ runId, field, message }) => ({ run_id: runId, field, message }));
+  if (broken !== null) {
+    errors.unshift({ run_id: null, field: "body", message: broken.message });
+  }
+  const [first] = errors;
+  if (first === undefined) return acceptedAnswer(c);
+  const failed = failures.length + (broken === null ? 0 : 1);
+  const detail = failed === 1 ? first.message : `${first.message} (and ${failed - 1} more)`;
+  return c.json(
+    { detail, errors, failed, accepted },
+    // Never 404: a client that gets it from the multipart route takes the route for missing.
+    broken === null ? 422 : STATUS_OF[broken.code],
+  );
+}
+
+export function acceptedAnswer(c: AppContext): Response {
+  return c.json({ message: "Runs accepted" }, 202);
 }

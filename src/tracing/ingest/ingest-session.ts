@@ -1,4 +1,5 @@
 import { payloadTextLength, type RunWrite } from "../run-write.ts";
+import { deleteObjects } from "./received-attachments.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { storeRuns } from "./store-runs.ts";
 
@@ -26,7 +27,7 @@ export class IngestSession {
   /** Resolves when there is room for more; what it was given may not be stored yet. */
   async add(write: RunWrite): Promise<void> {
     this.#held.push(write);
-    this.#heldChars += payloadTextLength(write);
+    this.#heldChars += textLength(write);
     if (this.#held.length >= MAX_HELD_WRITES || this.#heldChars >= MAX_HELD_CHARS) {
       await this.flush();
     }
@@ -41,5 +42,41 @@ export class IngestSession {
     const failures = await storeRuns(this.#env, this.#workspaceId, writes, this.#waitUntil);
     this.failures.push(...failures);
     this.accepted += writes.length - failures.length;
+    if (failures.length > 0) {
+      await deleteObjects(this.#env.PAYLOADS, unstoredAttachments(writes, failures));
+    }
   }
+}
+
+/** What a write takes in memory and on its way to its shard, in UTF-16 units. */
+function textLength(write: RunWrite): number {
+  const { identity, name, tags, facts } = write;
+  return (
+    payloadTextLength(write) +
+    (identity?.dottedOrder.length ?? 0) +
+    (name?.length ?? 0) +
+    (tags?.reduce((sum, tag) => sum + tag.length, 0) ?? 0) +
+    (facts.inputLeaves?.length ?? 0) +
+    (facts.outputLeaves?.length ?? 0)
+  );
+}
+
+/** The objects of runs of which no write was stored. */
+function unstoredAttachments(
+  writes: readonly RunWrite[],
+  failures: readonly RunFailure[],
+): string[] {
+  const failed = new Map<string, number>();
+  for (const { runId } of failures) {
+    if (runId !== null) failed.set(runId, (failed.get(runId) ?? 0) + 1);
+  }
+  const stored = new Set<string>();
+  for (const { id } of writes) {
+    const left = failed.get(id) ?? 0;
+    if (left === 0) stored.add(id);
+    else failed.set(id, left - 1);
+  }
+  return writes
+    .filter(({ id }) => !stored.has(id))
+    .flatMap(({ attachments = [] }) => attachments.map(({ object }) => object));
 }

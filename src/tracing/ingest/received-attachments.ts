@@ -1,6 +1,5 @@
 import { concatBytes } from "../../lib/bytes.ts";
 import type { Attachment, RunWrite } from "../run-write.ts";
-import type { RunFailure } from "./run-failure.ts";
 
 type Received = {
   runId: string;
@@ -13,25 +12,55 @@ type Received = {
 /** Of an attachment whose length the client does not say. */
 const MAX_UNMEASURED_BYTES = 32 * 1024 * 1024;
 
+/** A run's row lists its attachments, and must stay below the 2 MB that a row may have. */
+const MAX_PER_RUN = 400;
+const MAX_MIME_TYPE_CHARS = 255;
+
 /** The attachments of one request: each goes to R2 as it arrives, and then into a write of its run. */
 export class ReceivedAttachments {
   readonly #bucket: R2Bucket;
   readonly #workspaceId: string;
+  readonly #maxBytes: number;
   readonly #waiting = new Map<string, Attachment[]>();
-  readonly #objects = new Map<string, string[]>();
+  readonly #counts = new Map<string, number>();
 
-  constructor(bucket: R2Bucket, workspaceId: string) {
+  constructor(bucket: R2Bucket, workspaceId: string, maxBytes: number) {
     this.#bucket = bucket;
     this.#workspaceId = workspaceId;
+    this.#maxBytes = maxBytes;
   }
 
-  async receive({ runId, name, mimeType, length, stream }: Received): Promise<void> {
+  /**
+   * Null when it is stored, otherwise why it is not; the request can be read on. Throws what the
+   * stream throws.
+   */
+  async receive(received: Received): Promise<string | null> {
+    const { runId, name, mimeType, length, stream } = received;
+    const count = this.#counts.get(runId) ?? 0;
+    if (count >= MAX_PER_RUN) return `a run should have at most ${MAX_PER_RUN} attachments`;
+    if (mimeType.length > MAX_MIME_TYPE_CHARS) {
+      return `its Content-Type should have at most ${MAX_MIME_TYPE_CHARS} characters`;
+    }
+    if (length !== null && length > this.#maxBytes) {
+      return `should be no larger than ${this.#maxBytes} bytes`;
+    }
     const object = `${this.#workspaceId}/attachments/${runId}/${crypto.randomUUID()}`;
-    const { size } = await this.#bucket.put(object, await sized(stream, length), {
-      httpMetadata: { contentType: mimeType },
-    });
-    push(this.#objects, runId, object);
-    push(this.#waiting, runId, { name, mimeType, bytes: size, object });
+    const options = { httpMetadata: { contentType: mimeType } };
+    let bytes: number;
+    if (length === null) {
+      const collected = await collect(stream);
+      if (collected === null) {
+        return `without a length, it should be no larger than ${MAX_UNMEASURED_BYTES} bytes`;
+      }
+      bytes = (await this.#bucket.put(object, collected, options)).size;
+    } else {
+      bytes = await putStream(this.#bucket, object, stream, length, options);
+    }
+    this.#counts.set(runId, count + 1);
+    const waiting = this.#waiting.get(runId) ?? [];
+    waiting.push({ name, mimeType, bytes, object });
+    this.#waiting.set(runId, waiting);
+    return null;
   }
 
   /** The write, with what came before it for its run. */
@@ -42,9 +71,11 @@ export class ReceivedAttachments {
     return { ...write, attachments };
   }
 
-  /** Updates of runs whose attachments came after them. */
-  *remaining(): Generator<RunWrite> {
+  /** Updates of runs whose attachments came after them, but for those of `excluded` runs. */
+  *remaining(excluded: ReadonlySet<string>): Generator<RunWrite> {
     for (const [id, attachments] of this.#waiting) {
+      if (excluded.has(id)) continue;
+      this.#waiting.delete(id);
       yield {
         kind: "patch",
         id,
@@ -55,40 +86,52 @@ export class ReceivedAttachments {
         attachments,
       };
     }
-    this.#waiting.clear();
   }
 
-  /** Deletes what came for runs that were not stored. */
-  async discardOf(failures: readonly RunFailure[]): Promise<void> {
-    const objects = failures.flatMap(({ runId }) => this.#objects.get(runId ?? "") ?? []);
-    if (objects.length > 0) await this.#bucket.delete(objects);
+  /** Deletes what has come into no write. */
+  async discardWaiting(): Promise<void> {
+    const objects = [...this.#waiting.values()].flat().map(({ object }) => object);
+    this.#waiting.clear();
+    await deleteObjects(this.#bucket, objects);
   }
 }
 
-/** R2 has to know how long a stream is. */
-async function sized(
-  stream: ReadableStream<Uint8Array>,
-  length: number | null,
-): Promise<ReadableStream | Uint8Array> {
-  if (length !== null) {
-    const { readable, writable } = new FixedLengthStream(length);
-    void stream.pipeTo(writable).catch(() => undefined);
-    return readable;
+/** What R2 deletes at once. */
+const MAX_DELETED_AT_ONCE = 1000;
+
+export async function deleteObjects(bucket: R2Bucket, objects: readonly string[]): Promise<void> {
+  for (let start = 0; start < objects.length; start += MAX_DELETED_AT_ONCE) {
+    await bucket.delete(objects.slice(start, start + MAX_DELETED_AT_ONCE));
   }
+}
+
+/** R2 has to know how long a stream is. Returns that. */
+async function putStream(
+  bucket: R2Bucket,
+  object: string,
+  stream: ReadableStream<Uint8Array>,
+  length: number,
+  options: R2PutOptions,
+): Promise<number> {
+  const { readable, writable } = new FixedLengthStream(length);
+  const [piped, stored] = await Promise.allSettled([
+    stream.pipeTo(writable),
+    bucket.put(object, readable, options),
+  ]);
+  // R2 has its own words for a stream that breaks; the stream's say what is wrong.
+  if (piped.status === "rejected") throw piped.reason;
+  if (stored.status === "rejected") throw stored.reason;
+  return length;
+}
+
+/** Null when it is too large to be held. */
+async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;
-    if (size > MAX_UNMEASURED_BYTES) {
-      throw new RangeError(`an attachment without a length is larger than ${MAX_UNMEASURED_BYTES}`);
-    }
+    if (size > MAX_UNMEASURED_BYTES) return null;
     chunks.push(chunk);
   }
   return concatBytes(chunks);
-}
-
-function push<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

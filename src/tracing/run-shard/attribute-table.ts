@@ -3,6 +3,9 @@ import type { Leaf } from "../run-write.ts";
 /** Of the cache: some 10 MB at most. */
 const MAX_KNOWN = 50_000;
 
+/** Of attributes, by their values. */
+type Ids = Map<string, number>;
+
 export type Attributes = { tags: string[]; metadata: Leaf[] };
 
 /**
@@ -11,7 +14,9 @@ export type Attributes = { tags: string[]; metadata: Leaf[] };
  */
 export class AttributeTable {
   readonly #sql: SqlStorage;
-  readonly #known = new Map<string, number>();
+  /** By kind, key and value. */
+  readonly #known = { tag: new Map<string, Ids>(), metadata: new Map<string, Ids>() };
+  #knownCount = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -19,7 +24,9 @@ export class AttributeTable {
 
   /** Ids of a transaction that was rolled back do not exist. */
   reset(): void {
-    this.#known.clear();
+    this.#known.tag.clear();
+    this.#known.metadata.clear();
+    this.#knownCount = 0;
   }
 
   /** Replaces the attributes of these runs; `stored` ones may have had others before. */
@@ -47,8 +54,8 @@ export class AttributeTable {
   }
 
   #idOf(kind: "tag" | "metadata", key: string, value: string): number {
-    const name = `${kind}\n${key}\n${value}`;
-    const known = this.#known.get(name);
+    let ids = this.#known[kind].get(key);
+    const known = ids?.get(value);
     if (known !== undefined) return known;
     const id =
       this.#find(kind, key, value) ??
@@ -60,8 +67,14 @@ export class AttributeTable {
           value,
         )
         .one().attribute_id;
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    this.#known.set(name, id);
+    if (this.#knownCount >= MAX_KNOWN) this.reset();
+    ids = this.#known[kind].get(key);
+    if (ids === undefined) {
+      ids = new Map();
+      this.#known[kind].set(key, ids);
+    }
+    ids.set(value, id);
+    this.#knownCount += 1;
     return id;
   }
 

@@ -1,4 +1,4 @@
-import type { Attachment, Payload, RunWrite } from "../run-write.ts";
+import type { Attachment, Payload, PayloadField, RunWrite } from "../run-write.ts";
 import { ownTime } from "../dotted-order.ts";
 import type { Usage } from "../usage/usage.ts";
 import type { OwnAmounts } from "./roll-up.ts";
@@ -41,6 +41,7 @@ export class PendingRun {
   readonly payloads = new Map<number, PayloadRow>();
   /** The merged `extra`; undefined while nobody has asked for it. */
   extra: JsonObject | undefined;
+  extraText: string | undefined;
   /** R2 objects that nothing refers to any more. */
   readonly dropped: string[] = [];
   attributesChanged: boolean;
@@ -85,32 +86,43 @@ export class PendingRun {
 
   #applyPayloads(write: RunWrite): void {
     const { row } = this;
-    const { inputs, outputs, events, extra, serialized, error } = write.payloads;
     const { facts } = write;
-    if (inputs !== undefined && this.#claim(write, "inputs")) {
+    const { extra } = write.payloads;
+    const inputs = this.#claimPayload(write, "inputs");
+    if (inputs !== undefined) {
       this.#put("inputs", inputs);
-      this.#put("inputLeaves", { json: JSON.stringify(facts.inputLeaves ?? []) });
+      this.#put("inputLeaves", { json: facts.inputLeaves ?? "[]" });
       row.inputs_preview = facts.inputsPreview ?? null;
     }
-    if (outputs !== undefined && this.#claim(write, "outputs")) {
+    const outputs = this.#claimPayload(write, "outputs");
+    if (outputs !== undefined) {
       this.#put("outputs", outputs);
-      this.#put("outputLeaves", { json: JSON.stringify(facts.outputLeaves ?? []) });
+      this.#put("outputLeaves", { json: facts.outputLeaves ?? "[]" });
       row.outputs_preview = facts.outputsPreview ?? null;
       this.usage = facts.usage ?? null;
       this.amountsChanged = true;
     }
-    if (events !== undefined && this.#claim(write, "events")) {
+    const events = this.#claimPayload(write, "events");
+    if (events !== undefined) {
       this.#put("events", events);
       row.first_token_time = facts.firstTokenTime ?? null;
     }
-    if (serialized !== undefined && this.#claim(write, "serialized")) {
-      this.#put("serialized", serialized);
-    }
-    if (error !== undefined && this.#claim(write, "error")) {
+    const serialized = this.#claimPayload(write, "serialized");
+    if (serialized !== undefined) this.#put("serialized", serialized);
+    const error = this.#claimPayload(write, "error");
+    if (error !== undefined) {
       this.#put("error", error);
       row.error = facts.errorHead ?? "";
     }
     if (extra !== undefined && "json" in extra) this.#mergeExtra(write, extra.json);
+  }
+
+  /** The payload to set; undefined when there is none, or it does not count. */
+  #claimPayload(write: RunWrite, field: PayloadField): Payload | undefined {
+    const payload = write.payloads[field];
+    if (payload === undefined || this.#claim(write, field)) return payload;
+    if ("object" in payload) this.dropped.push(payload.object);
+    return undefined;
   }
 
   /** A union by name, where those of a patch win, and the first of repeated creates. */
@@ -124,18 +136,22 @@ export class PendingRun {
   }
 
   #mergeExtra(write: RunWrite, json: string): void {
+    if (write.kind === "patch") this.row.patched |= PATCHED_BIT.extra;
+    // SDKs send all of it again with each update.
+    if (json === this.extraText) return;
     const given = JSON.parse(json) as JsonObject;
     const stored = this.extra;
-    const patchedBefore = (this.row.patched & PATCHED_BIT.extra) !== 0;
-    const under = write.kind === "post" && patchedBefore;
-    if (write.kind === "patch") this.row.patched |= PATCHED_BIT.extra;
+    const under = write.kind === "post" && (this.row.patched & PATCHED_BIT.extra) !== 0;
     if (stored === undefined) {
       this.extra = given;
-      this.#put("extra", { json });
+      this.extraText = json;
     } else {
       this.extra = under ? mergeObjects(given, stored) : mergeObjects(stored, given);
-      this.#put("extra", { json: JSON.stringify(this.extra) });
+      const text = JSON.stringify(this.extra);
+      if (text === this.extraText) return;
+      this.extraText = text;
     }
+    this.#put("extra", { json: this.extraText });
     this.attributesChanged = true;
     this.amountsChanged = true;
   }
@@ -163,6 +179,8 @@ export class PendingRun {
 
   #put(field: keyof typeof PAYLOAD_NUMBER, payload: Payload): void {
     const key = this.payloadKey(field);
+    const before = this.payloads.get(key)?.object;
+    if (before !== undefined && before !== null) this.dropped.push(before);
     this.payloads.set(
       key,
       "json" in payload

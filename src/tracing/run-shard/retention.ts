@@ -44,7 +44,7 @@ export class TraceTable {
         "SELECT tier, min(first_received_at) AS first FROM traces GROUP BY tier",
       )
       .toArray();
-    const due = rows.map(({ tier, first }) => first / 1000 + this.#ttlMs(tier));
+    const due = rows.map(({ tier, first }) => first / 1000 + this.ttlMs(tier));
     return due.length === 0 ? null : Math.ceil(Math.min(...due));
   }
 
@@ -63,10 +63,18 @@ export class TraceTable {
   }
 
   isEmpty(): boolean {
-    return this.#sql.exec("SELECT 1 FROM traces LIMIT 1").toArray().length === 0;
+    // A shard may know of runs that are still to come by their children of another day.
+    const rows = this.#sql.exec(
+      "SELECT 1 FROM (SELECT 1 FROM traces LIMIT 1) UNION ALL SELECT 1 FROM foreign_children LIMIT 1",
+    );
+    return rows.toArray().length === 0;
   }
 
-  #ttlMs(tier: string): number {
+  get longestMs(): number {
+    return Math.max(this.#times.shortlivedMs, this.#times.longlivedMs);
+  }
+
+  ttlMs(tier: string): number {
     return tier === "longlived" ? this.#times.longlivedMs : this.#times.shortlivedMs;
   }
 }

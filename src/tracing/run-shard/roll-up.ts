@@ -15,7 +15,15 @@ export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
 /** The run whose totals must be told to the shard of its parent's day. */
 export type ForeignChild = { day: number; runId: string; parentRunId: string };
 
-const NODE_COLUMNS = `id, parent_run_id, dotted_order, run_type, own_amounts, ${AMOUNT_COLUMNS.join(", ")}`;
+const AMOUNTS = AMOUNT_COLUMNS.join(", ");
+
+const NODE_COLUMNS = `id, parent_run_id, dotted_order, run_type, own_amounts, ${AMOUNTS}`;
+
+const SELECT_CHILDREN = `SELECT ${AMOUNTS} FROM runs
+  WHERE parent_run_id = ? AND (total_tokens > 0 OR total_cost IS NOT NULL)`;
+
+const UPDATE_AMOUNTS = `UPDATE runs
+  SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
 
 type Node = AmountColumns &
   Pick<RunRow, "id" | "parent_run_id" | "dotted_order" | "run_type" | "own_amounts">;
@@ -91,7 +99,7 @@ export function withCountedChildren(sql: SqlStorage, runIds: readonly string[]):
 /** What a message to the parent's day says. */
 export function readTotals(sql: SqlStorage, runId: string): AmountColumns {
   const [row] = sql
-    .exec<AmountColumns>(`SELECT ${AMOUNT_COLUMNS.join(", ")} FROM runs WHERE id = ?`, runId)
+    .exec<AmountColumns>(`SELECT ${AMOUNTS} FROM runs WHERE id = ?`, runId)
     .toArray();
   return row ?? NO_AMOUNTS;
 }
@@ -106,13 +114,7 @@ function readNodes(sql: SqlStorage, ids: string[]): Node[] {
 }
 
 export function childrenOf(sql: SqlStorage, id: string): AmountColumns[] {
-  const here = sql
-    .exec<AmountColumns>(
-      `SELECT ${AMOUNT_COLUMNS.join(", ")} FROM runs
-       WHERE parent_run_id = ? AND (total_tokens > 0 OR total_cost IS NOT NULL)`,
-      id,
-    )
-    .toArray();
+  const here = sql.exec<AmountColumns>(SELECT_CHILDREN, id).toArray();
   const elsewhere = sql
     .exec<{ totals: string }>("SELECT totals FROM foreign_children WHERE parent_run_id = ?", id)
     .toArray()
@@ -121,11 +123,7 @@ export function childrenOf(sql: SqlStorage, id: string): AmountColumns[] {
 }
 
 function setTotals(sql: SqlStorage, id: string, totals: AmountColumns): void {
-  sql.exec(
-    `UPDATE runs SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`,
-    ...AMOUNT_COLUMNS.map((column) => totals[column]),
-    id,
-  );
+  sql.exec(UPDATE_AMOUNTS, ...AMOUNT_COLUMNS.map((column) => totals[column]), id);
 }
 
 function deepest(nodes: Iterable<Node>): Node {

@@ -51,6 +51,8 @@ export class RunShardObject extends DurableObject<Env> {
   #nextSeq: number | null = null;
   #draining: Promise<void> | null = null;
   #destroying: Promise<void> | null = null;
+  /** As far as this instance knows; the alarm may be set earlier, never later. */
+  #alarmAt: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -75,7 +77,7 @@ export class RunShardObject extends DurableObject<Env> {
       // What is written while the shard is being deleted would go with it.
     } while (this.#destroying !== null);
     const now = Date.now() * 1000;
-    const unknown = this.#transaction(() => {
+    const { unknown, isNewTrace } = this.#transaction(() => {
       this.#open(ref);
       const outcome = writeRuns(
         {
@@ -88,11 +90,11 @@ export class RunShardObject extends DurableObject<Env> {
         },
         writes,
       );
-      this.#noteTraces(ref, writes, tier, now);
+      const isNewTrace = this.#noteTraces(ref, writes, tier, now);
       this.#tellParents(outcome.foreign);
-      return outcome.unknown;
+      return { unknown: outcome.unknown, isNewTrace };
     });
-    await this.#schedule();
+    await this.#schedule(isNewTrace ? tier : undefined);
     return { projectGone: false, unknown };
   }
 
@@ -202,8 +204,13 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#collectGarbage();
     const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
     if (due.length > 0) await this.#removeTraces(ref, due);
-    if (due.length > 0 && this.#traces.isEmpty()) await this.destroy(ref);
-    else await this.#schedule();
+    if (this.#traces.isEmpty()) {
+      await this.destroy(ref);
+      return;
+    }
+    this.#alarmAt = null;
+    if (due.length > 0) await this.#alarmBy(Date.now());
+    await this.#schedule();
   }
 
   /** Makes sure that D1 lists this shard with bounds that hold these writes. */
@@ -234,17 +241,20 @@ export class RunShardObject extends DurableObject<Env> {
     this.#exists = true;
   }
 
-  #noteTraces(ref: ShardRef, writes: readonly RunWrite[], tier: TraceTier, now: number): void {
+  /** True when one of the traces is new here. */
+  #noteTraces(ref: ShardRef, writes: readonly RunWrite[], tier: TraceTier, now: number): boolean {
     const orders = new Map<string, string>();
     for (const { identity } of writes) {
       if (identity !== undefined) orders.set(identity.traceId, identity.dottedOrder);
     }
-    for (const traceId of this.#traces.note([...orders.keys()], tier, now)) {
+    const added = this.#traces.note([...orders.keys()], tier, now);
+    for (const traceId of added) {
       const home = daysOf(orders.get(traceId) ?? "")[0];
       if (home !== undefined && home !== ref.day) {
         this.#outbox.add(home, { kind: "part", traceId, day: ref.day });
       }
     }
+    return added.length > 0;
   }
 
   #tellParents(children: readonly ForeignChild[]): void {
@@ -314,23 +324,28 @@ export class RunShardObject extends DurableObject<Env> {
     }
   }
 
-  /** Sets the alarm for the next thing to do, and begins with what need not wait for it. */
-  async #schedule(): Promise<void> {
+  /** Sets the alarm for what is to be done next, and begins with what need not wait for it. */
+  async #schedule(newTraceTier?: TraceTier): Promise<void> {
     const now = Date.now();
-    const times: number[] = [];
-    const expiry = this.#traces.nextDue();
-    if (expiry !== null) times.push(expiry);
     const waiting = !this.#outbox.isEmpty();
-    if (waiting) times.push(now + RETRY_MS);
-    if (this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length > 0) {
-      times.push(now + RETRY_MS);
-    }
-    if (times.length > 0) {
-      const due = Math.max(now, Math.min(...times));
-      const set = await this.ctx.storage.getAlarm();
-      if (set === null || set > due) await this.ctx.storage.setAlarm(due);
-    }
+    this.#alarmAt ??= await this.ctx.storage.getAlarm();
+    const due: number[] = [];
+    // Nobody knows of an alarm: also after a crash between a write and its alarm.
+    if (this.#alarmAt === null) due.push(this.#traces.nextDue() ?? now + this.#traces.longestMs);
+    if (newTraceTier !== undefined) due.push(now + this.#traces.ttlMs(newTraceTier));
+    if (waiting || this.#hasGarbage() || this.#traces.isEmpty()) due.push(now + RETRY_MS);
+    if (due.length > 0) await this.#alarmBy(Math.min(...due));
     if (waiting) this.ctx.waitUntil(this.#drain(this.#ref()));
+  }
+
+  async #alarmBy(due: number): Promise<void> {
+    if (this.#alarmAt !== null && this.#alarmAt <= due) return;
+    this.#alarmAt = due;
+    await this.ctx.storage.setAlarm(due);
+  }
+
+  #hasGarbage(): boolean {
+    return this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length > 0;
   }
 
   /** One at a time; a failure leaves the rest to the alarm. */
@@ -395,6 +410,7 @@ export class RunShardObject extends DurableObject<Env> {
     await unlistShard(this.env.DB, keyOf(ref));
     this.#exists = false;
     this.#nextSeq = null;
+    this.#alarmAt = null;
     this.#attributes.reset();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();

@@ -2,7 +2,7 @@ import { metadataOf, threadIdOf } from "../ingest/decode/payload-facts.ts";
 import type { RunWrite } from "../run-write.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/extract.ts";
-import { NO_AMOUNTS, sameAmounts, toColumns } from "./amounts.ts";
+import { AMOUNT_COLUMNS, NO_AMOUNTS, sameAmounts, toColumns } from "./amounts.ts";
 import type { AttributeTable } from "./attribute-table.ts";
 import { newRunRow, type PayloadRow, PendingRun } from "./pending-run.ts";
 import {
@@ -20,10 +20,16 @@ import { PAYLOADS_PER_RUN } from "./tables.ts";
 const PAYLOAD_ROWS_PER_STATEMENT = 25;
 
 /** What a patch can change; the rest of a row is its place, or follows from its children. */
-const CHANGING_COLUMNS = RUN_COLUMNS.filter(
-  (column) =>
-    !["seq", "id", "trace_id", "parent_run_id", "dotted_order", "inserted_at"].includes(column),
-);
+const FIXED_COLUMNS = new Set<keyof RunRow>([
+  "seq",
+  "id",
+  "trace_id",
+  "parent_run_id",
+  "dotted_order",
+  "inserted_at",
+]);
+
+const CHANGING_COLUMNS = RUN_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
 
 export type WriteContext = {
   sql: SqlStorage;
@@ -86,7 +92,9 @@ function loadRuns({ sql }: WriteContext, writes: readonly RunWrite[]): Map<strin
   const bySeq = new Map([...runs.values()].map((run) => [run.row.seq, run]));
   for (const { key, body } of extras) {
     const run = bySeq.get(Math.floor(key / PAYLOADS_PER_RUN));
-    if (run !== undefined) run.extra = JSON.parse(body) as Record<string, unknown>;
+    if (run === undefined) continue;
+    run.extra = JSON.parse(body) as Record<string, unknown>;
+    run.extraText = body;
   }
   return runs;
 }
@@ -121,7 +129,9 @@ function deriveColumns(context: WriteContext, run: PendingRun): boolean {
 function saveRow(sql: SqlStorage, run: PendingRun, now: number): void {
   const { row } = run;
   if (run.isNew) {
-    sql.exec(INSERT_RUN, ...RUN_COLUMNS.map((column) => row[column]));
+    // Most runs have no amounts: a shorter statement leaves them at their defaults.
+    const { text, columns } = sameAmounts(row, NO_AMOUNTS) ? INSERT_BARE : INSERT_COUNTED;
+    sql.exec(text, ...columns.map((column) => row[column]));
     return;
   }
   const changed = run.changedColumns(CHANGING_COLUMNS);
@@ -135,11 +145,21 @@ function saveRow(sql: SqlStorage, run: PendingRun, now: number): void {
   );
 }
 
-const INSERT_RUN = `INSERT INTO runs (${RUN_COLUMNS.join(", ")})
-  VALUES (${RUN_COLUMNS.map(() => "?").join(", ")})`;
+const INSERT_COUNTED = insertRun(RUN_COLUMNS);
+
+const INSERT_BARE = insertRun(
+  RUN_COLUMNS.filter((column) => !AMOUNT_COLUMNS.some((amount) => amount === column)),
+);
+
+function insertRun(columns: readonly (keyof RunRow)[]) {
+  const values = columns.map(() => "?").join(", ");
+  return { columns, text: `INSERT INTO runs (${columns.join(", ")}) VALUES (${values})` };
+}
 
 function savePayloads(sql: SqlStorage, runs: readonly PendingRun[]): void {
-  const replaced = runs.filter(({ isNew }) => !isNew).flatMap(({ payloads }) => Array.from(payloads.keys()));
+  const replaced = runs
+    .filter(({ isNew }) => !isNew)
+    .flatMap(({ payloads }) => Array.from(payloads.keys()));
   if (replaced.length > 0) {
     sql.exec(
       `INSERT OR IGNORE INTO garbage (object) SELECT object FROM payloads
@@ -157,11 +177,19 @@ function savePayloads(sql: SqlStorage, runs: readonly PendingRun[]): void {
 }
 
 function insertPayloads(sql: SqlStorage, rows: readonly PayloadRow[]): void {
+  const bindings: (number | string | null)[] = [];
+  for (const { key, body, object, bytes } of rows) bindings.push(key, body, object, bytes);
   sql.exec(
-    `INSERT OR REPLACE INTO payloads (key, body, object, bytes)
-     VALUES ${rows.map(() => "(?, ?, ?, ?)").join(", ")}`,
-    ...rows.flatMap(({ key, body, object, bytes }) => [key, body, object, bytes]),
+    rows.length === PAYLOAD_ROWS_PER_STATEMENT ? FULL_INSERT : insertPayloadsSql(rows.length),
+    ...bindings,
   );
+}
+
+const FULL_INSERT = insertPayloadsSql(PAYLOAD_ROWS_PER_STATEMENT);
+
+function insertPayloadsSql(rows: number): string {
+  const values = Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ");
+  return `INSERT OR REPLACE INTO payloads (key, body, object, bytes) VALUES ${values}`;
 }
 
 function saveAttributes({ attributes }: WriteContext, runs: readonly PendingRun[]): void {

@@ -11,6 +11,7 @@ import { jsonStreamResponse } from "../query/runs-query-routes.ts";
 import { shardStub } from "../run-shard/shard-ref.ts";
 import { streamJson } from "./json-stream.ts";
 import { requireRun } from "./read-run.ts";
+import { runIdParam } from "./run-id-param.ts";
 import { runJson } from "./run-json.ts";
 import { runJsonContext } from "./run-json-context.ts";
 import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "./run-select.ts";
@@ -42,7 +43,7 @@ tracedRunRoutes.openapi(
     tags: ["Runs of traces"],
     summary: "Get a run",
     request: {
-      params: z.object({ run_id: uuidParam() }),
+      params: z.object({ run_id: runIdParam() }),
       query: z.object({
         // Where the run is; the index knows it as well.
         session_id: uuidParam().optional(),

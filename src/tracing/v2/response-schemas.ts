@@ -101,7 +101,7 @@ const traceSchema = z
   })
   .openapi("Trace");
 
-export const threadSchema = z
+const threadSchema = z
   .object({
     thread_id: z.string(),
     trace_id: z.string(),

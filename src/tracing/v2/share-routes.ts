@@ -60,11 +60,12 @@ shareV2Routes.openapi(
 shareV2Routes.openapi(
   createRoute({
     method: "delete",
-    path: "/runs/{trace_id}/share",
+    path: "/runs/{run_id}/share",
     tags: ["Traces (v2)"],
     summary: "Make a trace private again",
     request: {
-      params: z.object({ trace_id: uuidParam() }),
+      // The root run's, which is the trace's.
+      params: z.object({ run_id: uuidParam() }),
       body: {
         content: {
           "application/json": { schema: z.strictObject({ session_id: uuidParam().nullish() }) },
@@ -74,12 +75,12 @@ shareV2Routes.openapi(
     responses: { 204: { description: "It is not shared, or no longer" } },
   }),
   async (c) => {
-    const { trace_id } = c.req.valid("param");
+    const { run_id: traceId } = c.req.valid("param");
     const { session_id } = c.req.valid("json");
     const { workspaceId } = c.var.scope;
-    const share = await findShareOfRun(c.env.DB, workspaceId, trace_id);
+    const share = await findShareOfRun(c.env.DB, workspaceId, traceId);
     if (share !== undefined && (session_id ?? share.project_id) === share.project_id) {
-      await unshareRun(c.env.DB, workspaceId, trace_id);
+      await unshareRun(c.env.DB, workspaceId, traceId);
     }
     return c.body(null, 204);
   },

@@ -13,6 +13,9 @@ const KINDS = ["post", "patch"] as const;
 
 type Kind = (typeof KINDS)[number];
 
+/** Each that is refused has an error of its own: a body of 32 MB could ask for 16 million of them. */
+const MAX_RUNS = 100_000;
+
 /** Where in the document a run is, and the texts of its payloads. */
 type RunSource = { start: number; end: number; texts: SourceTexts };
 
@@ -67,6 +70,10 @@ function runsOf(body: unknown): Record<Kind, unknown[]> {
     if (value === null) continue;
     if (!Array.isArray(value)) {
       throw invalidField(["body", key], "Input should be a valid list", "list_type");
+    }
+    if (value.length > MAX_RUNS) {
+      const msg = `List should have at most ${MAX_RUNS} items`;
+      throw invalidField(["body", key], msg, "too_long");
     }
     runs[key] = value;
   }

@@ -40,8 +40,15 @@ export async function* decodeMultipartRuns(
   const assembly = new RunAssembly();
   try {
     for (;;) {
-      const next = reader.next();
-      const part = next instanceof Promise ? await next : next;
+      let part: Part | null;
+      try {
+        const next = reader.next();
+        part = next instanceof Promise ? await next : next;
+      } catch (error) {
+        // The run before is none of what is broken here.
+        for (const item of assembly.close()) yield item;
+        throw error;
+      }
       if (part === null) break;
       const name = parsePartName(part.name);
       // Before the part is read: what is wrong with it is nothing to the run before.

@@ -11,11 +11,11 @@ const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
 export function factsOf(field: PayloadField, value: unknown): PayloadFacts {
   switch (field) {
     case "inputs":
-      return { inputsPreview: previewOf(value), inputLeaves: leavesOf(value) };
+      return { inputsPreview: previewOf(value), inputLeaves: JSON.stringify(leavesOf(value)) };
     case "outputs":
       return {
         outputsPreview: previewOf(value),
-        outputLeaves: leavesOf(value),
+        outputLeaves: JSON.stringify(leavesOf(value)),
         usage: usageOf(value),
       };
     case "events":

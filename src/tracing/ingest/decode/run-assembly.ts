@@ -35,12 +35,12 @@ export class RunAssembly {
 
   /** Says that the next part is of this run; returns the one that is thereby complete. */
   turnTo(runId: string): Assembled[] {
-    return this.#open?.write.id === runId ? [] : this.#close();
+    return this.#open?.write.id === runId ? [] : this.close();
   }
 
   add(name: RunPartName | FieldPartName, json: JsonValue): Assembled[] {
     const key = keyOf(name);
-    const assembled = name.type === "run" || this.#open?.key !== key ? this.#close() : [];
+    const assembled = name.type === "run" || this.#open?.key !== key ? this.close() : [];
     try {
       if (name.type === "run") this.#addRun(name, json);
       else this.#addField(name, json);
@@ -58,9 +58,16 @@ export class RunAssembly {
     return [failureOf(name, reason)];
   }
 
+  /** The run to which no more parts can come. */
+  close(): Assembled[] {
+    const open = this.#open;
+    this.#open = null;
+    return open === null ? [] : [{ type: "write", write: open.write }];
+  }
+
   /** What is left when there are no more parts. */
   end(): Assembled[] {
-    const assembled = this.#close();
+    const assembled = this.close();
     for (const [key, state] of this.#states) {
       if (state.type !== "held") continue;
       for (const { name } of state.fields) {
@@ -126,12 +133,6 @@ export class RunAssembly {
     if (state?.type === "held") this.#release(state.fields);
     if (this.#open?.key === key) this.#open = null;
     this.#states.set(key, { type: "failed" });
-  }
-
-  #close(): Assembled[] {
-    const open = this.#open;
-    this.#open = null;
-    return open === null ? [] : [{ type: "write", write: open.write }];
   }
 }
 

@@ -7,6 +7,9 @@ const MAX_NAME_CHARS = 10_000;
 
 const MAX_TAGS = 1000;
 
+/** Of all tags together, which are a part of the run's row. */
+const MAX_TAG_CHARS = 100_000;
+
 export type ReadRunOptions = {
   /** The id that the path or the part's name gives; the run's own must be the same. */
   id?: string;
@@ -59,9 +62,14 @@ function readTags(fields: RunFields): string[] | undefined {
   if (tags === undefined) return undefined;
   if (!Array.isArray(tags)) throw fields.invalid("tags", "should be a list of strings");
   if (tags.length > MAX_TAGS) throw fields.invalid("tags", `should have at most ${MAX_TAGS} items`);
+  let chars = 0;
   return tags.map((tag: unknown, index) => {
     const field = `tags[${index}]`;
     if (typeof tag !== "string") throw fields.invalid(field, "should be a string");
+    chars += tag.length;
+    if (chars > MAX_TAG_CHARS) {
+      throw fields.invalid("tags", `should have at most ${MAX_TAG_CHARS} characters in all`);
+    }
     return fields.checkText(field, tag, MAX_NAME_CHARS);
   });
 }

@@ -8,6 +8,9 @@ export type RunPlace = {
   segmentTime: Micros | undefined;
 };
 
+/** Of a dotted order that was read: that it needs no letters in another case. */
+const CANONICAL = /^(?:\d{8}T\d{12}Z[0-9a-f-]{36}\.?)+$/;
+
 /** The run's id: `given` by the path or the part's name, by the run itself, or by both alike. */
 export function readRunId(fields: RunFields, given: string | undefined): string {
   const own = fields.uuid("id");
@@ -66,7 +69,7 @@ export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind
       identity: {
         traceId: root.id,
         parentRunId: parent,
-        dottedOrder: formatDottedOrder(segments),
+        dottedOrder: CANONICAL.test(dottedOrder) ? dottedOrder : formatDottedOrder(segments),
       },
     },
     segmentTime: last.time,

@@ -89,7 +89,7 @@ describe("decodeMultipartRuns", () => {
           },
           facts: {
             inputsPreview: "12345678901234567000".replace(/^/, '{"n":') + "}",
-            inputLeaves: [["n", "12345678901234567000"]],
+            inputLeaves: JSON.stringify([["n", "12345678901234567000"]]),
           },
         },
       },
@@ -162,7 +162,7 @@ describe("decodeMultipartRuns", () => {
         identity: { traceId: ROOT, parentRunId: null, dottedOrder: ROOT_ORDER },
         project: { id: OTHER },
         payloads: { inputs: { json: "1" } },
-        facts: { inputsPreview: "1", inputLeaves: [["", "1"]] },
+        facts: { inputsPreview: "1", inputLeaves: JSON.stringify([["", "1"]]) },
       },
     });
   });

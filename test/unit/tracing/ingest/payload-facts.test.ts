@@ -225,11 +225,11 @@ describe("factsOf", () => {
   test("says what is needed of each field", ({ expect }) => {
     expect(factsOf("inputs", { q: "hi" })).toEqual({
       inputsPreview: "hi",
-      inputLeaves: [["q", "hi"]],
+      inputLeaves: JSON.stringify([["q", "hi"]]),
     });
     expect(factsOf("outputs", { a: "hello" })).toEqual({
       outputsPreview: "hello",
-      outputLeaves: [["a", "hello"]],
+      outputLeaves: JSON.stringify([["a", "hello"]]),
       usage: null,
     });
     expect(factsOf("outputs", { usage_metadata: { input_tokens: 3 } }).usage).toMatchObject({

@@ -1,0 +1,72 @@
+import { ApiError } from "../../http/errors.ts";
+import type { MultipartItem } from "./decode/multipart-runs.ts";
+import { malformed } from "./decode/invalid-run.ts";
+import type { IngestSession } from "./ingest-session.ts";
+import type { ReceivedAttachments } from "./received-attachments.ts";
+import type { ReceivedFeedback } from "./received-feedback.ts";
+
+export type MultipartStore = {
+  session: IngestSession;
+  attachments: ReceivedAttachments;
+  feedback: ReceivedFeedback;
+};
+
+/**
+ * Stores what a request brings while it arrives; what is not stored is among the session's failures.
+ * Returns what broke the request off, if anything: what was complete before is stored.
+ */
+export async function storeMultipart(
+  items: AsyncIterable<MultipartItem>,
+  store: MultipartStore,
+): Promise<ApiError | null> {
+  const { session, attachments, feedback } = store;
+  const written = new Set<string>();
+  let broken: ApiError | null = null;
+  try {
+    for await (const item of items) {
+      if (item.type === "write") written.add(item.write.id);
+      await storeItem(item, store);
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    broken = error;
+  }
+  if (broken === null) {
+    // Of a run that was refused nothing is taken.
+    const refused = new Set<string>();
+    for (const { runId } of session.failures) {
+      if (runId !== null && !written.has(runId)) refused.add(runId);
+    }
+    for (const write of attachments.remaining(refused)) await session.add(write);
+  }
+  await session.flush();
+  await feedback.flush();
+  for (const failure of feedback.failures) session.failures.push(failure);
+  await attachments.discardWaiting();
+  return broken;
+}
+
+async function storeItem(
+  item: MultipartItem,
+  { session, attachments, feedback }: MultipartStore,
+): Promise<void> {
+  switch (item.type) {
+    case "write":
+      return session.add(attachments.addTo(item.write));
+    case "failure":
+      session.failures.push(item.failure);
+      return;
+    case "attachment": {
+      const reason = await attachments.receive(item);
+      if (reason === null) return;
+      const field = `attachment.${item.runId}.${item.name}`;
+      session.failures.push(malformed(item.runId, field, reason));
+      return;
+    }
+    case "feedback":
+      if (!feedback.add(item)) return;
+      // Feedback finds its run at once when the run is stored first.
+      await session.flush();
+      await feedback.flush();
+  }
+}
