@@ -4,6 +4,7 @@ import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { hashApiKey, sameHash } from "./api-key.ts";
+import { findKeyCached } from "./key-cache.ts";
 
 /** How precise `last_used_at` is: not every request is worth a write. */
 const LAST_USED_PRECISION_MS = 60_000;
@@ -17,9 +18,12 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** Sets the workspace of a request that needs a key whatever the agent server's setting is. */
+/**
+ * Sets the workspace of a request that needs a key whatever the agent server's setting is. A revoked
+ * key is refused within seconds, not at once: tracers send many small requests.
+ */
 export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const { workspace_id } = await requireKey(c);
+  const { workspace_id } = await requireKey(c, findKeyCached);
   c.set("scope", { workspaceId: workspace_id, deploymentId: DEFAULT_DEPLOYMENT_ID });
   await next();
 };
@@ -28,11 +32,11 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
-async function requireKey(c: AppContext): Promise<KeyIdentity> {
+async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdentity> {
   const key = c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
   if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
   const hash = await hashApiKey(key);
-  const identity = await findKeyByHash(c.env.DB, hash);
+  const identity = await find(c.env.DB, hash);
   if (identity === undefined || !sameHash(identity.hash, hash)) {
     throw new ApiError("unauthorized", "Invalid API key");
   }
@@ -48,6 +52,7 @@ function noteUse(c: AppContext, identity: KeyIdentity): void {
   const now = Date.now();
   const before = now - LAST_USED_PRECISION_MS;
   if (identity.last_used_at !== null && identity.last_used_at >= before) return;
+  identity.last_used_at = now;
   c.executionCtx.waitUntil(touchKey(c.env.DB, identity.key_id, { now, before }));
 }
 

@@ -186,3 +186,13 @@ function bodyFor(path: string, ids: { checkpoint_id: string }): unknown {
   if (path.endsWith("/latest")) return { version: 1 };
   return {};
 }
+
+describe("a key of the tracing API", () => {
+  test("no longer works some seconds after it is revoked", async ({ server, expect }) => {
+    const { apiKey, revoke } = await makeWorkspace(server, "revoked tracing");
+    const sessions = () => server.fetch("/api/v1/sessions", { headers: { "x-api-key": apiKey } });
+    expect((await sessions()).status).toBe(200);
+    await revoke();
+    await expect.poll(async () => (await sessions()).status, { timeout: 10_000 }).toBe(401);
+  });
+});
