@@ -10,7 +10,7 @@ import type { ProjectRef, RunWrite } from "../run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
 import type { RunFailure } from "./run-failure.ts";
-import { uploadPayloads } from "./upload-payloads.ts";
+import { discardPayloads, uploadPayloads } from "./upload-payloads.ts";
 
 /** Of a run that says neither `session_id` nor `session_name`. */
 const DEFAULT_PROJECT_NAME = "default";
@@ -72,10 +72,7 @@ async function placeWrites(
   }
   const placed: Placed[] = [];
   for (const { write, place } of writes) {
-    const reference =
-      write.project ??
-      referenceOf.get(write.id) ??
-      (place === null ? { name: DEFAULT_PROJECT_NAME } : { id: place.projectId });
+    const reference = projectOf(write, place, referenceOf);
     const project = await resolve(reference);
     if (project === null) {
       const id = "id" in reference ? reference.id : reference.name;
@@ -91,6 +88,17 @@ async function placeWrites(
     placed.push({ write, ref, project });
   }
   return placed;
+}
+
+/** An update that does not say where in the tree its run is belongs to the run that is known. */
+function projectOf(
+  { id, identity, project }: RunWrite,
+  place: ShardRef | null,
+  given: ReadonlyMap<string, ProjectRef>,
+): ProjectRef {
+  const known = place === null ? null : { id: place.projectId };
+  if (identity === undefined && known !== null) return known;
+  return project ?? given.get(id) ?? known ?? { name: DEFAULT_PROJECT_NAME };
 }
 
 function shardOf(workspaceId: string, project: ProjectRow, { id, identity }: RunWrite): ShardRef {
@@ -115,19 +123,24 @@ async function enterIntoIndex(
   workspaceId: string,
   placed: readonly Placed[],
 ): Promise<string[]> {
-  const entries = new Map<string, IndexedRun>();
+  const refs = new Map<string, ShardRef>();
+  const entries: IndexedRun[] = [];
   for (const { write, ref } of placed) {
+    // Should the writes of a run disagree about its day, the first one counts.
+    if (refs.has(refKey(write.id, ref))) continue;
+    refs.set(refKey(write.id, ref), ref);
     const { projectId, day, bucket } = ref;
-    entries.set(`${write.id}/${projectId}`, { id: write.id, projectId, day, bucket });
+    entries.push({ id: write.id, projectId, day, bucket });
   }
-  if (entries.size === 0) return [];
-  const { elsewhere, awaited } = await indexRuns(env, workspaceId, [...entries.values()]);
-  const corrected = new Map(elsewhere.map(({ runId, ref }) => [runId, ref]));
-  for (const entry of placed) {
-    const ref = corrected.get(entry.write.id);
-    if (ref !== undefined && ref.projectId === entry.ref.projectId) entry.ref = ref;
-  }
+  if (entries.length === 0) return [];
+  const { elsewhere, awaited } = await indexRuns(env, workspaceId, entries);
+  for (const { runId, ref } of elsewhere) refs.set(refKey(runId, ref), ref);
+  for (const entry of placed) entry.ref = refs.get(refKey(entry.write.id, entry.ref)) ?? entry.ref;
   return awaited;
+}
+
+function refKey(runId: string, { projectId }: ShardRef): string {
+  return `${runId}/${projectId}`;
 }
 
 function groupByShard(placed: readonly Placed[]): Placed[][] {
@@ -160,7 +173,13 @@ async function writeToShard(
   const result = await shardStub(env.RUN_SHARDS, ref).write(ref, writes, project.trace_tier);
   if (result.projectGone) {
     forgetProject(workspaceId, project);
+    await discardPayloads(env.PAYLOADS, writes);
     return { failures: [], orphaned: given };
+  }
+  const unknown = new Set(result.unknown);
+  if (unknown.size > 0) {
+    const lost = writes.filter(({ id, identity }) => identity === undefined && unknown.has(id));
+    await discardPayloads(env.PAYLOADS, lost);
   }
   const failures = result.unknown.map((id) => ({
     runId: id,

@@ -37,6 +37,17 @@ export async function uploadPayloads(
   return moved;
 }
 
+/** Deletes what was put for writes that are not stored. */
+export async function discardPayloads(
+  bucket: R2Bucket,
+  writes: readonly RunWrite[],
+): Promise<void> {
+  const objects = writes.flatMap(({ payloads }) =>
+    Object.values(payloads).flatMap((payload) => ("object" in payload ? [payload.object] : [])),
+  );
+  if (objects.length > 0) await bucket.delete(objects);
+}
+
 /** The error's first characters; `json` is a JSON string. */
 function errorHead(json: string): string {
   return clipText(JSON.parse(json) as string, ERROR_HEAD_CHARS);

@@ -70,7 +70,8 @@ export class PendingRun {
     const { row } = this;
     this.#assign(write, "name", write.name);
     if (this.#assign(write, "run_type", write.runType)) this.amountsChanged = true;
-    this.#assign(write, "start_time", write.startTime);
+    // A model's price depends on when it was called.
+    if (this.#assign(write, "start_time", write.startTime)) this.amountsChanged = true;
     this.#assign(write, "end_time", write.endTime);
     this.#assign(write, "reference_example_id", write.referenceExampleId);
     const tags = write.tags === undefined ? undefined : JSON.stringify(write.tags);
@@ -237,8 +238,9 @@ export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
 function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   const merged: JsonObject = { ...under };
   for (const [name, value] of Object.entries(over)) {
-    const below = merged[name];
-    if (value === null && name in merged) continue;
+    const isThere = Object.hasOwn(merged, name);
+    if (value === null && isThere) continue;
+    const below = isThere ? merged[name] : undefined;
     setOwn(merged, name, isObject(below) && isObject(value) ? mergeObjects(below, value) : value);
   }
   return merged;

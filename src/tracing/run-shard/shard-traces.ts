@@ -17,8 +17,8 @@ export function splitTraces(sql: SqlStorage, day: number): { traceId: string; da
   }
   // The root is not here; the dotted order of each of its runs says on which day it is.
   const rootless = sql.exec<{ trace_id: string; dotted_order: string }>(
-    `SELECT t.trace_id, (SELECT min(dotted_order) FROM runs WHERE trace_id = t.trace_id) AS dotted_order
-     FROM traces t WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = t.trace_id)`,
+    `SELECT t.trace_id, min(r.dotted_order) AS dotted_order FROM traces t JOIN runs r USING (trace_id)
+     WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = t.trace_id) GROUP BY t.trace_id`,
   );
   for (const { trace_id, dotted_order } of rootless) {
     const home = daysOf(dotted_order)[0];

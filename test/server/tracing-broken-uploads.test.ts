@@ -1,0 +1,416 @@
+import { request } from "node:http";
+import { createGzip, createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
+import { buffer } from "node:stream/consumers";
+import { Readable } from "node:stream";
+import { describe } from "vitest";
+import {
+  ACCEPTED,
+  fieldPart,
+  ingestWorkspace,
+  type IngestWorkspace,
+  refused,
+  runPart,
+} from "../support/ingest.ts";
+import { multipartBody, type Part } from "../support/multipart.ts";
+import { peakMemory } from "../support/process-memory.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+import { type RunData, runData } from "../support/trace-data.ts";
+
+const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
+  ingestWorkspace(server, "broken uploads"),
+);
+
+const MB = 1024 * 1024;
+
+const brokenOff = (message: string) => ({ run_id: null, field: "body", message });
+
+/** What is done to a request with the runs `a`, `b` and `c`; what is said of it; what is stored. */
+const BROKEN: [what: string, change: (body: string) => string, message: string, stored: string][] =
+  [
+    [
+      "the end of the last boundary is missing",
+      (body) => body.slice(0, -4),
+      "Multipart body is cut off: it ends before its final boundary",
+      "abc",
+    ],
+    [
+      "a part is cut off",
+      (body) => body.slice(0, -100),
+      'Multipart part "post.<c>": the request body ends before the boundary that follows it',
+      "ab",
+    ],
+    [
+      "a boundary goes on",
+      (body) => edit(body, "b", "head", (part) => part.replace("\r\n", "!\r\n")),
+      "A multipart boundary is followed by neither a new line nor --",
+      "a",
+    ],
+    [
+      "a part is longer than it says",
+      (body) => edit(body, "b", "length", (length) => String(Number(length) - 1)),
+      'Multipart part "post.<b>": its length is <b-1>, but no boundary follows there',
+      "a",
+    ],
+    [
+      "a part is shorter than it says",
+      (body) => edit(body, "b", "length", (length) => String(Number(length) + 1)),
+      'Multipart part "post.<b>": its length is <b+1>, but no boundary follows there',
+      "a",
+    ],
+    [
+      "a length is no number",
+      (body) => edit(body, "b", "length", () => "1e3"),
+      'Multipart part "post.<b>": its length "1e3" is not a number of bytes',
+      "a",
+    ],
+    [
+      "a part has no name",
+      (body) => edit(body, "b", "head", (head) => head.replace(/; name="[^"]*"/, "")),
+      "A multipart part has no name in its Content-Disposition",
+      "a",
+    ],
+    [
+      "a part is no form data",
+      (body) => edit(body, "b", "head", (head) => head.replace("form-data", "attachment")),
+      'Multipart part "post.<b>": its Content-Disposition is "attachment", not form-data',
+      "a",
+    ],
+    [
+      "a part is compressed by itself",
+      (body) => edit(body, "b", "head", (head) => `${head}Content-Encoding: gzip\r\n`),
+      'Multipart part "post.<b>": Content-Encoding is not allowed on a part, only on the whole request',
+      "a",
+    ],
+    [
+      "a header has no colon",
+      (body) => edit(body, "b", "head", (head) => `${head}hello\r\n`),
+      'Multipart header line without a name: "hello"',
+      "a",
+    ],
+    [
+      "headers are long",
+      (body) => edit(body, "b", "head", (head) => `${head}x: ${"y".repeat(16_384)}\r\n`),
+      "The headers of a multipart part are larger than 16384 bytes",
+      "a",
+    ],
+  ];
+
+/** Changes the headers of the run's part, or the length that they say. */
+function edit(
+  body: string,
+  run: "a" | "b" | "c",
+  what: "head" | "length",
+  change: (text: string) => string,
+): string {
+  const boundary = body.slice(0, body.indexOf("\r\n"));
+  const parts = body.split(boundary);
+  const index = 1 + "abc".indexOf(run);
+  const part = parts[index] ?? "";
+  const end = part.indexOf("\r\n\r\n") + 2;
+  const head = part.slice(0, end);
+  const changed =
+    what === "head"
+      ? change(head)
+      : head.replace(/(?<=Content-Length: )\d+/, (length) => change(length));
+  parts[index] = changed + part.slice(end);
+  return parts.join(boundary);
+}
+
+function threeRuns(): { runs: [RunData, RunData, RunData]; parts: Part[] } {
+  const runs: [RunData, RunData, RunData] = [runData("x"), runData("x"), runData("x")];
+  return { runs, parts: runs.map((run) => runPart(run)) };
+}
+
+describe("a multipart request", () => {
+  test.for(BROKEN)(
+    "of which %s leaves what came before",
+    async ([, change, template, left], { workspace, expect }) => {
+      const { runs, parts } = threeRuns();
+      const [a, b, c] = runs;
+      const length = JSON.stringify(b).length;
+      const message = template
+        .replace("<b>", b.id)
+        .replace("<c>", c.id)
+        .replace("<b-1>", String(length - 1))
+        .replace("<b+1>", String(length + 1));
+      expect(await workspace.multipart(parts, change)).toEqual(
+        refused(left.length, [brokenOff(message)], 400),
+      );
+      const stored = [...left].map((name) => ({ a, b, c })[name]?.id);
+      expect(await workspace.stored(runs)).toEqual(stored);
+      expect(await workspace.multipart(parts)).toEqual(ACCEPTED);
+      expect(await workspace.stored(runs)).toEqual([a.id, b.id, c.id]);
+    },
+  );
+
+  test.for([
+    [
+      { "content-type": "multipart/form-data" },
+      "",
+      400,
+      "Content-Type has no valid boundary parameter",
+    ],
+    [
+      { "content-type": "application/json" },
+      "{}",
+      415,
+      'Content-Type is "application/json"; send multipart/form-data',
+    ],
+    [
+      { "content-type": "multipart/form-data; boundary=b" },
+      "",
+      400,
+      "Request body does not contain the multipart boundary",
+    ],
+    [
+      { "content-type": "multipart/form-data; boundary=b" },
+      "no boundary at all",
+      400,
+      "Request body does not contain the multipart boundary",
+    ],
+  ] as const)("with %j and %j is refused", async ([headers, body, status, message], context) => {
+    const { workspace, expect } = context;
+    const answer = await workspace.post("/runs/multipart", body, headers);
+    expect(answer).toEqual(refused(0, [brokenOff(message)], status));
+  });
+
+  test("without parts is accepted", async ({ workspace, expect }) => {
+    expect(await workspace.multipart([])).toEqual(ACCEPTED);
+  });
+
+  test("has parts that are none of a run, a field or feedback", async ({ workspace, expect }) => {
+    const { runs, parts } = threeRuns();
+    const [a, b, c] = runs;
+    const bad: [name: string, runId: string | null, message: string][] = [
+      [
+        "hello",
+        null,
+        "should be post.<run id>, patch.<run id>, either with .<field>, attachment.<run id>.<name> or feedback.<id>",
+      ],
+      ["post.x", null, '"x" is not a UUID'],
+      [`post.${a.id}.name`, a.id, '"name" is not a field that is sent as a part of its own'],
+      [
+        `attachment.${a.id}.a.png`,
+        a.id,
+        "an attachment's name should have 1 to 1000 characters, no dot and no NUL",
+      ],
+    ];
+    const others = bad.map(([name]): Part => ({ name, body: "{}" }));
+    expect(await workspace.multipart([...parts.slice(0, 1), ...others, ...parts.slice(1)])).toEqual(
+      refused(
+        3,
+        bad.map(([field, run_id, message]) => ({ run_id, field, message: `${field}: ${message}` })),
+      ),
+    );
+    expect(await workspace.stored(runs)).toEqual([a.id, b.id, c.id]);
+  });
+
+  test("has fields without their run", async ({ workspace, expect }) => {
+    const run = runData("x");
+    const field = `post.${run.id}.inputs`;
+    const message = `${field}: the part post.${run.id} that it belongs to is missing`;
+    expect(await workspace.multipart([fieldPart(run, "inputs", "{}")])).toEqual(
+      refused(0, [{ run_id: run.id, field, message }]),
+    );
+    expect(await workspace.stored([run])).toEqual([]);
+  });
+
+  test("has a part named for another run", async ({ workspace, expect }) => {
+    const [run, other] = [runData("x"), runData("x")];
+    const field = `post.${run.id}.id`;
+    const message = `${field}: ${other.id} differs from ${run.id}, under which the run was sent`;
+    expect(
+      await workspace.multipart([{ name: `post.${run.id}`, body: JSON.stringify(other) }]),
+    ).toEqual(refused(0, [{ run_id: run.id, field, message }]));
+    expect(await workspace.stored([run, other])).toEqual([]);
+  });
+});
+
+describe("what is large", () => {
+  test("is accepted up to 32 MiB of one document, and no further", async ({
+    workspace,
+    expect,
+  }) => {
+    const text = "0123456789".repeat(MB);
+    const [batched, sent] = [runData("x", { inputs: { text } }), runData("x")];
+    expect(await workspace.batch({ post: [batched] })).toEqual(ACCEPTED);
+    const inputs = fieldPart(sent, "inputs", JSON.stringify({ text }));
+    expect(await workspace.multipart([runPart(sent), inputs])).toEqual(ACCEPTED);
+    for (const { id } of [batched, sent]) {
+      const read = await workspace.client.readRun(id);
+      expect(read.inputs["text"] === text).toBe(true);
+    }
+    const tooLarge = JSON.stringify({ text: text.repeat(4) });
+    const { runs, parts } = threeRuns();
+    const [a, b, c] = runs;
+    parts.splice(2, 0, fieldPart(b, "inputs", tooLarge));
+    const field = `post.${b.id}.inputs`;
+    const message = `${field}: is larger than 33554432 bytes`;
+    expect(await workspace.multipart(parts)).toEqual(
+      refused(2, [{ run_id: b.id, field, message }]),
+    );
+    expect(await workspace.stored(runs)).toEqual([a.id, c.id]);
+    for (const path of ["/runs", "/runs/batch"]) {
+      expect(await workspace.post(path, tooLarge)).toEqual({
+        status: 413,
+        body: { detail: "Request body is larger than 33554432 bytes" },
+      });
+    }
+  });
+
+  test("in number of parts ends the request", async ({ workspace, expect }) => {
+    const [first, late] = [runData("x"), runData("x")];
+    const others = Array.from({ length: 99_999 }, (): Part => ({ name: "x", body: "" }));
+    const { status, body } = await workspace.multipart([runPart(first), ...others, runPart(late)]);
+    expect(status).toBe(413);
+    expect(body).toMatchObject({
+      detail: "Multipart body has more than 100000 parts (and 99999 more)",
+      failed: 100_000,
+      accepted: 1,
+    });
+    expect(await workspace.stored([first, late])).toEqual([first.id]);
+  });
+});
+
+const ENCODERS = [
+  ["gzip", gzipSync, createGzip],
+  ["zstd", zstdCompressSync, createZstdCompress],
+] as const;
+
+describe("a compressed request", () => {
+  test.for(ENCODERS)(
+    "in %s that is cut off leaves what came before",
+    async ([encoding, encode], { workspace, expect }) => {
+      const { runs, parts } = threeRuns();
+      const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64");
+      const [a, b] = runs;
+      parts.splice(2, 0, fieldPart(b, "inputs", JSON.stringify(random)));
+      const { body, contentType } = multipartBody(parts);
+      const cut = Buffer.from(encode(body).subarray(0, 40_000));
+      const answer = await workspace.post("/runs/multipart", cut, {
+        "content-type": contentType,
+        "content-encoding": encoding,
+      });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          detail: expect.stringMatching(`^Request body is not valid ${encoding}: `),
+          failed: 1,
+        },
+      });
+      expect((await workspace.stored(runs)).filter((id) => id !== a.id)).toEqual([]);
+    },
+  );
+
+  test.for(["gzip", "zstd"])("that is no %s is refused", async (encoding, context) => {
+    const { workspace, expect } = context;
+    const headers = {
+      "content-encoding": encoding,
+      "content-type": "multipart/form-data; boundary=b",
+    };
+    for (const path of ["/runs", "/runs/batch", "/runs/multipart"]) {
+      expect(await workspace.post(path, "hello", headers)).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringMatching(`^Request body is not valid ${encoding}: `) },
+      });
+    }
+  });
+
+  test.for(["br", "deflate", "gzip, zstd", "aws-chunked"])(
+    "in %s is refused",
+    async (encoding, { workspace, expect }) => {
+      const headers = {
+        "content-encoding": encoding,
+        "content-type": "multipart/form-data; boundary=b",
+      };
+      for (const path of ["/runs", "/runs/batch", "/runs/multipart"]) {
+        expect(await workspace.post(path, "{}", headers)).toEqual({
+          status: 415,
+          body: {
+            detail: `Content-Encoding "${encoding}" is not supported; send identity, gzip or zstd`,
+          },
+        });
+      }
+    },
+  );
+
+  test.for(ENCODERS)(
+    "in %s that unfolds to 1 GiB does no harm",
+    async ([encoding, , create], { workspace, expect }) => {
+      const [first, bomb] = [runData("x"), runData("x")];
+      const parts = [runPart(first), runPart(bomb), fieldPart(bomb, "inputs", '"')];
+      const { body, contentType } = multipartBody(parts);
+      const text = body
+        .toString("latin1")
+        .replace("Content-Length: 1\r", `Content-Length: ${1024 * MB}\r`);
+      const zeros = Buffer.alloc(MB, "0");
+      const unfolded = (function* () {
+        yield Buffer.from(text.slice(0, text.lastIndexOf("\r\n--")));
+        for (let index = 0; index < 1024; index += 1) yield zeros;
+      })();
+      const small = await buffer(Readable.from(unfolded).pipe(create()));
+      expect(small.byteLength).toBeLessThan(2 * MB);
+      const headers = { "content-type": contentType, "content-encoding": encoding };
+      const tooLarge = (max: number) => `Request body is larger than ${max} bytes`;
+      const grown = await peakMemory(async () => {
+        expect(await workspace.post("/runs/multipart", small, headers)).toEqual(
+          refused(1, [brokenOff(tooLarge(256 * MB))], 413),
+        );
+        for (const path of ["/runs", "/runs/batch"]) {
+          expect(await workspace.post(path, small, headers)).toEqual({
+            status: 413,
+            body: { detail: tooLarge(32 * MB) },
+          });
+        }
+      });
+      expect(grown).toBeLessThan(150 * MB);
+      expect(await workspace.stored([first, bomb])).toEqual([first.id]);
+    },
+  );
+});
+
+describe("an upload that its client breaks off", () => {
+  /** Sends the first bytes of a body and goes away. */
+  function breakOff(
+    server: TestServer,
+    { apiKey }: IngestWorkspace,
+    path: string,
+    headers: Record<string, string>,
+    head: Uint8Array,
+  ): Promise<void> {
+    return new Promise((resolve) => {
+      const upload = request(new URL(`/api/v1${path}`, server.url), {
+        method: "POST",
+        headers: { "x-api-key": apiKey, ...headers },
+      });
+      upload.on("error", () => undefined).on("close", resolve);
+      upload.write(head, () => setTimeout(() => upload.destroy(), 100));
+    });
+  }
+
+  test("is stored once when it is repeated", async ({ server, workspace, expect }) => {
+    const runs = Array.from({ length: 1500 }, () => runData("broken off"));
+    const parts = runs.flatMap((run) => [runPart(run), fieldPart(run, "inputs", '{"a":1}')]);
+    const { body, contentType } = multipartBody(parts);
+    const headers = { "content-type": contentType };
+    const half = body.subarray(0, body.byteLength / 2);
+    await breakOff(server, workspace, "/runs/multipart", headers, half);
+    const length = { ...headers, "content-length": String(body.byteLength) };
+    await breakOff(server, workspace, "/runs/multipart", length, half);
+    const zipped = gzipSync(body);
+    await breakOff(
+      server,
+      workspace,
+      "/runs/multipart",
+      { ...headers, "content-encoding": "gzip" },
+      zipped.subarray(0, zipped.byteLength / 2),
+    );
+    await breakOff(server, workspace, "/runs/batch", {}, Buffer.from('{"post":[{"id":"'));
+    expect(await workspace.post("/runs/multipart", body, headers)).toEqual(ACCEPTED);
+    expect(await workspace.client.getRunStats({ projectNames: ["broken off"] })).toMatchObject({
+      run_count: 1500,
+    });
+    const some = runs.slice(0, 100);
+    expect(await workspace.stored(some)).toEqual(some.map(({ id }) => id));
+  });
+});
