@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { beforeAll, describe, inject, test } from "vitest";
+import { beforeAll, inject, test } from "vitest";
+import { leavesOf } from "../../src/tracing/ingest/decode/leaves.ts";
 import { metadataOf } from "../../src/tracing/ingest/decode/payload-facts.ts";
+import { previewOf } from "../../src/tracing/ingest/decode/preview.ts";
 import { readAttachments } from "../../src/tracing/run-shard/run-row.ts";
 import type { PlacedRun } from "../../src/tracing/query/run-source.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../../src/tracing/run-shard/tables.ts";
 import {
-  child,
-  countIn,
   inShard,
   type Operation,
   payloadText,
@@ -166,6 +167,8 @@ function expectedRun(fields: Fields): Fields {
     reference_example_id: fields["reference_example_id"] ?? null,
     first_token_time: micros(token?.time),
     attachments: fields["attachments"] ?? {},
+    previews: [previewOf(fields["inputs"]), previewOf(fields["outputs"])],
+    leaves: [leavesOf(fields["inputs"]), leavesOf(fields["outputs"])],
     tokens: [input_tokens, output_tokens, input_tokens + output_tokens],
     thread_id: metadataOf(extra).find(([key]) => key === "thread_id")?.[1] ?? null,
     attributes: [
@@ -198,6 +201,16 @@ async function readRun({ run, ref }: PlacedRun): Promise<Fields> {
     reference_example_id: run.reference_example_id,
     first_token_time: run.first_token_time,
     attachments,
+    previews: [run.inputs_preview, run.outputs_preview],
+    leaves: await inShard(ref, (sql) =>
+      [PAYLOAD_NUMBER.inputLeaves, PAYLOAD_NUMBER.outputLeaves].map((number) => {
+        const key = run.seq * PAYLOADS_PER_RUN + number;
+        const [row] = sql
+          .exec<{ body: string }>("SELECT body FROM payloads WHERE key = ?", key)
+          .toArray();
+        return JSON.parse(row?.body ?? "[]");
+      }),
+    ),
     tokens: [run.prompt_tokens, run.completion_tokens, run.total_tokens],
     thread_id: run.thread_id,
     attributes: await inShard(ref, (sql) =>

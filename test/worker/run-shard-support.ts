@@ -115,8 +115,8 @@ export class TestStore {
     if (attachments === undefined) return write;
     const stored = Object.entries(attachments).map(async ([name, text]) => {
       const object = `${this.workspaceId}/attachments/${write.id}/${crypto.randomUUID()}`;
-      const { size } = await env.PAYLOADS.put(object, text);
-      return { name, mimeType: "text/plain", bytes: size, object };
+      await env.PAYLOADS.put(object, text);
+      return { name, mimeType: "text/plain", bytes: Buffer.byteLength(text), object };
     });
     return { ...write, attachments: await Promise.all(stored) };
   }

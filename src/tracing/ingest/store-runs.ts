@@ -5,6 +5,7 @@ import { releaseHeldSpans } from "../otlp/held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
 import type { IndexedRun } from "../run-index/run-index-object.ts";
 import { indexRuns } from "../run-index/locate.ts";
+import { MAX_EXTRA_BYTES } from "../run-shard/pending-run.ts";
 import { type ShardRef, shardObjectName, shardStub } from "../run-shard/shard-ref.ts";
 import type { ProjectRef, RunWrite } from "../run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
@@ -181,11 +182,13 @@ async function writeToShard(
     const lost = writes.filter(({ id, identity }) => identity === undefined && unknown.has(id));
     await discardPayloads(env.PAYLOADS, lost);
   }
-  const failures = result.unknown.map((id) => ({
-    runId: id,
-    field: "id",
-    message: `Run ${id} not found`,
-    status: 404 as const,
-  }));
+  const failures: RunFailure[] = [];
+  for (const runId of result.unknown) {
+    failures.push({ runId, field: "id", message: `Run ${runId} not found`, status: 404 });
+  }
+  for (const runId of result.tooLarge) {
+    const message = `extra should, with what is stored of it, be no larger than ${MAX_EXTRA_BYTES} bytes`;
+    failures.push({ runId, field: "extra", message, status: 422 });
+  }
   return { failures, orphaned: [] };
 }

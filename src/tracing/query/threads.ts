@@ -35,6 +35,10 @@ export async function findThreads(
   );
 }
 
+function errorOf({ lastError, lastErrorStart }: ThreadTotals) {
+  return { lastError, lastErrorStart };
+}
+
 function merge(left: ThreadTotals, right: ThreadTotals): ThreadTotals {
   const [first, other] = left.minStart <= right.minStart ? [left, right] : [right, left];
   const last = left.maxStart >= right.maxStart ? left : right;
@@ -50,7 +54,7 @@ function merge(left: ThreadTotals, right: ThreadTotals): ThreadTotals {
     firstInputs: first.firstInputs,
     lastTraceId: last.lastTraceId,
     lastOutputs: last.lastOutputs,
-    lastError: last.lastError,
+    ...((left.lastErrorStart ?? 0) >= (right.lastErrorStart ?? 0) ? errorOf(left) : errorOf(right)),
     feedbackStats: [...first.feedbackStats, ...other.feedbackStats],
     latency: mergeHistograms([left.latency, right.latency]),
   };

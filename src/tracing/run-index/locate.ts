@@ -2,6 +2,13 @@ import { dayOf } from "../../lib/utc-day.ts";
 import type { ShardRef } from "../run-shard/shard-ref.ts";
 import type { IndexedRun, PutResult } from "./run-index-object.ts";
 
+/**
+ * Entries that this isolate has made, so that the updates of a run cost none. An entry stays for
+ * longer than a run can, and is changed only by the run's appearance in another project.
+ */
+const recentPlaces = new Set<string>();
+const MAX_RECENT = 50_000;
+
 type IndexEnv = Pick<Env, "RUN_INDEX">;
 
 export type LocatedRun = { runId: string; ref: ShardRef };
@@ -38,17 +45,27 @@ export async function indexRuns(
   workspaceId: string,
   runs: readonly IndexedRun[],
 ): Promise<{ elsewhere: LocatedRun[]; awaited: string[] }> {
+  const news = runs.filter((run) => !recentPlaces.has(placeKey(workspaceId, run)));
   const results: PutResult[] = await Promise.all(
-    [...byPartition(runs, ({ id }) => id)].map(([partition, some]) =>
+    [...byPartition(news, ({ id }) => id)].map(([partition, some]) =>
       indexStub(env, workspaceId, partition).put(some),
     ),
   );
+  if (recentPlaces.size > MAX_RECENT) recentPlaces.clear();
+  const elsewhere = new Set(results.flatMap((result) => result.elsewhere.map(({ id }) => id)));
+  for (const run of news) {
+    if (!elsewhere.has(run.id)) recentPlaces.add(placeKey(workspaceId, run));
+  }
   return {
     elsewhere: results.flatMap(({ elsewhere }) =>
       elsewhere.map((run) => locatedRun(workspaceId, run)),
     ),
     awaited: results.flatMap(({ awaited }) => awaited),
   };
+}
+
+function placeKey(workspaceId: string, { id, projectId, day, bucket }: IndexedRun): string {
+  return `${workspaceId}/${projectId}/${day}/${bucket}/${id}`;
 }
 
 function locatedRun(workspaceId: string, { id, projectId, day, bucket }: IndexedRun): LocatedRun {

@@ -29,6 +29,9 @@ const PATCHED_BIT = {
   error: 2048,
 } as const;
 
+/** Of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
+export const MAX_EXTRA_BYTES = 1_900_000;
+
 type Member = keyof typeof PATCHED_BIT;
 
 type JsonObject = Record<string, unknown>;
@@ -66,8 +69,18 @@ export class PendingRun {
     return columns.filter((column) => this.row[column] !== before[column]);
   }
 
-  apply(write: RunWrite): void {
+  /** Lays a write over the run; false when all of it is refused, as `extra` would become too large. */
+  apply(write: RunWrite): boolean {
     const { row } = this;
+    const extra = this.#mergedExtra(write);
+    if (extra !== undefined && isLarger(extra.text, MAX_EXTRA_BYTES)) {
+      this.#refuse(write);
+      return false;
+    }
+    if (extra !== undefined) this.#setExtra(extra);
+    if (write.payloads.extra !== undefined && write.kind === "patch") {
+      row.patched |= PATCHED_BIT.extra;
+    }
     this.#assign(write, "name", write.name);
     if (this.#assign(write, "run_type", write.runType)) this.amountsChanged = true;
     // A model's price depends on when it was called.
@@ -79,6 +92,13 @@ export class PendingRun {
     this.#applyPayloads(write);
     if (write.attachments !== undefined) this.#mergeAttachments(write.kind, write.attachments);
     row.status = row.error === null ? (row.end_time === null ? "pending" : "success") : "error";
+    return true;
+  }
+
+  #refuse({ payloads, attachments = [] }: RunWrite): void {
+    for (const stored of [...Object.values(payloads), ...attachments]) {
+      if ("object" in stored) this.dropped.push(stored.object);
+    }
   }
 
   payloadKey(field: keyof typeof PAYLOAD_NUMBER): number {
@@ -88,7 +108,6 @@ export class PendingRun {
   #applyPayloads(write: RunWrite): void {
     const { row } = this;
     const { facts } = write;
-    const { extra } = write.payloads;
     const inputs = this.#claimPayload(write, "inputs");
     if (inputs !== undefined) {
       this.#put("inputs", inputs);
@@ -115,7 +134,6 @@ export class PendingRun {
       this.#put("error", error);
       row.error = facts.errorHead ?? "";
     }
-    if (extra !== undefined && "json" in extra) this.#mergeExtra(write, extra.json);
   }
 
   /** The payload to set; undefined when there is none, or it does not count. */
@@ -136,23 +154,25 @@ export class PendingRun {
     if (byName.size > 0) this.row.attachments = JSON.stringify([...byName.values()]);
   }
 
-  #mergeExtra(write: RunWrite, json: string): void {
-    if (write.kind === "patch") this.row.patched |= PATCHED_BIT.extra;
+  /** What `extra` becomes by a write; undefined when it stays as it is. */
+  #mergedExtra({ kind, payloads }: RunWrite): { value: JsonObject; text: string } | undefined {
+    const { extra } = payloads;
     // SDKs send all of it again with each update.
-    if (json === this.extraText) return;
-    const given = JSON.parse(json) as JsonObject;
+    if (extra === undefined || !("json" in extra) || extra.json === this.extraText)
+      return undefined;
+    const given = JSON.parse(extra.json) as JsonObject;
     const stored = this.extra;
-    const under = write.kind === "post" && (this.row.patched & PATCHED_BIT.extra) !== 0;
-    if (stored === undefined) {
-      this.extra = given;
-      this.extraText = json;
-    } else {
-      this.extra = under ? mergeObjects(given, stored) : mergeObjects(stored, given);
-      const text = JSON.stringify(this.extra);
-      if (text === this.extraText) return;
-      this.extraText = text;
-    }
-    this.#put("extra", { json: this.extraText });
+    if (stored === undefined) return { value: given, text: extra.json };
+    const under = kind === "post" && (this.row.patched & PATCHED_BIT.extra) !== 0;
+    const value = under ? mergeObjects(given, stored) : mergeObjects(stored, given);
+    const text = JSON.stringify(value);
+    return text === this.extraText ? undefined : { value, text };
+  }
+
+  #setExtra({ value, text }: { value: JsonObject; text: string }): void {
+    this.extra = value;
+    this.extraText = text;
+    this.#put("extra", { json: text });
     this.attributesChanged = true;
     this.amountsChanged = true;
   }
@@ -232,6 +252,11 @@ export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
     inserted_at: now,
     received_at: now,
   };
+}
+
+function isLarger(text: string, bytes: number): boolean {
+  // A UTF-16 unit takes three bytes at most.
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }
 
 /** Objects merge member by member, at every depth; nulls in `over` change nothing. */

@@ -35,7 +35,11 @@ export type WriteResult = {
   projectGone: boolean;
   /** Runs of updates without a place in the tree, which are not here. */
   unknown: string[];
+  /** Runs of writes that are not stored, as `extra` would have become too large. */
+  tooLarge: string[];
 };
+
+const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLarge: [] };
 
 /**
  * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
@@ -73,11 +77,11 @@ export class RunShardObject extends DurableObject<Env> {
     const prices = await loadPrices(this.env.DB, ref.workspaceId);
     do {
       await this.#destroying;
-      if (!(await this.#list(ref, writes))) return { projectGone: true, unknown: [] };
+      if (!(await this.#list(ref, writes))) return PROJECT_GONE;
       // What is written while the shard is being deleted would go with it.
     } while (this.#destroying !== null);
     const now = Date.now() * 1000;
-    const { unknown, isNewTrace } = this.#transaction(() => {
+    const { unknown, tooLarge, isNewTrace } = this.#transaction(() => {
       this.#open(ref);
       const outcome = writeRuns(
         {
@@ -92,10 +96,10 @@ export class RunShardObject extends DurableObject<Env> {
       );
       const isNewTrace = this.#noteTraces(ref, writes, tier, now);
       this.#tellParents(outcome.foreign);
-      return { unknown: outcome.unknown, isNewTrace };
+      return { ...outcome, isNewTrace };
     });
     await this.#schedule(isNewTrace ? tier : undefined);
-    return { projectGone: false, unknown };
+    return { projectGone: false, unknown, tooLarge };
   }
 
   /** Messages of another day's shard of the same traces. */

@@ -14,7 +14,9 @@ export type ThreadTotals = {
   firstInputs: string | null;
   lastTraceId: string;
   lastOutputs: string | null;
+  /** Of the latest turn that failed, and when that turn started. */
   lastError: string | null;
+  lastErrorStart: number | null;
   feedbackStats: string[];
   latency: Histogram;
 };
@@ -28,7 +30,9 @@ export function readThreads(storage: SqlStorage, condition: Sql): ThreadTotals[]
     .exec<ThreadRow>(
       `WITH roots AS (
          SELECT r.*, row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time, r.id) AS first,
-           row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time DESC, r.id DESC) AS last
+           row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time DESC, r.id DESC) AS last,
+           row_number() OVER (PARTITION BY r.thread_id, r.status = 'error'
+             ORDER BY r.start_time DESC, r.id DESC) AS last_of_outcome
          FROM runs r WHERE ${where}
        )
        SELECT thread_id AS threadId, count(*) AS count, sum(status = 'error') AS errors,
@@ -38,7 +42,8 @@ export function readThreads(storage: SqlStorage, condition: Sql): ThreadTotals[]
          max(iif(first = 1, inputs_preview, NULL)) AS firstInputs,
          max(iif(last = 1, trace_id, NULL)) AS lastTraceId,
          max(iif(last = 1, outputs_preview, NULL)) AS lastOutputs,
-         max(iif(last = 1, error, NULL)) AS lastError
+         max(iif(last_of_outcome = 1 AND status = 'error', error, NULL)) AS lastError,
+         max(iif(status = 'error', start_time, NULL)) AS lastErrorStart
        FROM roots GROUP BY thread_id`,
       ...condition.params,
     )

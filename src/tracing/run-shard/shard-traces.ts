@@ -16,11 +16,13 @@ export function splitTraces(sql: SqlStorage, day: number): { traceId: string; da
     add(row.trace_id, row.day);
   }
   // The root is not here; the dotted order of each of its runs says on which day it is.
-  const rootless = sql.exec<{ trace_id: string; dotted_order: string }>(
-    `SELECT t.trace_id, min(r.dotted_order) AS dotted_order FROM traces t JOIN runs r USING (trace_id)
-     WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = t.trace_id) GROUP BY t.trace_id`,
+  const rootless = sql.exec<{ trace_id: string; dotted_order: string | null }>(
+    `SELECT t.trace_id, (SELECT min(dotted_order) FROM runs WHERE trace_id = t.trace_id) AS dotted_order
+     FROM traces t WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = t.trace_id)`,
   );
   for (const { trace_id, dotted_order } of rootless) {
+    // Of a trace in whose name a run was sent that belongs to another one.
+    if (dotted_order === null) continue;
     const home = daysOf(dotted_order)[0];
     if (home !== undefined && home !== day) add(trace_id, home);
   }

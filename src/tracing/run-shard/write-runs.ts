@@ -44,6 +44,8 @@ export type WriteContext = {
 export type WriteOutcome = {
   /** Updates that do not say where in the tree their run is, of runs that are not here. */
   unknown: string[];
+  /** Runs of writes with which `extra` would have become too large. */
+  tooLarge: string[];
   foreign: ForeignChild[];
 };
 
@@ -52,6 +54,7 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
   const { sql } = context;
   const runs = loadRuns(context, writes);
   const unknown: string[] = [];
+  const tooLarge: string[] = [];
   for (const write of writes) {
     let run = runs.get(write.id);
     if (run === undefined && write.identity === undefined) {
@@ -62,7 +65,7 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
       run = new PendingRun(newRunRow(write, context.nextSeq(), context.now), false);
       runs.set(write.id, run);
     }
-    run.apply(write);
+    if (!run.apply(write)) tooLarge.push(write.id);
   }
   const pending = [...runs.values()];
   const changed: RunRow[] = [];
@@ -74,7 +77,7 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
   saveAttributes(context, pending);
   const created = pending.filter(({ isNew }) => isNew).map(({ row }) => row.id);
   const stale = withCountedChildren(sql, created);
-  return { unknown, foreign: rollUp(sql, context.day, { changed, stale }) };
+  return { unknown, tooLarge, foreign: rollUp(sql, context.day, { changed, stale }) };
 }
 
 function loadRuns({ sql }: WriteContext, writes: readonly RunWrite[]): Map<string, PendingRun> {
