@@ -136,14 +136,14 @@ async function readPage(
 function report(measured: ReadonlyMap<QueryCase, Samples>): BenchResult {
   const slowdown = (samples: Samples): number => median(samples["1m"]) / median(samples["10k"]);
   console.log(`\npages of ${PAGE_LIMIT} runs or fewer, in ms`);
+  const row = ({ title, indexed }: QueryCase, samples: Samples): string[] => {
+    const times = SIZES.flatMap((size) => [median(samples[size]), p95(samples[size])]);
+    const ratio = slowdown(samples).toFixed(2);
+    return [title, indexed ? "yes" : "no", ...times.map((time) => time.toFixed(1)), ratio];
+  };
   printTable(
     ["", "index", ...SIZES.flatMap((size) => [size, "p95"]), "1m / 10k"],
-    [...measured].map(([{ title, indexed }, samples]) => [
-      title,
-      indexed ? "yes" : "no",
-      ...SIZES.flatMap((size) => [median(samples[size]).toFixed(1), p95(samples[size]).toFixed(1)]),
-      slowdown(samples).toFixed(2),
-    ]),
+    Array.from(measured, ([question, samples]) => row(question, samples)),
   );
   const worst = [...measured]
     .filter(([{ indexed }]) => indexed)

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { acquireStateDir } from "../../cli/platform/state-dir.ts";
 import { bundleWorker, WORKER_MODULE } from "../../cli/platform/worker-bundle.ts";
 import {
@@ -19,7 +20,7 @@ const outFile = join(state.buildDir, WORKER_MODULE);
 const config = readWorkerConfig(REPO_ROOT);
 await bundleWorker({
   repoRoot: REPO_ROOT,
-  main: join(import.meta.dirname, "discard-worker.ts"),
+  main: fileURLToPath(import.meta.resolve("./discard-worker.ts")),
   define: config.define,
   outFile,
 });

@@ -95,6 +95,15 @@ export function queryCases(traces: number): QueryCase[] {
       copied: false,
     },
     {
+      title: "one thread by any of its keys",
+      body: {
+        filter: `and(in(metadata_key, ["session_id", "thread_id"]), eq(metadata_value, "${thread}"))`,
+      },
+      indexed: false,
+      matching: count(RUNS_PER_TRACE, (traits) => traits.thread === thread),
+      copied: false,
+    },
+    {
       title: "latency of none",
       body: { filter: 'gt(latency, "10s")' },
       indexed: false,

@@ -9,7 +9,7 @@ export type TraceEvent = {
   send: () => Promise<void>;
 };
 
-export type TraceOptions = {
+type TraceOptions = {
   client: Client;
   project: string;
   /** Makes what differs between traces: texts, durations, threads, failures. */
@@ -51,7 +51,7 @@ export function traitsOf(index: number): TraceTraits {
  * The events of a trace of a chain that asks a retriever, and then a model with what it found. All
  * times are made up, so that nobody has to wait for them.
  */
-export function traceEvents({ index, startedAt, scale, ...target }: TraceOptions): TraceEvent[] {
+function traceEvents({ index, startedAt, scale, ...target }: TraceOptions): TraceEvent[] {
   const prose = new Prose(index);
   const text = (chars: number): string => prose.text(Math.ceil(chars * scale));
   const { rare, fails, thread, environment, customer } = traitsOf(index);

@@ -117,7 +117,7 @@ describe("the official client", () => {
     const stats = await client.getRunStats({ projectNames: ["many"] });
     expect(stats).toMatchObject({ run_count: 130, error_rate: 0 });
     const groups = await collect(client.listGroupRuns({ projectName: "many", groupBy: "conversation" }));
-    expect(groups.map(({ group_key, count }) => [group_key, count]).toSorted()).toEqual([
+    expect(groups.map(({ thread_id, count }) => [thread_id, count]).toSorted()).toEqual([
       ["t0", 44],
       ["t1", 43],
       ["t2", 43],

@@ -149,6 +149,16 @@ function micros(time: unknown): number | null {
 
 const PAYLOADS = ["inputs", "outputs", "events", "serialized", "error", "extra"] as const;
 
+function operation(
+  kind: Operation["kind"],
+  { attachments, ...fields }: Fields,
+  bodyOf: (fields: Fields) => object,
+): Operation {
+  const body = bodyOf(fields);
+  if (attachments === undefined) return { kind, body };
+  return { kind, body, attachments: attachments as Record<string, string> };
+}
+
 /** Of a run, all that a reader can tell. */
 function expectedRun(fields: Fields): Fields {
   const { input_tokens, output_tokens } = tokensOf(fields);
@@ -229,13 +239,14 @@ async function readRun({ run, ref }: PlacedRun): Promise<Fields> {
 
 /** The keys of all that runs refer to. */
 async function referredObjects(store: TestStore): Promise<string[]> {
-  const runs = await store.select();
-  return runs.flatMap(({ run }) => [
-    ...Object.values(run.payloads).flatMap((payload) =>
-      "object" in payload ? [payload.object] : [],
-    ),
-    ...readAttachments(run.attachments).map(({ object }) => object),
-  ]);
+  const objects: string[] = [];
+  for (const { run } of await store.select()) {
+    for (const payload of Object.values(run.payloads)) {
+      if ("object" in payload) objects.push(payload.object);
+    }
+    for (const { object } of readAttachments(run.attachments)) objects.push(object);
+  }
+  return objects;
 }
 
 test("a run is the same in whatever order, and however often, its parts come", async ({
@@ -244,17 +255,12 @@ test("a run is the same in whatever order, and however often, its parts come", a
   const store = new TestStore();
   const property = fc.asyncProperty(histories, schedules, async (history, requests) => {
     const run = root({ start: START });
-    const operations = [history.create, ...history.updates].map((fields, index): Operation => {
-      const { attachments, ...given } = fields;
-      return {
-        ...(index === 0
-          ? { kind: "post", body: { ...run, ...given } }
-          : { kind: "patch", body: updateOf(run, given) }),
-        ...(attachments === undefined
-          ? {}
-          : { attachments: attachments as Record<string, string> }),
-      };
-    });
+    const operations = [
+      operation("post", history.create, (fields) => ({ ...run, ...fields })),
+      ...history.updates.map((fields) =>
+        operation("patch", fields, (given) => updateOf(run, given)),
+      ),
+    ];
     for (const request of requests) {
       expect(await store.send(...request.flatMap((index) => operations[index] ?? []))).toEqual([]);
     }

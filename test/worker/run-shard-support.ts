@@ -1,11 +1,12 @@
 import { env } from "cloudflare:workers";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { vi } from "vitest";
 import { findShards } from "../../src/db/run-shards-repo.ts";
 import { dayOf } from "../../src/lib/utc-day.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import type { RunFailure } from "../../src/tracing/ingest/run-failure.ts";
 import { storeRuns } from "../../src/tracing/ingest/store-runs.ts";
-import { ensureProject } from "../../src/tracing/projects/project-cache.ts";
+import { ensureProject, forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { findRuns, type RunsQuery } from "../../src/tracing/query/find-runs.ts";
 import { type PlacedRun, refOf } from "../../src/tracing/query/run-source.ts";
 import type { RunSelection } from "../../src/tracing/query/selection.ts";
@@ -30,7 +31,7 @@ export function root(options: RunOptions = {}): RunData {
 }
 
 export function child(parent: RunData, options: RunOptions = {}): RunData {
-  return runData(String(parent.session_name), { parent, ...options });
+  return runData(parent.session_name, { parent, ...options });
 }
 
 /** What an update has to say about its run, and some fields. */
@@ -102,6 +103,29 @@ export class TestStore {
   async shards(): Promise<ShardRef[]> {
     const rows = await findShards(env.DB, this.workspaceId, {});
     return rows.map(refOf).toSorted((left, right) => left.day - right.day);
+  }
+
+  /** Makes a project whose days are spread over several shards. */
+  async spread(name: string, buckets: number): Promise<string> {
+    const project = await ensureProject(env.DB, this.workspaceId, name);
+    await env.DB.prepare("UPDATE projects SET buckets = ? WHERE id = ?")
+      .bind(buckets, project.id)
+      .run();
+    forgetProject(this.workspaceId, project);
+    return project.id;
+  }
+
+  /** Resolves when the shards of all days have heard from each other. */
+  async settle(): Promise<void> {
+    await vi.waitUntil(
+      async () => {
+        const waiting = await Promise.all(
+          (await this.shards()).map((ref) => countIn(ref, "outbox")),
+        );
+        return waiting.every((n) => n === 0);
+      },
+      { timeout: 4000, interval: 10 },
+    );
   }
 
   /** The keys of what is kept in R2 for the workspace. */

@@ -291,7 +291,7 @@ test("a repeat of a whole request changes no row", async ({ expect }) => {
   const tables = ["runs", "payloads", "attributes", "run_attributes", "traces", "outbox"];
   const shard = await store.shardOn(NOON);
   const look = async () => {
-    const { seq, received_at: _, ...row } = await store.run(parent.id);
+    const { seq: _seq, received_at: _received, ...row } = await store.run(parent.id);
     return [row, await Promise.all(tables.map((table) => countIn(shard, table)))];
   };
   await store.post(parent, model);

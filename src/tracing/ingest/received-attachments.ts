@@ -119,7 +119,11 @@ async function putStream(
     bucket.put(object, readable, options),
   ]);
   // R2 has its own words for a stream that breaks; the stream's say what is wrong.
-  if (piped.status === "rejected") throw piped.reason;
+  if (piped.status === "rejected") {
+    // When the length is wrong it breaks behind its last byte, and R2 has got all that it wants.
+    await bucket.delete(object);
+    throw piped.reason;
+  }
   if (stored.status === "rejected") throw stored.reason;
   return length;
 }

@@ -162,10 +162,12 @@ function threadJson(thread: ThreadTotals): Record<string, unknown> {
   };
   return {
     group_key: thread.threadId,
+    thread_id: thread.threadId,
     filter: `eq(thread_id, ${JSON.stringify(thread.threadId)})`,
     count: thread.count,
     total_tokens: thread.totalTokens,
-    total_cost: thread.totalCost === null ? null : formatCost(thread.totalCost),
+    // A number here, unlike the costs of runs: that is what clients expect of threads.
+    total_cost: thread.totalCost === null ? null : Number(formatCost(thread.totalCost)),
     min_start_time: formatMicros(thread.minStart),
     max_start_time: formatMicros(thread.maxStart),
     latency_p50: seconds(0.5),

@@ -49,9 +49,9 @@ export function toColumns(amounts: RunAmounts): AmountColumns {
 export function sumAmounts(all: readonly AmountColumns[]): AmountColumns {
   const sum: AmountColumns = { ...NO_AMOUNTS };
   for (const one of all) {
-    sum.prompt_tokens += one.prompt_tokens;
-    sum.completion_tokens += one.completion_tokens;
-    sum.total_tokens += one.total_tokens;
+    sum.prompt_tokens = capped(sum.prompt_tokens + one.prompt_tokens);
+    sum.completion_tokens = capped(sum.completion_tokens + one.completion_tokens);
+    sum.total_tokens = capped(sum.total_tokens + one.total_tokens);
     sum.prompt_cost = addCost(sum.prompt_cost, one.prompt_cost);
     sum.completion_cost = addCost(sum.completion_cost, one.completion_cost);
     sum.total_cost = addCost(sum.total_cost, one.total_cost);
@@ -71,15 +71,20 @@ export function sameAmounts(left: AmountColumns, right: AmountColumns): boolean 
   return AMOUNT_COLUMNS.every((column) => left[column] === right[column]);
 }
 
+/** Not exact above, and at some point more than a column can hold: only mistakes come so far. */
+function capped(sum: number): number {
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
+}
+
 function addCost(left: number | null, right: number | null): number | null {
-  return left === null ? right : right === null ? left : left + right;
+  return left === null ? right : right === null ? left : capped(left + right);
 }
 
 function addDetails(left: string | null, right: string | null): string | null {
   if (left === null || right === null) return left ?? right;
   const sum = new Map(Object.entries(JSON.parse(left) as Record<string, number>));
   for (const [key, value] of Object.entries(JSON.parse(right) as Record<string, number>)) {
-    sum.set(key, (sum.get(key) ?? 0) + value);
+    sum.set(key, capped((sum.get(key) ?? 0) + value));
   }
   return JSON.stringify(Object.fromEntries(sum));
 }

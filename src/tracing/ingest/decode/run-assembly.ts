@@ -1,4 +1,4 @@
-import type { RunWrite } from "../../run-write.ts";
+import { payloadTextLength, type RunWrite } from "../../run-write.ts";
 import type { RunFailure } from "../run-failure.ts";
 import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
@@ -14,6 +14,9 @@ export type Assembled =
 const MAX_HELD_PARTS = 1000;
 const MAX_HELD_CHARS = 16 * 1024 * 1024;
 
+/** Of payloads that are put together: several fields of the largest size would not fit into memory. */
+const MAX_OPEN_CHARS = 4 * 1024 * 1024;
+
 type HeldField = { name: FieldPartName; json: JsonValue };
 
 type RunState =
@@ -23,8 +26,8 @@ type RunState =
 
 /**
  * Puts the parts of runs together. SDKs send a run's parts one after the other, so a run is complete
- * when a part of another one comes. A field that comes later is an update of its own; one that comes
- * before its run is held. Of a run with a bad part nothing more is taken.
+ * when a part of another one comes. A field that comes later, or after large ones, is an update of its
+ * own; one that comes before its run is held. Of a run with a bad part nothing more is taken.
  */
 export class RunAssembly {
   /** By `post.<run id>` or `patch.<run id>`: a create and an update of one run are two writes. */
@@ -44,6 +47,9 @@ export class RunAssembly {
     try {
       if (name.type === "run") this.#addRun(name, json);
       else this.#addField(name, json);
+      if (this.#open !== null && payloadTextLength(this.#open.write) > MAX_OPEN_CHARS) {
+        assembled.push(...this.close());
+      }
     } catch (error) {
       if (!(error instanceof InvalidRun)) throw error;
       this.#giveUp(key);
