@@ -27,25 +27,24 @@ const PROJECT = "bench";
 
 const MEGABYTE = 1_000_000;
 const BYTES_PER_RUN = 20_000;
-const STREAM_MEGABYTES = SMALL
-  ? { warmUp: 2, small: 2, large: 10 }
-  : { warmUp: 20, small: 20, large: 100 };
+const STREAM_MEGABYTES = SMALL ? { small: 2, large: 10 } : { small: 20, large: 100 };
+/** Small streams, until the process has the size that it works with whatever comes. */
+const STREAM_WARM_UPS = SMALL ? 1 : 5;
 const STREAM_ROUNDS = SMALL ? 1 : 3;
 
 type Replayed = { platform: number[]; discard: number[]; runs: number[]; bytes: number[] };
 
 type StreamSample = MemoryGrowth & { megabytes: number; seconds: number };
+type Streams = Record<"small" | "large", StreamSample[]>;
 
 export async function run(): Promise<BenchResult> {
   return inScratch("ingest", TIME_LIMIT_MS, async (scratch) => {
     const replayed = await measureReplay(scratch);
-    const small: StreamSample[] = [];
-    const large: StreamSample[] = [];
+    const streams: Streams = { small: [], large: [] };
     for (let round = 0; round < STREAM_ROUNDS; round += 1) {
-      small.push(await measureStream(scratch, `${round}-small`, STREAM_MEGABYTES.small));
-      large.push(await measureStream(scratch, `${round}-large`, STREAM_MEGABYTES.large));
+      await measureStreams(scratch, round, streams);
     }
-    return report(replayed, small, large);
+    return report(replayed, streams);
   });
 }
 
@@ -97,43 +96,45 @@ async function recordRounds(platform: TracingPlatform): Promise<RecordedRequest[
   );
 }
 
-/** A process of its own for each stream: what one leaves behind would count as growth of the next. */
-async function measureStream(
-  scratch: Scratch,
-  name: string,
-  megabytes: number,
-): Promise<StreamSample> {
-  const platform = scratch.track(await startTracingPlatform(join(scratch.path, name)));
+/** In a process of its own for each round, and in turns: what comes first finds a smaller process. */
+async function measureStreams(scratch: Scratch, round: number, streams: Streams): Promise<void> {
+  const platform = scratch.track(await startTracingPlatform(join(scratch.path, `stream-${round}`)));
   const target = {
     url: `${platform.url}/runs/multipart`,
     headers: { "x-api-key": platform.apiKey },
   };
-  const runsOf = (size: number): number => (size * MEGABYTE) / BYTES_PER_RUN;
-  const post = (size: number): Promise<number> =>
-    postStream(target, { project: PROJECT, runs: runsOf(size), bytesPerRun: BYTES_PER_RUN });
-  await post(STREAM_MEGABYTES.warmUp);
-  const startedAt = performance.now();
-  let bytes = 0;
-  const growth = await watchMemory(platform.workerdPid, async () => {
-    bytes = await post(megabytes);
-  });
-  const seconds = (performance.now() - startedAt) / 1000;
-  await checkStored(platform, runsOf(STREAM_MEGABYTES.warmUp) + runsOf(megabytes));
+  let posted = 0;
+  const post = (megabytes: number): Promise<number> => {
+    const runs = (megabytes * MEGABYTE) / BYTES_PER_RUN;
+    posted += runs;
+    return postStream(target, { project: PROJECT, runs, bytesPerRun: BYTES_PER_RUN });
+  };
+  for (let count = 0; count < STREAM_WARM_UPS; count += 1) await post(STREAM_MEGABYTES.small);
+  const sizes = ["small", "large"] as const;
+  for (const size of round % 2 === 0 ? sizes : sizes.toReversed()) {
+    const startedAt = performance.now();
+    let bytes = 0;
+    const growth = await watchMemory(platform.workerdPid, async () => {
+      bytes = await post(STREAM_MEGABYTES[size]);
+    });
+    const seconds = (performance.now() - startedAt) / 1000;
+    streams[size].push({ ...growth, megabytes: bytes / MEGABYTE, seconds });
+  }
+  await checkStored(platform, posted);
   await platform.stop();
-  return { ...growth, megabytes: bytes / MEGABYTE, seconds };
 }
 
-/** A platform that loses runs may not be called fast. */
+/** A platform that loses runs, or what ends them, may not be called fast. */
 async function checkStored(platform: TracingPlatform, posted: number): Promise<void> {
-  const stored = await platform.countRuns(await platform.projectId(PROJECT));
+  const project = await platform.projectId(PROJECT);
+  const stored = await platform.countRuns(project);
   if (stored !== posted) throw new Error(`${posted} runs were posted, ${stored} are stored`);
+  const body = { session: [project], filter: 'eq(status, "pending")', limit: 1 };
+  const { runs } = (await platform.request("POST", "/runs/query", body)) as { runs: unknown[] };
+  if (runs.length > 0) throw new Error("runs are pending that were updated");
 }
 
-function report(
-  replayed: Replayed,
-  small: readonly StreamSample[],
-  large: readonly StreamSample[],
-): BenchResult {
+function report(replayed: Replayed, { small, large }: Streams): BenchResult {
   const { runs, bytes, platform, discard } = replayed;
   const row = (title: string, elapsed: readonly number[]): string[] => {
     const perSecond = (amounts: readonly number[]): number =>

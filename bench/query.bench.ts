@@ -33,7 +33,7 @@ const PAGE_LIMIT = 100;
 const WARM_UP_ROUNDS = 2;
 const ROUNDS = SMALL ? 3 : 25;
 /** Without an index, a page may take seconds. */
-const ROUNDS_WITHOUT_INDEX = SMALL ? 1 : 3;
+const ROUNDS_WITHOUT_INDEX = SMALL ? 1 : 2;
 
 type Size = (typeof SIZES)[number];
 type Project = { size: Size; id: string };

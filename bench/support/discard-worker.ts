@@ -17,6 +17,6 @@ export default {
       if (item.type !== "write") return Response.json(item, { status: 422 });
       writes += 1;
     }
-    return Response.json({ writes }, { status: 202 });
+    return Response.json({ writes }, { status: writes === 0 ? 422 : 202 });
   },
 };

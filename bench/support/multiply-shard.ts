@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { PAYLOADS_PER_RUN } from "../../src/tracing/run-shard/tables.ts";
 
 /** What of a run is the same however many copies there are, so that it stays rare. */
 export type RareValues = {
@@ -83,19 +84,22 @@ function dropIndexes(database: DatabaseSync): string[] {
 }
 
 function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayMs: number) => void {
-  database.exec("CREATE TEMP TABLE originals AS SELECT trace_id FROM traces");
+  const lastRun = lastOf(database, "runs", "seq");
+  const lastAttribute = lastOf(database, "attributes", "attribute_id");
+  // Threads are as many as the traces call for; other attributes stay the same few.
+  const isThread = "kind = 'metadata' AND key = 'thread_id'";
+  const threads = new Set(attributeIds(database, isThread));
+  const { key, value } = rare.metadata;
+  const rareIds = new Set(attributeIds(database, "key = ? AND value = ?", key, value));
   database.function("copy_order", (order, copy, delayMs) =>
     copyOrder(String(order), Number(copy), Number(delayMs)),
   );
-  const last = database
-    .prepare(
-      `SELECT (SELECT max(seq) FROM runs) AS run, (SELECT max(attribute_id) FROM attributes) AS attribute`,
-    )
-    .get();
-  const lastRun = Number(last?.["run"]);
-  const lastAttribute = Number(last?.["attribute"]);
-  // Threads are as many as the traces call for; other attributes stay the same few.
-  const isThread = "kind = 'metadata' AND key = 'thread_id'";
+  database.function("copy_attributes", (list, copy) => {
+    const ids = (JSON.parse(String(list)) as number[]).filter((id) => !rareIds.has(id));
+    const shift = Number(copy) * lastAttribute;
+    return JSON.stringify(ids.map((id) => (threads.has(id) ? id + shift : id)));
+  });
+  database.exec("CREATE TEMP TABLE originals AS SELECT trace_id FROM traces");
   const statements = [
     insertCopies(database, "runs", `seq <= ${lastRun}`, {
       seq: `seq + :copy * ${lastRun}`,
@@ -108,19 +112,18 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
       end_time: "end_time + :delay_ms * 1000",
       first_token_time: "first_token_time + :delay_ms * 1000",
       thread_id: "thread_id || '-' || :copy",
+      attribute_ids: "copy_attributes(attribute_ids, :copy)",
     }),
-    insertCopies(database, "payloads", `key < ${(lastRun + 1) * 8}`, {
-      key: `key + :copy * ${lastRun * 8}`,
+    insertCopies(database, "payloads", `key < ${(lastRun + 1) * PAYLOADS_PER_RUN}`, {
+      key: `key + :copy * ${lastRun * PAYLOADS_PER_RUN}`,
     }),
     insertCopies(database, "attributes", `attribute_id <= ${lastAttribute} AND ${isThread}`, {
       attribute_id: `attribute_id + :copy * ${lastAttribute}`,
       value: "value || '-' || :copy",
     }),
-    `INSERT INTO run_attributes (seq, attribute_id)
-     SELECT seq + :copy * ${lastRun},
-       attribute_id + iif(${isThread}, :copy * ${lastAttribute}, 0)
-     FROM run_attributes JOIN attributes USING (attribute_id)
-     WHERE seq <= ${lastRun} AND NOT (key = :rare_key AND value = :rare_value)`,
+    `INSERT INTO run_attributes (attribute_id, seq)
+     SELECT value, seq FROM runs JOIN json_each(attribute_ids)
+     WHERE seq > :copy * ${lastRun} AND seq <= (:copy + 1) * ${lastRun}`,
     insertCopies(database, "traces", "trace_id IN (SELECT trace_id FROM originals)", {
       trace_id: copyId("trace_id"),
     }),
@@ -137,11 +140,20 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
         delay_ms: BigInt(delayMs),
         rare_name: rare.name,
         common_name: rare.commonName,
-        rare_key: rare.metadata.key,
-        rare_value: rare.metadata.value,
       });
     }
   };
+}
+
+function lastOf(database: DatabaseSync, table: string, column: string): number {
+  return Number(database.prepare(`SELECT max(${column}) AS last FROM ${table}`).get()?.["last"]);
+}
+
+function attributeIds(database: DatabaseSync, condition: string, ...values: string[]): number[] {
+  return database
+    .prepare(`SELECT attribute_id FROM attributes WHERE ${condition}`)
+    .all(...values)
+    .map(({ attribute_id }) => Number(attribute_id));
 }
 
 /** `INSERT ... SELECT` of all columns of some rows, with other values for the given ones. */

@@ -116,9 +116,8 @@ export function sourceOf(alias: string, family: Family): EntrySource {
     case "metadata":
     case "tag":
       return {
-        from: `run_attributes AS pair CROSS JOIN attributes AS attribute
-          ON attribute.attribute_id = pair.attribute_id
-          WHERE pair.seq = ${alias}.seq AND attribute.kind = '${family}'`,
+        from: `json_each(${alias}.attribute_ids) AS pair CROSS JOIN attributes AS attribute
+          ON attribute.attribute_id = pair.value WHERE attribute.kind = '${family}'`,
         columns: { key: "attribute.key", value: "attribute.value" },
       };
     case "input":

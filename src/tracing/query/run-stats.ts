@@ -99,7 +99,8 @@ function addTotals(left: StatsTotals, right: StatsTotals): StatsTotals {
 
 function addFeedback(left: FeedbackTotals, right: FeedbackTotals): FeedbackTotals {
   return {
-    n: left.n + right.n,
+    judged: left.judged + right.judged,
+    counted: left.counted + right.counted,
     scored: left.scored + right.scored,
     sum: left.sum + right.sum,
     squares: left.squares + right.squares,

@@ -139,11 +139,11 @@ function detailsJson(totals: StatsTotals, column: DetailsColumn): unknown {
 }
 
 function feedbackJson(feedback: FeedbackTotals): Record<string, unknown> {
-  const { n, scored, sum, squares, min, max, errors, values } = feedback;
+  const { judged, counted, scored, sum, squares, min, max, errors, values } = feedback;
   const average = scored === 0 ? null : sum / scored;
   const variance = scored < 2 ? null : (squares - (sum * sum) / scored) / (scored - 1);
   return {
-    n,
+    n: counted === 0 ? judged : counted,
     avg: average,
     min,
     max,

@@ -6,6 +6,17 @@ const MAX_KNOWN = 50_000;
 /** Of attributes, by their values. */
 type Ids = Map<string, number>;
 
+/** Both numbers of a pair travel in one, which SQLite takes out of a JSON list without a parse. */
+const SEQ_RANGE = 2 ** 26;
+
+const PAIRS = `SELECT value / ${SEQ_RANGE}, value % ${SEQ_RANGE} FROM json_each(?)`;
+
+function pairsOf(seq: number, ids: readonly number[]): number[] {
+  return ids.map((id) => id * SEQ_RANGE + seq);
+}
+
+export type AttributeChange = { seq: number; before: number[]; now: number[] };
+
 export type Attributes = { tags: string[]; metadata: Leaf[] };
 
 /**
@@ -29,27 +40,28 @@ export class AttributeTable {
     this.#knownCount = 0;
   }
 
-  /** Replaces the attributes of these runs; `stored` ones may have had others before. */
-  put(runs: { seq: number; stored: boolean; attributes: Attributes }[]): void {
-    const replaced = runs.filter(({ stored }) => stored).map(({ seq }) => seq);
-    if (replaced.length > 0) {
+  /** The ids of a run's attributes, each once. */
+  idsOf({ tags, metadata }: Attributes): number[] {
+    const ids = new Set<number>();
+    for (const tag of tags) ids.add(this.#idOf("tag", tag, ""));
+    for (const [key, value] of metadata) ids.add(this.#idOf("metadata", key, value));
+    return [...ids];
+  }
+
+  /** Enters runs under the attributes that they have now, instead of those that they had before. */
+  put(runs: readonly AttributeChange[]): void {
+    const removed = runs.flatMap(({ seq, before }) => pairsOf(seq, before));
+    if (removed.length > 0) {
       this.#sql.exec(
-        "DELETE FROM run_attributes WHERE seq IN (SELECT value FROM json_each(?))",
-        JSON.stringify(replaced),
+        `DELETE FROM run_attributes WHERE (attribute_id, seq) IN (${PAIRS})`,
+        JSON.stringify(removed),
       );
     }
-    const pairs: [number, number][] = [];
-    for (const { seq, attributes } of runs) {
-      for (const tag of attributes.tags) pairs.push([seq, this.#idOf("tag", tag, "")]);
-      for (const [key, value] of attributes.metadata) {
-        pairs.push([seq, this.#idOf("metadata", key, value)]);
-      }
-    }
-    if (pairs.length === 0) return;
+    const added = runs.flatMap(({ seq, now }) => pairsOf(seq, now));
+    if (added.length === 0) return;
     this.#sql.exec(
-      `INSERT OR IGNORE INTO run_attributes (seq, attribute_id)
-       SELECT value ->> 0, value ->> 1 FROM json_each(?)`,
-      JSON.stringify(pairs),
+      `INSERT OR IGNORE INTO run_attributes (attribute_id, seq) ${PAIRS}`,
+      JSON.stringify(added),
     );
   }
 

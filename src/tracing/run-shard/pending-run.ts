@@ -248,6 +248,7 @@ export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
     price_model_id: null,
     feedback_stats: null,
     attachments: null,
+    attribute_ids: null,
     patched: 0,
     inserted_at: now,
     received_at: now,

@@ -63,9 +63,11 @@ export class TraceTable {
   }
 
   isEmpty(): boolean {
-    // A shard may know of runs that are still to come by their children of another day.
+    // A shard may know of runs that are still to come by the other days of their traces.
     const rows = this.#sql.exec(
-      "SELECT 1 FROM (SELECT 1 FROM traces LIMIT 1) UNION ALL SELECT 1 FROM foreign_children LIMIT 1",
+      `SELECT 1 FROM (SELECT 1 FROM traces LIMIT 1)
+       UNION ALL SELECT 1 FROM (SELECT 1 FROM foreign_children LIMIT 1)
+       UNION ALL SELECT 1 FROM (SELECT 1 FROM trace_parts LIMIT 1)`,
     );
     return rows.toArray().length === 0;
   }
@@ -108,7 +110,11 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): s
     .toArray()
     .map(({ id }) => id);
   sql.exec(`DELETE FROM payloads WHERE key IN (${keys})`, ids);
-  sql.exec(`DELETE FROM run_attributes WHERE seq IN (SELECT seq FROM runs WHERE ${inTraces})`, ids);
+  sql.exec(
+    `DELETE FROM run_attributes WHERE (attribute_id, seq) IN
+       (SELECT a.value, r.seq FROM runs r, json_each(r.attribute_ids) a WHERE r.${inTraces})`,
+    ids,
+  );
   sql.exec(
     `DELETE FROM foreign_children
      WHERE parent_run_id IN (SELECT id FROM runs WHERE ${inTraces})`,

@@ -33,6 +33,7 @@ export type RunRow = {
   price_model_id: string | null;
   feedback_stats: string | null;
   attachments: string | null;
+  attribute_ids: string | null;
   patched: number;
   inserted_at: number;
   received_at: number;
@@ -70,6 +71,7 @@ export const RUN_COLUMNS = [
   "price_model_id",
   "feedback_stats",
   "attachments",
+  "attribute_ids",
   "patched",
   "inserted_at",
   "received_at",

@@ -288,6 +288,8 @@ export class RunShardObject extends DurableObject<Env> {
         this.#outbox.add(message.day, { kind: "tier", traceId: message.traceId });
       }
     } else {
+      // Its runs of this day may be still to come.
+      this.#traces.note([message.traceId], "shortlived", Date.now() * 1000);
       this.#upgrade(ref, message.traceId);
     }
   }

@@ -35,14 +35,18 @@ export type StatsQuery = {
   maxGroups: number;
 };
 
+/** Of one key. What is marked as an error counts as that only. */
 export type FeedbackTotals = {
-  n: number;
+  /** Those that are no errors, and those among them with a score or a label. */
+  judged: number;
+  counted: number;
   scored: number;
   sum: number;
   squares: number;
   min: number | null;
   max: number | null;
   errors: number;
+  /** How often each label, a value that is a string, was given. */
   values: Record<string, number>;
 };
 
@@ -74,6 +78,9 @@ type BaseRow = Omit<StatsTotals, "histograms" | "details" | "feedback" | "facets
 };
 
 const MAX_FACETS = 50;
+const MAX_LABELS = 1000;
+const MAX_LABEL_CHARS = 250;
+
 /** The group of everything, when there are no groups. */
 export const ALL_RUNS = "";
 
@@ -86,10 +93,10 @@ export function readStats(storage: SqlStorage, condition: Sql, query: StatsQuery
   const rows = storage.exec<BaseRow>(
     `SELECT ${group} AS "group", count(*) AS runs, sum(r.status = 'error') AS errors,
        count(r.first_token_time) AS streamed, count(r.end_time) AS ended,
-       coalesce(sum(r.end_time - r.start_time), 0) AS latencySum, max(r.start_time) AS lastStart,
-       sum(r.total_tokens) AS totalTokens, sum(r.prompt_tokens) AS promptTokens,
-       sum(r.completion_tokens) AS completionTokens, sum(r.total_cost) AS totalCost,
-       sum(r.prompt_cost) AS promptCost, sum(r.completion_cost) AS completionCost
+       total(r.end_time - r.start_time) AS latencySum, max(r.start_time) AS lastStart,
+       total(r.total_tokens) AS totalTokens, total(r.prompt_tokens) AS promptTokens,
+       total(r.completion_tokens) AS completionTokens, ${costSum("total_cost")} AS totalCost,
+       ${costSum("prompt_cost")} AS promptCost, ${costSum("completion_cost")} AS completionCost
      ${where} GROUP BY 1 ORDER BY runs DESC LIMIT ?`,
     ...params,
     query.maxGroups,
@@ -117,6 +124,11 @@ export function readStats(storage: SqlStorage, condition: Sql, query: StatsQuery
   return [...totals].map(([group, of]) => ({ group, totals: of }));
 }
 
+/** Where sum() fails, total() goes on in floating point; up to 2^53 both are exact. */
+function costSum(column: string): string {
+  return `iif(count(r.${column}) = 0, NULL, total(r.${column}))`;
+}
+
 type Source = { from: string; group: string; condition: Sql; params: (string | number)[] };
 
 function readDetails(
@@ -126,7 +138,7 @@ function readDetails(
 ): void {
   for (const column of DETAILS) {
     const rows = storage.exec<{ group: string; key: string; total: number }>(
-      `SELECT ${group} AS "group", d.key AS key, sum(d.value) AS total
+      `SELECT ${group} AS "group", d.key AS key, total(d.value) AS total
        FROM ${from} JOIN json_each(r.${column}) d
        WHERE ${condition.text} AND r.${column} IS NOT NULL GROUP BY 1, 2`,
       ...params,
@@ -144,25 +156,40 @@ function readFeedback(
   totals: Map<string, StatsTotals>,
 ): void {
   const source = `FROM ${from} JOIN feedback f ON f.run_id = r.id WHERE ${condition.text}`;
-  const sums = storage.exec<Omit<FeedbackTotals, "values"> & { group: string; key: string }>(
-    `SELECT ${group} AS "group", f.key AS key, count(*) AS n, count(f.score) AS scored,
-       coalesce(sum(f.score), 0) AS sum, coalesce(sum(f.score * f.score), 0) AS squares,
-       min(f.score) AS min, max(f.score) AS max, sum(f.error) AS errors
-     ${source} GROUP BY 1, 2`,
-    ...params,
-  );
-  for (const { group: name, key, ...sum } of sums) {
+  const isLabel = "coalesce(json_type(f.value) = 'text', 0)";
+  const labels = storage
+    .exec<{ group: string; key: string; label: string; n: number }>(
+      `SELECT ${group} AS "group", f.key AS key,
+         substr(f.value ->> '$', 1, ${MAX_LABEL_CHARS}) AS label, count(*) AS n
+       ${source} AND NOT f.error AND ${isLabel}
+       GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT ${MAX_LABELS}`,
+      ...params,
+    )
+    .toArray();
+  const labelsOf = Map.groupBy(labels, ({ group: name, key }) => JSON.stringify([name, key]));
+  const sums = storage
+    .exec<Omit<FeedbackTotals, "values"> & { group: string; key: string }>(
+      `SELECT ${group} AS "group", f.key AS key, sum(f.error) AS errors,
+         count(*) FILTER (WHERE NOT f.error) AS judged,
+         count(*) FILTER (WHERE NOT f.error AND (f.score IS NOT NULL OR ${isLabel})) AS counted,
+         count(f.score) FILTER (WHERE NOT f.error) AS scored,
+         total(f.score) FILTER (WHERE NOT f.error) AS sum,
+         total(f.score * f.score) FILTER (WHERE NOT f.error) AS squares,
+         min(f.score) FILTER (WHERE NOT f.error) AS min,
+         max(f.score) FILTER (WHERE NOT f.error) AS max
+       ${source} GROUP BY 1, 2`,
+      ...params,
+    )
+    .toArray();
+  for (const [name, rows] of Map.groupBy(sums, (row) => row.group)) {
     const of = totals.get(name);
-    if (of !== undefined) of.feedback[key] = { ...sum, values: {} };
-  }
-  const values = storage.exec<{ group: string; key: string; value: string; n: number }>(
-    `SELECT ${group} AS "group", f.key AS key, f.value ->> '$' AS value, count(*) AS n
-     ${source} AND f.value IS NOT NULL AND json_type(f.value) = 'text' GROUP BY 1, 2, 3`,
-    ...params,
-  );
-  for (const row of values) {
-    const feedback = totals.get(row.group)?.feedback[row.key];
-    if (feedback !== undefined) feedback.values[row.value] = row.n;
+    if (of === undefined) continue;
+    const entries = rows.map(({ group: _, key, ...sum }): [string, FeedbackTotals] => {
+      const given = labelsOf.get(JSON.stringify([name, key])) ?? [];
+      const values = Object.fromEntries(given.map(({ label, n }) => [label, n]));
+      return [key, Object.assign(sum, { values })];
+    });
+    of.feedback = Object.fromEntries(entries);
   }
 }
 
@@ -185,8 +212,8 @@ function readFacets(
   add(
     "tag",
     `SELECT ${group} AS "group", fa.key AS value, count(*) AS n
-     FROM ${from} JOIN run_attributes fr ON fr.seq = r.seq
-       JOIN attributes fa ON fa.attribute_id = fr.attribute_id AND fa.kind = 'tag'
+     FROM ${from} JOIN json_each(r.attribute_ids) fr
+       JOIN attributes fa ON fa.attribute_id = fr.value AND fa.kind = 'tag'
      WHERE ${condition.text} GROUP BY 1, 2 ORDER BY n DESC LIMIT ${MAX_FACETS}`,
   );
 }
@@ -196,14 +223,14 @@ function grouping(groupBy: GroupBy | null): { from: string; group: string } {
   if (groupBy.attribute === "name" || groupBy.attribute === "run_type") {
     return { from: "runs r", group: `r.${groupBy.attribute}` };
   }
-  const attributes = "runs r JOIN run_attributes gr ON gr.seq = r.seq JOIN attributes g";
+  const attributes = "runs r JOIN json_each(r.attribute_ids) gr JOIN attributes g";
   return groupBy.attribute === "tag"
     ? {
-        from: `${attributes} ON g.attribute_id = gr.attribute_id AND g.kind = 'tag'`,
+        from: `${attributes} ON g.attribute_id = gr.value AND g.kind = 'tag'`,
         group: "g.key",
       }
     : {
-        from: `${attributes} ON g.attribute_id = gr.attribute_id
+        from: `${attributes} ON g.attribute_id = gr.value
           AND g.kind = 'metadata' AND g.key = ?`,
         group: "g.value",
       };

@@ -52,8 +52,8 @@ export function readMetadataCounts(
   return sql
     .exec<{ key: string; value: string; n: number }>(
       `SELECT a.key, a.value, count(*) AS n FROM runs r
-         JOIN run_attributes ra ON ra.seq = r.seq
-         JOIN attributes a ON a.attribute_id = ra.attribute_id AND a.kind = 'metadata'
+         JOIN json_each(r.attribute_ids) ra
+         JOIN attributes a ON a.attribute_id = ra.value AND a.kind = 'metadata'
        WHERE ${among} AND ${condition.text}
        GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT ${MAX_METADATA_COUNTS}`,
       ...(keys === null ? [] : [JSON.stringify(keys)]),

@@ -37,17 +37,20 @@ export const SHARD_MIGRATIONS: readonly string[] = [
     price_model_id TEXT,
     feedback_stats TEXT,
     attachments TEXT,
+    -- JSON list: which attributes the run has, also told by run_attributes the other way round
+    attribute_ids TEXT,
     patched INTEGER NOT NULL,
     inserted_at INTEGER NOT NULL,
     received_at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX runs_by_start ON runs (start_time, id);
-  CREATE INDEX runs_by_name ON runs (name, start_time, id);
-  CREATE INDEX runs_by_trace ON runs (trace_id, dotted_order);
+  -- Without the id, by which runs of one start are ordered: they are few, and keys are short.
+  CREATE INDEX runs_by_start ON runs (start_time);
+  CREATE INDEX runs_by_name ON runs (name, start_time);
+  CREATE INDEX runs_by_trace ON runs (trace_id);
   CREATE INDEX runs_by_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
-  CREATE INDEX runs_by_thread ON runs (thread_id, start_time, id) WHERE thread_id IS NOT NULL;
-  CREATE INDEX runs_root ON runs (start_time, id) WHERE parent_run_id IS NULL;
-  CREATE INDEX runs_failed ON runs (start_time, id) WHERE status = 'error';
+  CREATE INDEX runs_by_thread ON runs (thread_id, start_time) WHERE thread_id IS NOT NULL;
+  CREATE INDEX runs_root ON runs (start_time) WHERE parent_run_id IS NULL;
+  CREATE INDEX runs_failed ON runs (start_time) WHERE status = 'error';
   -- key = runs.seq * 8 + the field's number
   CREATE TABLE payloads (key INTEGER PRIMARY KEY, body TEXT, object TEXT, bytes INTEGER) STRICT;
   -- kind is 'metadata' (flattened key, text of the value) or 'tag' (the tag, '')
@@ -59,11 +62,10 @@ export const SHARD_MIGRATIONS: readonly string[] = [
     UNIQUE (kind, key, value)
   ) STRICT;
   CREATE TABLE run_attributes (
-    seq INTEGER NOT NULL,
     attribute_id INTEGER NOT NULL,
-    PRIMARY KEY (seq, attribute_id)
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (attribute_id, seq)
   ) STRICT, WITHOUT ROWID;
-  CREATE UNIQUE INDEX runs_by_attribute ON run_attributes (attribute_id, seq);
   CREATE TABLE feedback (
     id TEXT PRIMARY KEY,
     run_id TEXT NOT NULL,

@@ -3,7 +3,7 @@ import type { RunWrite } from "../run-write.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/extract.ts";
 import { AMOUNT_COLUMNS, NO_AMOUNTS, sameAmounts, toColumns } from "./amounts.ts";
-import type { AttributeTable } from "./attribute-table.ts";
+import type { AttributeChange, AttributeTable } from "./attribute-table.ts";
 import { newRunRow, type PayloadRow, PendingRun } from "./pending-run.ts";
 import {
   childrenOf,
@@ -69,12 +69,14 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
   }
   const pending = [...runs.values()];
   const changed: RunRow[] = [];
+  const attributeChanges: AttributeChange[] = [];
   for (const run of pending) {
     if (deriveColumns(context, run)) changed.push(run.row);
+    attributeChanges.push(...deriveAttributes(context, run));
     saveRow(sql, run, context.now);
   }
   savePayloads(sql, pending);
-  saveAttributes(context, pending);
+  context.attributes.put(attributeChanges);
   const created = pending.filter(({ isNew }) => isNew).map(({ row }) => row.id);
   const stale = withCountedChildren(sql, created);
   return { unknown, tooLarge, foreign: rollUp(sql, context.day, { changed, stale }) };
@@ -195,17 +197,17 @@ function insertPayloadsSql(rows: number): string {
   return `INSERT OR REPLACE INTO payloads (key, body, object, bytes) VALUES ${values}`;
 }
 
-function saveAttributes({ attributes }: WriteContext, runs: readonly PendingRun[]): void {
-  attributes.put(
-    runs
-      .filter(({ attributesChanged }) => attributesChanged)
-      .map(({ row, isNew, extra }) => ({
-        seq: row.seq,
-        stored: !isNew,
-        attributes: {
-          tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
-          metadata: metadataOf(extra),
-        },
-      })),
-  );
+/** Sets the row's list of attributes; what that changes is entered when all rows are there. */
+function deriveAttributes({ attributes }: WriteContext, run: PendingRun): AttributeChange[] {
+  if (!run.attributesChanged) return [];
+  const { row } = run;
+  const before = row.attribute_ids;
+  const now = attributes.idsOf({
+    tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
+    metadata: metadataOf(run.extra),
+  });
+  row.attribute_ids = now.length === 0 ? null : JSON.stringify(now);
+  if (row.attribute_ids === before) return [];
+  const removed = before === null ? [] : (JSON.parse(before) as number[]);
+  return [{ seq: row.seq, before: removed, now }];
 }
