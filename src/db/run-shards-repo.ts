@@ -54,11 +54,22 @@ export async function unlistShard(db: D1Database, key: ShardKey): Promise<void> 
     );
 }
 
-/** Shards of a workspace, or of some of its projects, that may hold runs started in a time range. */
+/** How many shards one question asks at a time. */
+export const SHARDS_AT_ONCE = 32;
+
+/**
+ * Shards of a workspace, or of some of its projects, that may hold runs started in a time range. Those
+ * of deleted projects are left out, unless they are what is looked for.
+ */
 export async function findShards(
   db: D1Database,
   workspaceId: string,
-  range: { projectIds?: readonly string[] | undefined; from?: number; to?: number },
+  range: {
+    projectIds?: readonly string[] | undefined;
+    from?: number;
+    to?: number;
+    ofDeleted?: boolean;
+  },
 ): Promise<RunShardRow[]> {
   return drizzle(db)
     .select()
@@ -72,6 +83,9 @@ export async function findShards(
               runShards.project_id,
               sql`(SELECT value FROM json_each(${JSON.stringify(range.projectIds)}))`,
             ),
+        sql`EXISTS (SELECT 1 FROM ${projects} WHERE ${projects.workspace_id} = ${runShards.workspace_id}
+          AND ${projects.id} = ${runShards.project_id}
+          AND ${projects.deleted_at} IS ${range.ofDeleted === true ? sql`NOT NULL` : sql`NULL`})`,
         range.from === undefined ? undefined : gte(runShards.last_start, range.from),
         range.to === undefined ? undefined : lte(runShards.first_start, range.to),
       ),

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { runShares } from "./tracing-schema.ts";
 
@@ -39,4 +39,23 @@ export async function unshareRun(
   await drizzle(db)
     .delete(runShares)
     .where(and(eq(runShares.workspace_id, workspaceId), eq(runShares.run_id, runId)));
+}
+
+/** The tokens of those of the runs that are shared, by run id. */
+export async function findShareTokens(
+  db: D1Database,
+  workspaceId: string,
+  runIds: readonly string[],
+): Promise<Map<string, string>> {
+  const ids = JSON.stringify([...new Set(runIds)]);
+  const rows = await drizzle(db)
+    .select({ run_id: runShares.run_id, token: runShares.token })
+    .from(runShares)
+    .where(
+      and(
+        eq(runShares.workspace_id, workspaceId),
+        inArray(runShares.run_id, sql`(SELECT value FROM json_each(${ids}))`),
+      ),
+    );
+  return new Map(rows.map(({ run_id, token }) => [run_id, token]));
 }

@@ -15,7 +15,10 @@ export async function sweepTracing(env: Env, now: number): Promise<void> {
 /** Deletes the shards of deleted projects, and then the projects. */
 async function deleteProjects(env: Env): Promise<void> {
   for (const project of await listDeletedProjects(env.DB, PROJECTS_PER_SWEEP)) {
-    const shards = await findShards(env.DB, project.workspace_id, { projectIds: [project.id] });
+    const shards = await findShards(env.DB, project.workspace_id, {
+      projectIds: [project.id],
+      ofDeleted: true,
+    });
     for (const row of shards.slice(0, SHARDS_PER_PROJECT)) {
       const ref = refOf(row);
       await shardStub(env.RUN_SHARDS, ref).destroy(ref);

@@ -27,6 +27,15 @@ async function onlyTrace(client: Client, projectName: string): Promise<Run> {
   return root;
 }
 
+function streamOf<T>(items: readonly T[]): ReadableStream<T> {
+  return new ReadableStream({
+    start: (controller) => {
+      for (const item of items) controller.enqueue(item);
+      controller.close();
+    },
+  });
+}
+
 const traced = (client: Client, project_name: string) => ({
   client,
   project_name,
@@ -133,7 +142,7 @@ describe("functions of the official client", () => {
       },
       { name: "left", run_type: "llm", ...config },
     );
-    const streamed = traceable(async () => ReadableStream.from(tokens), {
+    const streamed = traceable(async () => streamOf(tokens), {
       name: "streamed",
       run_type: "llm",
       ...config,
@@ -152,7 +161,7 @@ describe("functions of the official client", () => {
       run.name,
       run.error,
       run.outputs,
-      run.events?.map(({ name }: { name: string }) => name),
+      run.events?.map((event) => String(event["name"])),
       Reflect.get(run, "first_token_time") !== null,
     ]);
     const three = Array(3).fill("new_token");
@@ -194,18 +203,29 @@ describe("functions of the official client", () => {
     expect([...new Uint8Array(await image.arrayBuffer())]).toEqual([1, 2, 3]);
   });
 
-  test("leave what cannot be written as JSON as the client writes it", async ({
-    server,
-    expect,
-  }) => {
+  test("leave what JSON has no form for as the client writes it", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "values");
-    const loop: Record<string, unknown> = { map: new Map([["a", 1]]), set: new Set([1]) };
-    loop["self"] = loop;
+    const circular: Record<string, unknown> = { name: "loop" };
+    circular["self"] = circular;
     const odd = traceable((value: unknown) => value, { name: "odd", ...traced(client, "values") });
-    await odd({ ...loop, big: 12345678901234567890n, when: new Date(0), not: Number.NaN, fn: odd });
-    const { inputs, outputs } = await onlyTrace(client, "values");
-    expect(inputs).toEqual(outputs);
-    expect(inputs).toMatchObject({ when: "1970-01-01T00:00:00.000Z", not: null });
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    await odd({ circular });
+    await odd({ big: 12345678901234567890n, when: new Date(0), not: Number.NaN, fn: odd });
+    await odd({
+      map: new Map([["a", 1]]),
+      set: new Set([1]),
+      none: undefined,
+      error: new Error("e"),
+    });
+    vi.restoreAllMocks();
+    const runs = await traces(client, "values");
+    expect(runs.map(({ inputs, outputs }) => [inputs, outputs])).toEqual(
+      [
+        { circular: { name: "loop", self: { result: "[Circular]" } } },
+        { big: "12345678901234567890", when: "1970-01-01T00:00:00.000Z", not: null },
+        { map: { a: 1 }, set: [1], error: { name: "Error", message: "e" } },
+      ].map((value) => [value, value]),
+    );
   });
 });
 
@@ -302,7 +322,7 @@ describe("replicas of a trace", () => {
   });
 
   test("may have the same ids in two projects", async ({ server, expect }) => {
-    const { client } = await tracingWorkspace(server, "primary");
+    const { client } = await tracingWorkspace(server, "primary", { autoBatchTracing: false });
     const replicas = [{ projectName: "elsewhere", primary: true }, { projectName: "here" }];
     const root = await sendPair({ project_name: "here", replicas }, client);
     const elsewhere = await onlyTrace(client, "elsewhere");

@@ -1,4 +1,5 @@
-import { findShards } from "../../db/run-shards-repo.ts";
+import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { shardStub } from "../run-shard/shard-ref.ts";
 import type { Micros } from "../run-write.ts";
@@ -16,10 +17,8 @@ export async function projectMetadata(
     ...(startTime === undefined ? {} : { from: startTime }),
   });
   const selection = { from: startTime, isRoot: rootsOnly ? true : undefined };
-  const counts = await Promise.all(
-    rows.map((row) =>
-      shardStub(c.env.RUN_SHARDS, refOf(row)).metadataCounts(selection, keys ?? null),
-    ),
+  const counts = await mapLimited(rows, SHARDS_AT_ONCE, async (row) =>
+    shardStub(c.env.RUN_SHARDS, refOf(row)).metadataCounts(selection, keys ?? null),
   );
   const byKey = new Map<string, Map<string, number>>();
   for (const { key, value, n } of counts.flat()) {

@@ -1,4 +1,5 @@
-import { findShards } from "../../db/run-shards-repo.ts";
+import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { shardStub } from "../run-shard/shard-ref.ts";
 import {
   ALL_RUNS,
@@ -34,14 +35,12 @@ export async function collectStats(
     ...(to === undefined ? {} : { to }),
   });
   const known = knownTracesReader(env, selection, workspaceId);
-  const parts = await Promise.all(
-    rows.map(async (row) => {
-      const ref = refOf(row);
-      const stub = shardStub(env.RUN_SHARDS, ref);
-      const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_SHARD };
-      return await stub.stats(selection, question, await known(ref));
-    }),
-  );
+  const parts = await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
+    const ref = refOf(row);
+    const stub = shardStub(env.RUN_SHARDS, ref);
+    const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_SHARD };
+    return await stub.stats(selection, question, await known(ref));
+  });
   const groups = new Map<string, StatsTotals>();
   for (const part of parts) {
     for (const { group, totals } of part) {

@@ -1,4 +1,5 @@
-import { findShards } from "../../db/run-shards-repo.ts";
+import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { shardStub } from "../run-shard/shard-ref.ts";
 import type { ThreadTotals } from "../run-shard/shard-threads.ts";
 import { mergeHistograms } from "./histogram.ts";
@@ -19,12 +20,10 @@ export async function findThreads(
     ...(to === undefined ? {} : { to }),
   });
   const known = knownTracesReader(env, selection, workspaceId);
-  const found = await Promise.all(
-    rows.map(async (row) => {
-      const ref = refOf(row);
-      return shardStub(env.RUN_SHARDS, ref).threads(selection, await known(ref));
-    }),
-  );
+  const found = await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
+    const ref = refOf(row);
+    return shardStub(env.RUN_SHARDS, ref).threads(selection, await known(ref));
+  });
   const threads = new Map<string, ThreadTotals>();
   for (const part of found.flat() as ThreadTotals[]) {
     const before = threads.get(part.threadId);

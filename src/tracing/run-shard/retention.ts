@@ -83,9 +83,8 @@ export class TraceTable {
 
 /**
  * Deletes every row of these traces; inside of a transaction. Their R2 objects become garbage.
- * Returns the ids of the feedback that went with them.
  */
-export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): string[] {
+export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): void {
   const ids = JSON.stringify(traceIds);
   const inTraces = "trace_id IN (SELECT value FROM json_each(?))";
   const keys = `SELECT p.key FROM runs r JOIN payloads p
@@ -102,13 +101,7 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): s
      WHERE r.attachments IS NOT NULL AND r.${inTraces}`,
     ids,
   );
-  const feedback = sql
-    .exec<{ id: string }>(
-      `DELETE FROM feedback WHERE run_id IN (SELECT id FROM runs WHERE ${inTraces}) RETURNING id`,
-      ids,
-    )
-    .toArray()
-    .map(({ id }) => id);
+  sql.exec(`DELETE FROM feedback WHERE run_id IN (SELECT id FROM runs WHERE ${inTraces})`, ids);
   sql.exec(`DELETE FROM payloads WHERE key IN (${keys})`, ids);
   sql.exec(
     `DELETE FROM run_attributes WHERE (attribute_id, seq) IN
@@ -123,7 +116,18 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): s
   sql.exec(`DELETE FROM runs WHERE ${inTraces}`, ids);
   sql.exec(`DELETE FROM trace_parts WHERE ${inTraces}`, ids);
   sql.exec(`DELETE FROM traces WHERE ${inTraces}`, ids);
-  return feedback;
+}
+
+/** The ids of the feedback about runs of these traces. */
+export function feedbackOf(sql: SqlStorage, traceIds: readonly string[]): string[] {
+  return sql
+    .exec<{ id: string }>(
+      `SELECT id FROM feedback WHERE run_id IN
+         (SELECT id FROM runs WHERE trace_id IN (SELECT value FROM json_each(?)))`,
+      JSON.stringify(traceIds),
+    )
+    .toArray()
+    .map(({ id }) => id);
 }
 
 /** Attachments are not under the shard's own prefix: they were there before their run was. */

@@ -14,7 +14,7 @@ import { AttributeTable } from "./attribute-table.ts";
 import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
-import { deleteTraceRows, discardAttachments, TraceTable } from "./retention.ts";
+import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
 import { type ForeignChild, readTotals, rollUp } from "./roll-up.ts";
 import { type PageQuery, readPage, type RunPage } from "./run-page.ts";
 import type { ShardFeedback } from "./shard-feedback.ts";
@@ -310,8 +310,10 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   async #removeTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
-    const feedback = this.#transaction(() => deleteTraceRows(this.#sql, traceIds));
+    // First in D1: a crash in between leaves the shard's rows, by which both are deleted again.
+    const feedback = feedbackOf(this.#sql, traceIds);
     await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
+    this.#transaction(() => deleteTraceRows(this.#sql, traceIds));
     await this.#collectGarbage();
   }
 

@@ -4,15 +4,18 @@ import { findRuns } from "../query/find-runs.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import type { PayloadField } from "../run-write.ts";
 
-/** One run of the workspace; 404 when there is none of that id. */
+/** One run of the workspace, or of one of its projects; 404 when there is none of that id. */
 export async function requireRun(
   c: AppContext,
   workspaceId: string,
   runId: string,
   payloads: readonly PayloadField[] = [],
+  projectId?: string,
 ): Promise<PlacedRun> {
   const { runs } = await findRuns(c.env, {
     workspaceId,
+    // A run that was sent to several projects is in each of them.
+    projectIds: projectId === undefined ? undefined : [projectId],
     selection: { ids: [runId] },
     order: "desc",
     after: null,

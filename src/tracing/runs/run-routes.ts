@@ -1,9 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { findShards } from "../../db/run-shards-repo.ts";
+import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { ApiError } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { findProject } from "../projects/project-cache.ts";
 import { runSchema } from "../query/query-schemas.ts";
 import { refOf } from "../query/run-source.ts";
@@ -66,10 +67,8 @@ tracedRunRoutes.openapi(
       query.exclude_s3_stored_attributes === true ? (STORED_APART[name] ?? name) : name,
     );
     const select = new Set(names);
-    const found = await requireRun(c, workspaceId, run_id, payloadsOf(select));
-    if (query.session_id !== undefined && query.session_id !== found.ref.projectId) {
-      throw new ApiError("not_found", `Run ${run_id} not found`);
-    }
+    const payloads = payloadsOf(select);
+    const found = await requireRun(c, workspaceId, run_id, payloads, query.session_id);
     const parts = await runJson(found, select, runJsonContext(c, workspaceId));
     return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
   },
@@ -103,12 +102,10 @@ for (const path of ["/runs/delete", "/runs/delete/traces"]) {
       const project = await findProject(c.env.DB, workspaceId, session_id);
       if (project === null) throw new ApiError("not_found", `Session ${session_id} not found`);
       const shards = await findShards(c.env.DB, workspaceId, { projectIds: [session_id] });
-      await Promise.all(
-        shards.map((row) => {
-          const ref = refOf(row);
-          return shardStub(c.env.RUN_SHARDS, ref).deleteTraces(ref, trace_ids);
-        }),
-      );
+      await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
+        const ref = refOf(row);
+        await shardStub(c.env.RUN_SHARDS, ref).deleteTraces(ref, trace_ids);
+      });
       return c.json({ message: `Deleted ${trace_ids.length} traces` }, 200);
     },
   );

@@ -82,6 +82,10 @@ shareRoutes.openapi(
     const { share_token } = c.req.valid("json");
     const { workspaceId } = c.var.scope;
     const { run, ref } = await requireRun(c, workspaceId, run_id);
+    const taken = share_token ? await findShareByToken(c.env.DB, share_token) : undefined;
+    if (taken !== undefined && (taken.workspace_id !== workspaceId || taken.run_id !== run_id)) {
+      throw new ApiError("conflict", `The share token ${share_token} is taken`);
+    }
     const share = await shareRun(c.env.DB, {
       token: share_token ?? crypto.randomUUID(),
       workspace_id: workspaceId,
@@ -134,7 +138,9 @@ publicRunRoutes.openapi(
   }),
   async (c) => {
     const share = await requireShare(c, c.req.valid("param").share_token);
-    const found = await requireRun(c, share.workspace_id, share.run_id, payloadsOf(PUBLIC_SELECT));
+    const { workspace_id, run_id, project_id } = share;
+    const payloads = payloadsOf(PUBLIC_SELECT);
+    const found = await requireRun(c, workspace_id, run_id, payloads, project_id);
     const parts = await runJson(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
     return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
   },
@@ -188,7 +194,8 @@ async function listShared(
   share: RunShareRow,
   ids: readonly string[] | null,
 ): Promise<Response> {
-  const { run: top } = await requireRun(c, share.workspace_id, share.run_id);
+  const { workspace_id, run_id, project_id } = share;
+  const { run: top } = await requireRun(c, workspace_id, run_id, [], project_id);
   const runs = sharedRuns(c.env, share, top.dotted_order, ids);
   const context = runJsonContext(c, share.workspace_id);
   return jsonStreamResponse(

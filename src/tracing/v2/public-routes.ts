@@ -47,7 +47,8 @@ publicV2Routes.openapi(
     const { share_token, run_id } = c.req.valid("param");
     const { selects: fields = DEFAULT_FIELDS } = c.req.valid("query");
     const share = await visibleShare(c, share_token);
-    const found = await requireRun(c, share.workspace_id, run_id, payloadsOf(fields));
+    const { workspace_id, project_id } = share;
+    const found = await requireRun(c, workspace_id, run_id, payloadsOf(fields), project_id);
     // As for a run that there is not.
     if (!isShared(found, share)) throw new ApiError("not_found", `Run ${run_id} not found`);
     const [parts = []] = await runResponses(c, share.workspace_id, [found], fields);

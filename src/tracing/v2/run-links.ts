@@ -1,6 +1,4 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/d1";
-import { runShares } from "../../db/tracing-schema.ts";
+import { findShareTokens } from "../../db/run-shares-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { attachmentUrl } from "../attachments/attachment-url.ts";
 import type { PlacedRun } from "../query/run-source.ts";
@@ -18,7 +16,12 @@ export async function runResponses(
 ): Promise<JsonPart[][]> {
   const selected = new Set(fields);
   const tokens = selected.has("SHARE_URL")
-    ? await findShareTokens(c.env.DB, workspaceId, runs)
+    ? // Who shares a root shares all of it.
+      await findShareTokens(
+        c.env.DB,
+        workspaceId,
+        runs.flatMap(({ run }) => [run.id, run.trace_id]),
+      )
     : new Map<string, string>();
   return Promise.all(
     runs.map((placed) =>
@@ -32,23 +35,4 @@ export async function runResponses(
       }),
     ),
   );
-}
-
-/** Tokens by run id, of the runs and of their traces' roots: who shares a root shares all of it. */
-async function findShareTokens(
-  db: D1Database,
-  workspaceId: string,
-  runs: readonly PlacedRun[],
-): Promise<Map<string, string>> {
-  const ids = new Set(runs.flatMap(({ run }) => [run.id, run.trace_id]));
-  const rows = await drizzle(db)
-    .select({ run_id: runShares.run_id, token: runShares.token })
-    .from(runShares)
-    .where(
-      and(
-        eq(runShares.workspace_id, workspaceId),
-        inArray(runShares.run_id, sql`(SELECT value FROM json_each(${JSON.stringify([...ids])}))`),
-      ),
-    );
-  return new Map(rows.map(({ run_id, token }) => [run_id, token]));
 }

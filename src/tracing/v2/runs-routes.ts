@@ -200,9 +200,7 @@ async function runOfProject(
 ): Promise<PlacedRun> {
   const { workspaceId } = c.var.scope;
   await requireProject(c, workspaceId, projectId);
-  const found = await requireRun(c, workspaceId, runId, payloads);
-  if (found.ref.projectId !== projectId) throw runNotFound(runId);
-  return found;
+  return requireRun(c, workspaceId, runId, payloads, projectId);
 }
 
 /** As for a run that there is not. */

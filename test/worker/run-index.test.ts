@@ -1,0 +1,144 @@
+import { env } from "cloudflare:workers";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { v7 } from "uuid";
+import { describe, test } from "vitest";
+import { indexRuns, locateRun, locateRuns } from "../../src/tracing/run-index/locate.ts";
+import type { IndexedRun } from "../../src/tracing/run-index/run-index-object.ts";
+
+const DAY_MS = 86_400_000;
+
+function place(id: string, fields: Partial<IndexedRun> = {}): IndexedRun {
+  return { id, projectId: "p", day: 100, bucket: 0, ...fields };
+}
+
+/** The object that has the ids that end in `digit` and do not tell their time. */
+function partition(workspaceId: string, digit: string) {
+  return env.RUN_INDEX.getByName(`${workspaceId}/${digit}`);
+}
+
+async function rows(workspaceId: string, digit: string, table: string): Promise<string[]> {
+  return runInDurableObject(partition(workspaceId, digit), (_, { storage }) =>
+    storage.sql
+      .exec<{ id: string }>(`SELECT id FROM ${table} ORDER BY id`)
+      .toArray()
+      .map(({ id }) => id),
+  );
+}
+
+function idEnding(digit: string): string {
+  return `${crypto.randomUUID().slice(0, -1)}${digit}`;
+}
+
+describe("the index of runs", () => {
+  test("finds each run's shard, whatever kind of id it has", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const ids = [
+      ...Array.from({ length: 40 }, () => crypto.randomUUID()),
+      ...[0, 1, 400].map((days) => v7({ msecs: Date.now() - days * DAY_MS })),
+      "00000000-0000-0000-0000-0000000000ff",
+    ];
+    const runs = ids.map((id, index) => place(id, { day: index, bucket: index % 3 }));
+    expect(await indexRuns(env, workspaceId, runs)).toEqual({ elsewhere: [], awaited: [] });
+    const found = await locateRuns(env, workspaceId, [...ids, crypto.randomUUID(), v7()]);
+    const byId = new Map(found.map(({ runId, ref }) => [runId, ref]));
+    expect(byId.size).toBe(ids.length);
+    for (const { id, day, bucket } of runs) {
+      expect(byId.get(id)).toEqual({ workspaceId, projectId: "p", day, bucket });
+    }
+  });
+
+  test("knows nothing of other workspaces, and writes nothing when it is asked", async ({
+    expect,
+  }) => {
+    const [workspaceId, other] = [crypto.randomUUID(), crypto.randomUUID()];
+    const id = idEnding("a");
+    await indexRuns(env, workspaceId, [place(id)]);
+    expect(await locateRun(env, other, id)).toBeNull();
+    const tables = await runInDurableObject(partition(other, "a"), (_, { storage }) =>
+      storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'places'").toArray(),
+    );
+    expect(tables).toEqual([]);
+  });
+
+  test("leaves a run of a project where it was first, and says so", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const [moved, same] = [crypto.randomUUID(), crypto.randomUUID()];
+    await indexRuns(env, workspaceId, [place(moved), place(same)]);
+    const again = [place(moved, { day: 101 }), place(same), place(crypto.randomUUID())];
+    const ref = { workspaceId, projectId: "p", day: 100, bucket: 0 };
+    expect(await indexRuns(env, workspaceId, again)).toEqual({
+      elsewhere: [{ runId: moved, ref }],
+      awaited: [],
+    });
+    expect(await locateRun(env, workspaceId, moved)).toEqual({ runId: moved, ref });
+    const { elsewhere } = await indexRuns(env, workspaceId, [place(moved, { bucket: 2 })]);
+    expect(elsewhere).toEqual([{ runId: moved, ref }]);
+  });
+
+  test("follows a run to another project", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const id = crypto.randomUUID();
+    await indexRuns(env, workspaceId, [place(id)]);
+    const there = place(id, { projectId: "q", day: 7, bucket: 1 });
+    expect(await indexRuns(env, workspaceId, [there])).toEqual({ elsewhere: [], awaited: [] });
+    const ref = { workspaceId, projectId: "q", day: 7, bucket: 1 };
+    expect(await locateRun(env, workspaceId, id)).toEqual({ runId: id, ref });
+  });
+
+  test("announces a run that was asked for before it came, once", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const [asked, other] = [idEnding("b"), idEnding("b")];
+    expect(await locateRun(env, workspaceId, asked, { await: true })).toBeNull();
+    expect(await locateRun(env, workspaceId, other)).toBeNull();
+    await evictDurableObject(partition(workspaceId, "b"));
+    const put = () => indexRuns(env, workspaceId, [place(asked), place(other)]);
+    expect((await put()).awaited).toEqual([asked]);
+    expect((await put()).awaited).toEqual([]);
+    await locateRun(env, workspaceId, asked, { await: true });
+    expect((await put()).awaited).toEqual([]);
+  });
+
+  test("loses no run when many requests enter runs at once", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const ids = Array.from({ length: 60 }, () => crypto.randomUUID());
+    await Promise.all(
+      ids.map((_, index) =>
+        indexRuns(
+          env,
+          workspaceId,
+          ids.slice(index, index + 5).map((id) => place(id, { day: index })),
+        ),
+      ),
+    );
+    const found = await locateRuns(env, workspaceId, ids);
+    expect(new Set(found.map(({ runId }) => runId)).size).toBe(60);
+    expect(found).toHaveLength(60);
+  });
+
+  test("forgets runs that are gone for certain, and then itself", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const [old, young, waited] = [idEnding("c"), idEnding("c"), idEnding("c")];
+    await indexRuns(env, workspaceId, [place(old), place(young)]);
+    await locateRun(env, workspaceId, waited, { await: true });
+    const stub = partition(workspaceId, "c");
+    await runInDurableObject(stub, (_, { storage }) => {
+      const entered = Date.now() - 431 * DAY_MS;
+      storage.sql.exec("UPDATE places SET entered_at = ? WHERE id = ?", entered, old);
+      storage.sql.exec("UPDATE awaited SET since = ?", Date.now() - 3 * DAY_MS);
+    });
+    await evictDurableObject(stub);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(await rows(workspaceId, "c", "places")).toEqual([young]);
+    expect(await rows(workspaceId, "c", "awaited")).toEqual([]);
+
+    await runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec("UPDATE places SET entered_at = 0");
+    });
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(await runDurableObjectAlarm(stub)).toBe(false);
+    expect(await locateRun(env, workspaceId, young)).toBeNull();
+    await indexRuns(env, workspaceId, [place(young)]);
+    expect(await locateRun(env, workspaceId, young)).not.toBeNull();
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+  });
+});
