@@ -137,8 +137,9 @@ describe("the index of runs", () => {
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     expect(await runDurableObjectAlarm(stub)).toBe(false);
     expect(await locateRun(env, workspaceId, young)).toBeNull();
-    await indexRuns(env, workspaceId, [place(young)]);
-    expect(await locateRun(env, workspaceId, young)).not.toBeNull();
+    const next = idEnding("c");
+    await indexRuns(env, workspaceId, [place(next)]);
+    expect(await locateRun(env, workspaceId, next)).not.toBeNull();
     expect(await runDurableObjectAlarm(stub)).toBe(true);
   });
 });

@@ -218,7 +218,11 @@ function feedbackDifference(
         return `feedback ${key} ${name}: ${given[name]}, not ${wanted[name]}`;
       }
     }
-    const counts = (values: Record<string, number>) => Object.entries(values).toSorted().join();
+    const counts = (values: Record<string, number>) =>
+      Object.entries(values)
+        .map(([label, n]) => `${label} ${n}`)
+        .toSorted()
+        .join();
     if (counts(given.values) !== counts(wanted.values)) {
       return `labels of ${key}: ${counts(given.values)}, not ${counts(wanted.values)}`;
     }

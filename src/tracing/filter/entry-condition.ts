@@ -31,11 +31,7 @@ export function entryGroup(
   predicates: readonly Predicate[],
   negated: boolean,
 ): Condition {
-  const tests = predicates.map(({ field, test }) => {
-    const { entry } = fieldOf(field);
-    if (entry === undefined) throw new Error(`${field} is not a field of an entry`);
-    return { ...entry, test };
-  });
+  const tests = memberTests(predicates);
   const family = tests[0]?.family;
   if (family === undefined) throw new Error("a group has a predicate");
   if (tests.some(({ test }) => !isNegative(test))) {
@@ -45,6 +41,14 @@ export function entryGroup(
     condition(existsSql(alias, family, [{ member, test: opposite(test) ?? test }], !negated)),
   );
   return joined(negated ? "OR" : "AND", excluded);
+}
+
+function memberTests(predicates: readonly Predicate[]) {
+  return predicates.map(({ field, test }) => {
+    const { entry } = fieldOf(field);
+    if (entry === undefined) throw new Error(`${field} is not a field of an entry`);
+    return { family: entry.family, member: entry.member, test };
+  });
 }
 
 type MemberTest = { member: Member; test: Test };
@@ -71,14 +75,47 @@ function existsSql(
   return { text: `${negated ? "NOT " : ""}EXISTS (${entry.text})`, params: entry.params };
 }
 
-/** One attribute by its key and value: found by index, and then a probe for each run. */
+/** Attributes by their key and value: found by index, and then a probe of each for each run. */
 function attributeSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql | null {
-  const key = equalTo(tests, "key");
-  const value = family === "tag" ? "" : equalTo(tests, "value");
-  const complete = tests.length === (family === "tag" ? 1 : 2);
-  if ((family !== "tag" && family !== "metadata") || !complete) return null;
-  if (key === undefined || value === undefined) return null;
-  return attributeProbe(alias, family, sql("?", key), sql("?", value));
+  const ids = attributeIds(family, tests);
+  if (ids === null) return null;
+  if (tests.every(({ test }) => test.op === "eq")) {
+    return sql(
+      `SELECT 1 FROM run_attributes AS pair
+       WHERE pair.seq = ${alias}.seq AND pair.attribute_id = (${ids.text})`,
+      ...ids.params,
+    );
+  }
+  // With IN, SQLite would first make an index of all the runs that have one of the attributes.
+  return sql(
+    `SELECT 1 FROM (${ids.text}) AS named CROSS JOIN run_attributes AS pair
+     ON pair.attribute_id = named.attribute_id AND pair.seq = ${alias}.seq`,
+    ...ids.params,
+  );
+}
+
+/** The ids of the few attributes that the tests name by key and value; null when they do not. */
+function attributeIds(family: Family, tests: readonly MemberTest[]): Sql | null {
+  if (family !== "tag" && family !== "metadata") return null;
+  const members = new Set(tests.map(({ member }) => member));
+  const isNamed = tests.every(
+    ({ test }) => test.op === "in" || (test.op === "eq" && test.value !== null),
+  );
+  if (!isNamed || members.size !== tests.length) return null;
+  if (members.size !== (family === "tag" ? 1 : 2)) return null;
+  const conditions = tests.map(({ member, test }) => testSql(`attribute.${member}`, test));
+  return sql(
+    `SELECT attribute.attribute_id FROM attributes AS attribute
+     WHERE attribute.kind = '${family}' AND ${conditions.map(({ text }) => text).join(" AND ")}`,
+    ...conditions.flatMap(({ params }) => params),
+  );
+}
+
+/** Of a group of predicates that a run must fulfil: attributes of which it must have one. */
+export function requiredAttributes(predicates: readonly Predicate[]): Sql | null {
+  const tests = memberTests(predicates);
+  const family = tests[0]?.family;
+  return family === undefined ? null : attributeIds(family, tests);
 }
 
 /** The subquery is empty for a run without the attribute; key and value are SQL expressions. */
@@ -92,11 +129,6 @@ export function attributeProbe(alias: string, kind: "tag" | "metadata", key: Sql
     ...key.params,
     ...value.params,
   );
-}
-
-function equalTo(tests: readonly MemberTest[], member: Member): string | undefined {
-  const test = tests.find((candidate) => candidate.member === member)?.test;
-  return test?.op === "eq" && typeof test.value === "string" ? test.value : undefined;
 }
 
 function generalSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql {

@@ -2,7 +2,7 @@ import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { FilterError, type FilterScope } from "./filter-error.ts";
 import type { Filter } from "./filter-tree.ts";
 import { parseTree } from "./parse.ts";
-import { runCondition } from "./run-condition.ts";
+import { attributesOf, runCondition } from "./run-condition.ts";
 
 export { FilterError, type FilterScope } from "./filter-error.ts";
 export type { Filter } from "./filter-tree.ts";
@@ -67,6 +67,14 @@ export function compileScopes(
     ...traces.map((query) => amongSql(alias, query, known.trace)),
     ...trees.map((query) => amongSql(alias, query, known.tree)),
   ]);
+}
+
+/**
+ * Queries for ids of attributes: a run that matches the filter has at least one of each. For a store
+ * that would rather begin with the few runs of a rare attribute. Throws a FilterError.
+ */
+export function attributeQueries(filter: string): Sql[] {
+  return attributesOf(parseTree(filter));
 }
 
 /**

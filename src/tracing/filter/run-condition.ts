@@ -1,6 +1,6 @@
 import { type Sql, sql } from "../../db/sql.ts";
 import { type Condition, condition, joined } from "./condition.ts";
-import { entryGroup } from "./entry-condition.ts";
+import { entryGroup, requiredAttributes } from "./entry-condition.ts";
 import { type FieldName, fieldOf } from "./fields.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import { metadataKeySql, metadataSql } from "./metadata-condition.ts";
@@ -35,6 +35,43 @@ export function runCondition(filter: Filter, alias: string, negated = false): Co
     case "metadata key":
       return condition(metadataKeySql(filter.key, alias, negated));
   }
+}
+
+/**
+ * Queries for the ids of attributes; a run for which the filter holds has at least one of each. What
+ * the filter says in another way than by naming attributes is left out.
+ */
+export function attributesOf(filter: Filter): Sql[] {
+  switch (filter.kind) {
+    case "and": {
+      const groups = Map.groupBy(filter.operands, pairedFamily);
+      return [...groups].flatMap(([family, members]) =>
+        family === undefined
+          ? members.flatMap(attributesOf)
+          : required(members.filter(isPredicate)),
+      );
+    }
+    case "predicate":
+      return fieldOf(filter.field).entry === undefined ? [] : required([filter]);
+    case "metadata":
+      return filter.leaves.map(([key, value]) =>
+        sql(
+          "SELECT attribute_id FROM attributes WHERE kind = 'metadata' AND key = ? AND value = ?",
+          key,
+          value,
+        ),
+      );
+    case "or":
+    case "not":
+    case "words":
+    case "metadata key":
+      return [];
+  }
+}
+
+function required(predicates: readonly Predicate[]): Sql[] {
+  const ids = requiredAttributes(predicates);
+  return ids === null ? [] : [ids];
 }
 
 /** One condition per group of paired predicates, and one for each other operand. */

@@ -31,8 +31,13 @@ type PayloadRow = { key: number; body: string | null; object: string | null; byt
 
 const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
 
-/** Reads runs for which the condition on `r` holds. */
-export function readPage(storage: SqlStorage, condition: Sql, query: PageQuery): RunPage {
+/** Reads runs for which the condition on `r` holds; with `rows`, only those among them. */
+export function readPage(
+  storage: SqlStorage,
+  condition: Sql,
+  query: PageQuery,
+  rows: Sql | null = null,
+): RunPage {
   const { order, after, limit } = query;
   const descending = order === "desc";
   const compare = descending ? "<" : ">";
@@ -44,8 +49,11 @@ export function readPage(storage: SqlStorage, condition: Sql, query: PageQuery):
   const cursor = storage.exec<Omit<RunRecord, "payloads">>(
     `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
      FROM runs r JOIN traces t ON t.trace_id = r.trace_id
-     WHERE ${condition.text} AND ${position.text}
-     ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ?`,
+     WHERE ${rows === null ? "1" : `r.seq IN (${rows.text})`} AND ${condition.text}
+       AND ${position.text}
+     -- The plus keeps SQLite from going through the index in this order.
+     ORDER BY ${rows === null ? "" : "+"}r.start_time ${direction}, r.id ${direction} LIMIT ?`,
+    ...(rows?.params ?? []),
     ...condition.params,
     ...position.params,
     limit + 1,

@@ -7,11 +7,13 @@ import { log } from "../../lib/log.ts";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
 import { daysOf } from "../dotted-order.ts";
+import { attributeQueries } from "../filter/filter.ts";
 import { type KnownTraces, type RunSelection, selectionSql } from "../query/selection.ts";
 import type { RunWrite } from "../run-write.ts";
 import { loadPrices } from "../usage/price-cache.ts";
 import { AttributeTable } from "./attribute-table.ts";
 import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
+import { rareAttribute } from "./rare-attribute.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
@@ -27,6 +29,7 @@ import { writeRuns } from "./write-runs.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */
 const RETRY_MS = 5_000;
+const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
 const GARBAGE_PER_STEP = 1000;
 
@@ -146,7 +149,9 @@ export class RunShardObject extends DurableObject<Env> {
   /** Runs of the selection in order of their start. */
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
     if (!this.#exists) return { runs: [], more: false };
-    return readPage(this.#sql, selectionSql(selection, "r", known), query);
+    const { filter } = selection;
+    const rows = filter === undefined ? null : rareAttribute(this.#sql, attributeQueries(filter));
+    return readPage(this.#sql, selectionSql(selection, "r", known), query, rows);
   }
 
   stats(selection: RunSelection, query: StatsQuery, known?: KnownTraces): GroupTotals[] {
@@ -203,7 +208,17 @@ export class RunShardObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     if (!this.#exists) return;
-    const ref = this.#ref();
+    try {
+      await this.#tidy(this.#ref());
+    } catch (error) {
+      // An alarm that fails is given up after a while, and no other one would be set.
+      this.#warn("shard_alarm_failed", error);
+      this.#alarmAt = null;
+      await this.#alarmBy(Date.now() + ALARM_RETRY_MS);
+    }
+  }
+
+  async #tidy(ref: ShardRef): Promise<void> {
     await this.#drain(ref);
     await this.#collectGarbage();
     const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
@@ -363,14 +378,15 @@ export class RunShardObject extends DurableObject<Env> {
         const other = { ...ref, day };
         await shardStub(this.env.RUN_SHARDS, other).receive(other, messages);
       })
-      .catch((error: unknown) => {
-        const { logLevel } = parseSettings(this.env);
-        log(logLevel, "warn", { event: "shard_message_failed", error: String(error) });
-      })
+      .catch((error: unknown) => this.#warn("shard_message_failed", error))
       .finally(() => {
         this.#draining = null;
       });
     return this.#draining;
+  }
+
+  #warn(event: string, error: unknown): void {
+    log(parseSettings(this.env).logLevel, "warn", { event, error: String(error) });
   }
 
   #takeSeq(): number {

@@ -184,10 +184,11 @@ function readFeedback(
   for (const [name, rows] of Map.groupBy(sums, (row) => row.group)) {
     const of = totals.get(name);
     if (of === undefined) continue;
-    const entries = rows.map(({ group: _, key, ...sum }): [string, FeedbackTotals] => {
+    const entries = rows.map(({ key, ...row }): [string, FeedbackTotals] => {
       const given = labelsOf.get(JSON.stringify([name, key])) ?? [];
       const values = Object.fromEntries(given.map(({ label, n }) => [label, n]));
-      return [key, Object.assign(sum, { values })];
+      const { judged, counted, scored, sum, squares, min, max, errors } = row;
+      return [key, { judged, counted, scored, sum, squares, min, max, errors, values }];
     });
     of.feedback = Object.fromEntries(entries);
   }

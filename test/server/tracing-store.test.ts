@@ -1,0 +1,615 @@
+import { describe, vi } from "vitest";
+import { RUN_SELECT, type RunSelect } from "../../src/tracing/runs/run-select.ts";
+import { ingestWorkspace, type IngestWorkspace } from "../support/ingest.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+import { type RunData, runData, segment } from "../support/trace-data.ts";
+import { UUID } from "../support/uuid.ts";
+
+const test = testWithServer();
+const testWithShortLife = testWithServer({
+  SHORTLIVED_TRACE_SECONDS: "2",
+  LONGLIVED_TRACE_SECONDS: "3600",
+});
+
+const NOON = new Date("2026-03-01T12:00:00Z");
+const MIDNIGHT = new Date("2026-03-02T00:00:00Z");
+
+type Json = Record<string, unknown>;
+
+/** A request that has to succeed, and its answer. */
+async function ask<T = Json>(
+  { api }: IngestWorkspace,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await api(method, path, body);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
+async function status(workspace: IngestWorkspace, ...request: [string, string, unknown?]) {
+  return (await workspace.api(...request)).status;
+}
+
+type Page = { runs: Json[]; cursors: { next: string | null } };
+
+function query(workspace: IngestWorkspace, body: object): Promise<Page> {
+  return ask<Page>(workspace, "POST", "/runs/query", body);
+}
+
+async function readRun(workspace: IngestWorkspace, id: string): Promise<Json> {
+  return ask(workspace, "GET", `/runs/${id}`);
+}
+
+async function projectId(workspace: IngestWorkspace, name: string): Promise<string> {
+  const [project] = await ask<{ id: string }[]>(workspace, "GET", `/sessions?name=${name}`);
+  return String(project?.id);
+}
+
+describe("single runs", () => {
+  const SINGLE = { name: "single", run_type: "chain", session_name: "p" };
+
+  test("need no place in the tree", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "single");
+    const [id, below] = [crypto.randomUUID(), crypto.randomUUID()];
+    const start_time = NOON.toISOString();
+    expect(await status(workspace, "POST", "/runs", { ...SINGLE, id, start_time })).toBe(202);
+    const child = { ...SINGLE, id: below, start_time: MIDNIGHT.getTime(), parent_run_id: id };
+    expect(await status(workspace, "POST", "/runs", child)).toBe(202);
+    expect(await readRun(workspace, below)).toMatchObject({
+      trace_id: id,
+      parent_run_id: id,
+      parent_run_ids: [id],
+      dotted_order: `${segment(NOON, id)}.${segment(MIDNIGHT, below)}`,
+      status: "pending",
+    });
+    const update = { end_time: MIDNIGHT.getTime() + 1, outputs: { done: true } };
+    expect(await status(workspace, "PATCH", `/runs/${below}`, update)).toBe(202);
+    expect(await readRun(workspace, below)).toMatchObject({
+      status: "success",
+      end_time: "2026-03-02T00:00:00.001000Z",
+      outputs: { done: true },
+      name: "single",
+    });
+    // Once more, as a client does that has had no answer.
+    expect(await status(workspace, "POST", "/runs", child)).toBe(202);
+    expect(await readRun(workspace, below)).toMatchObject({ status: "success" });
+    const { run_count } = await ask(workspace, "POST", "/runs/stats", { trace: id });
+    expect(run_count).toBe(2);
+  });
+
+  test("are refused when what they belong to is unknown", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "unknown");
+    const [id, other] = [crypto.randomUUID(), crypto.randomUUID()];
+    const run = { ...SINGLE, id, start_time: 0 };
+    const answer = async (...request: [string, string, unknown?]) => {
+      const response = await workspace.api(...request);
+      return [response.status, ((await response.json()) as Json)["detail"]];
+    };
+    expect(await answer("POST", "/runs", { ...run, parent_run_id: other })).toEqual([
+      404,
+      `parent_run_id: run ${other} not found, so that dotted_order cannot be computed`,
+    ]);
+    expect(await answer("POST", "/runs", { ...run, session_id: other })).toEqual([
+      404,
+      `session_id: project ${other} not found`,
+    ]);
+    const place = { trace_id: id, dotted_order: segment(NOON, id), session_id: other };
+    expect(await answer("PATCH", `/runs/${id}`, place)).toEqual([
+      404,
+      `session_id: project ${other} not found`,
+    ]);
+    expect(await answer("PATCH", `/runs/${id}`, {})).toEqual([404, `Run ${id} not found`]);
+    expect(await status(workspace, "GET", `/runs/${id}`)).toBe(404);
+  });
+});
+
+/** A trace with something of everything: of two days, with attachments, usage and feedback. */
+async function everything(server: TestServer) {
+  const workspace = await ingestWorkspace(server, "everything");
+  const example = crypto.randomUUID();
+  const usage_metadata = {
+    input_tokens: 5,
+    output_tokens: 2,
+    input_token_details: { audio: 1 },
+    output_token_details: { reasoning: 2 },
+    input_cost: 0.5,
+    output_cost: 0.25,
+    input_cost_details: { audio: 0.125 },
+    output_cost_details: { reasoning: 0.25 },
+  };
+  const top = runData("p", {
+    start: NOON,
+    run_type: "llm",
+    end_time: "2026-03-01T12:00:02.5Z",
+    inputs: { q: 1 },
+    outputs: { a: 2, usage_metadata },
+    error: "broken",
+    events: [{ name: "new_token", time: "2026-03-01T12:00:01Z" }],
+    extra: { metadata: { thread_id: "t", env: "prod" } },
+    serialized: { s: 1 },
+    tags: ["x"],
+    reference_example_id: example,
+  });
+  const below = runData("p", { parent: top, start: MIDNIGHT });
+  await workspace.multipart([
+    { name: `post.${top.id}`, body: JSON.stringify(top) },
+    { name: `attachment.${top.id}.photo`, body: "a photo", contentType: "image/png" },
+    { name: `post.${below.id}`, body: JSON.stringify(below) },
+  ]);
+  await ask(workspace, "POST", "/feedback", { run_id: top.id, key: "k", score: 0.5 });
+  const share = await ask(workspace, "PUT", `/runs/${top.id}/share`, {});
+  await vi.waitUntil(async () => (await query(workspace, { trace: top.id })).runs.length === 2);
+  return { ...workspace, top, below, example, share, project: await projectId(workspace, "p") };
+}
+
+const testOfEverything = test.extend("everything", { scope: "file" }, ({ server }) =>
+  everything(server),
+);
+
+describe("what is selected of a run", () => {
+  testOfEverything("is there, and what is always there", async ({ everything, expect }) => {
+    const { top, below, example, share, project, id: workspaceId } = everything;
+    const url = { presigned_url: expect.stringMatching(/^http.*\/api\/v1\/attachments\//) };
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const always = {
+      id: top.id,
+      name: "a run",
+      run_type: "llm",
+      start_time: "2026-03-01T12:00:00.000000Z",
+      trace_id: top.id,
+      dotted_order: top.dotted_order,
+      status: "error",
+      session_id: project,
+      app_path: expect.stringMatching(
+        new RegExp(`^/o/${workspaceId}/projects/p/${project}/r/${top.id}`),
+      ),
+    };
+    const members: Partial<Record<RunSelect, Json>> = {
+      end_time: { end_time: "2026-03-01T12:00:02.500000Z" },
+      error: { error: "broken" },
+      error_or_signed_url: { error: "broken" },
+      extra: { extra: top["extra"] },
+      extra_or_signed_url: { extra: top["extra"] },
+      events: { events: top["events"] },
+      events_or_signed_url: { events: top["events"] },
+      inputs: { inputs: { q: 1 } },
+      inputs_or_signed_url: { inputs: { q: 1 }, inputs_s3_urls: null },
+      inputs_preview: { inputs_preview: '{"q":1}' },
+      inputs_s3_urls: { inputs_s3_urls: null },
+      outputs: { outputs: top["outputs"] },
+      outputs_or_signed_url: { outputs: top["outputs"], outputs_s3_urls: null },
+      outputs_preview: { outputs_preview: expect.stringMatching(/^\{"a":2,"usage_metadata":/) },
+      outputs_s3_urls: { outputs_s3_urls: null },
+      s3_urls: { s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } } },
+      serialized: { serialized: { s: 1 } },
+      serialized_or_signed_url: { serialized: { s: 1 } },
+      parent_run_id: { parent_run_id: null },
+      parent_run_ids: { parent_run_ids: [] },
+      manifest_id: { manifest_id: null },
+      manifest_s3_id: { manifest_s3_id: null },
+      reference_example_id: { reference_example_id: example },
+      reference_dataset_id: { reference_dataset_id: null },
+      total_tokens: { total_tokens: 7 },
+      prompt_tokens: { prompt_tokens: 5 },
+      completion_tokens: { completion_tokens: 2 },
+      prompt_token_details: { prompt_token_details: { audio: 1 } },
+      completion_token_details: { completion_token_details: { reasoning: 2 } },
+      total_cost: { total_cost: "0.75" },
+      prompt_cost: { prompt_cost: "0.5" },
+      completion_cost: { completion_cost: "0.25" },
+      prompt_cost_details: { prompt_cost_details: { audio: "0.125" } },
+      completion_cost_details: { completion_cost_details: { reasoning: "0.25" } },
+      price_model_id: { price_model_id: null },
+      first_token_time: { first_token_time: "2026-03-01T12:00:01.000000Z" },
+      last_queued_at: { last_queued_at: time },
+      inserted_at: { inserted_at: time },
+      feedback_stats: { feedback_stats: { k: expect.objectContaining({ n: 1, avg: 0.5 }) } },
+      child_run_ids: { child_run_ids: [below.id], direct_child_run_ids: [below.id] },
+      tags: { tags: ["x"] },
+      in_dataset: { in_dataset: false },
+      share_token: { share_token: share["share_token"] },
+      trace_tier: { trace_tier: "longlived" },
+      trace_first_received_at: { trace_first_received_at: time },
+      ttl_seconds: { ttl_seconds: 400 * 86_400 },
+      trace_upgrade: { trace_upgrade: true },
+      thread_id: { thread_id: "t" },
+      trace_min_max_start_time: {
+        trace_min_start_time: "2026-03-01T12:00:00.000000Z",
+        trace_max_start_time: "2026-03-02T00:00:00.000000Z",
+      },
+    };
+    for (const name of RUN_SELECT) {
+      const { runs } = await query(everything, { id: [top.id], select: [name] });
+      expect([name, runs]).toEqual([name, [{ ...always, ...members[name] }]]);
+    }
+    const { runs } = await query(everything, { id: [below.id], select: ["inputs", "outputs"] });
+    expect(runs).toMatchObject([{ inputs: {}, outputs: null, status: "pending" }]);
+  });
+
+  testOfEverything("is not what belongs to others", async ({ server, everything, expect }) => {
+    const theirs = await ingestWorkspace(server, "stranger");
+    const { top, below, project } = everything;
+    const feedback = await ask<{ id: string }[]>(everything, "GET", `/feedback?run=${top.id}`);
+    const known: Ids = { run: top.id, project, feedback: String(feedback[0]?.id) };
+    const unknown: Ids = {
+      run: crypto.randomUUID(),
+      project: crypto.randomUUID(),
+      feedback: crypto.randomUUID(),
+    };
+    for (const [index, [method, path]] of requests(known).entries()) {
+      const asked = async (ids: Ids) => {
+        const [, target, body] = requests(ids)[index] ?? ["", "", undefined];
+        return masked(server, theirs, method, target, body);
+      };
+      const answer = await asked(known);
+      expect([method, path, answer]).toEqual([method, path, await asked(unknown)]);
+      expect([method, path, answer.text]).not.toEqual([
+        method,
+        path,
+        expect.stringContaining("broken"),
+      ]);
+    }
+    expect((await query(everything, { trace: top.id })).runs).toHaveLength(2);
+    expect(await readRun(everything, top.id)).toMatchObject({
+      name: "a run",
+      feedback_stats: { k: { n: 1, avg: 0.5 } },
+      share_token: everything.share["share_token"],
+    });
+    expect(await readRun(everything, below.id)).toMatchObject({ parent_run_id: top.id });
+    expect(await projectId(everything, "p")).toBe(project);
+  });
+});
+
+type Ids = { run: string; project: string; feedback: string };
+
+/** Every route that takes an id, by the path or by the body. */
+function requests({ run, project, feedback }: Ids): [string, string, unknown?][] {
+  const v1 = "/api/v1";
+  const v2 = "/api/v2";
+  const child = { id: crypto.randomUUID(), name: "c", run_type: "tool", start_time: 0 };
+  const window = { min_start_time: "2026-01-01T00:00:00Z", max_start_time: "2026-12-31T00:00:00Z" };
+  const times = "start_time=2026-03-01T12:00:00Z";
+  return [
+    ["GET", `${v1}/runs/${run}`],
+    ["GET", `${v1}/runs/${run}?session_id=${project}`],
+    ["PATCH", `${v1}/runs/${run}`, { name: "mine" }],
+    ["PATCH", `${v1}/runs/${run}`, { name: "mine", session_id: project }],
+    ["POST", `${v1}/runs`, { ...child, parent_run_id: run }],
+    ["POST", `${v1}/runs`, { ...child, session_id: project }],
+    ["GET", `${v1}/runs/${run}/share`],
+    ["PUT", `${v1}/runs/${run}/share`, {}],
+    ["DELETE", `${v1}/runs/${run}/share`],
+    ["POST", `${v1}/runs/delete`, { session_id: project, trace_ids: [run] }],
+    ["POST", `${v1}/runs/delete/traces`, { session_id: project, trace_ids: [run] }],
+    ...[{ id: [run] }, { trace: run }, { parent_run: run }, { session: [project] }].flatMap(
+      (body): [string, string, unknown][] => [
+        ["POST", `${v1}/runs/query`, body],
+        ["POST", `${v1}/runs/stats`, body],
+      ],
+    ),
+    ["POST", `${v1}/runs/query`, { filter: `eq(trace_id, "${run}")` }],
+    ["POST", `${v1}/runs/group`, { session_id: project, group_by: "conversation" }],
+    ["POST", `${v1}/runs/group/stats`, { session_id: project, group_by: "conversation" }],
+    ["GET", `${v1}/runs/threads/t?session_id=${project}`],
+    ["GET", `${v1}/sessions/${project}`],
+    ["GET", `${v1}/sessions/${project}?include_stats=true`],
+    ["GET", `${v1}/sessions?id=${project}`],
+    ["GET", `${v1}/sessions/${project}/metadata`],
+    ["PATCH", `${v1}/sessions/${project}`, { description: "mine" }],
+    ["DELETE", `${v1}/sessions/${project}`],
+    ["DELETE", `${v1}/sessions?session_ids=${project}`],
+    ["GET", `${v1}/feedback/${feedback}`],
+    ["PATCH", `${v1}/feedback/${feedback}`, { score: 0 }],
+    ["DELETE", `${v1}/feedback/${feedback}`],
+    ["GET", `${v1}/feedback?run=${run}`],
+    ["GET", `${v1}/feedback?session=${project}`],
+    ["GET", `${v1}/feedback/tokens?run_id=${run}`],
+    ["POST", `${v1}/feedback`, { run_id: run, key: "mine", score: 0 }],
+    ["POST", `${v1}/feedback`, { session_id: project, key: "mine", score: 0 }],
+    ["POST", `${v1}/feedback/tokens`, { run_id: run, feedback_key: "mine" }],
+    ["POST", `${v2}/runs/query`, { project_ids: [project], ...window }],
+    ["GET", `${v2}/runs/${run}?project_id=${project}&${times}`],
+    ["GET", `${v2}/runs/${run}/url?project_id=${project}`],
+    ["POST", `${v2}/runs/${run}/share`, { project_id: project }],
+    ["DELETE", `${v2}/runs/${run}/share`],
+    ["GET", `${v2}/traces/${run}/runs?project_id=${project}`],
+    ["POST", `${v2}/traces/query`, { project_id: project, ...window }],
+    ["POST", `${v2}/threads/query`, { project_id: project, ...window }],
+    ["GET", `${v2}/threads/t/traces?project_id=${project}`],
+    ["GET", `${v2}/threads/t/stats?project_id=${project}`],
+  ];
+}
+
+/** An answer with all ids, times and tokens in it made equal. */
+async function masked(
+  server: TestServer,
+  { apiKey }: IngestWorkspace,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; text: string }> {
+  const response = await server.fetch(path, {
+    method,
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = (await response.text())
+    .replaceAll(new RegExp(UUID.source.slice(1, -1), "g"), "<id>")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, "<time>");
+  return { status: response.status, text };
+}
+
+describe("payloads", () => {
+  const wrap = (text: string) => JSON.stringify({ text });
+
+  test("come back whole, on both sides of the size from which they are kept apart", async ({
+    server,
+    expect,
+  }) => {
+    const workspace = await ingestWorkspace(server, "sizes");
+    for (const [chars, isApart] of [
+      [65_535, false],
+      [65_536, true],
+      [65_537, true],
+    ] as const) {
+      for (const letter of ["x", "語", "\u{1F600}"]) {
+        const count = (chars - wrap("").length) / letter.length;
+        const text = letter.repeat(Math.floor(count)) + (Number.isInteger(count) ? "" : "y");
+        const run = runData("p", { inputs: { text }, outputs: { text } });
+        expect(JSON.stringify(run["inputs"])).toHaveLength(chars);
+        await workspace.batch({ post: [run] });
+        const select = ["inputs", "outputs_or_signed_url"];
+        const [found] = (await query(workspace, { id: [run.id], select })).runs;
+        expect((found?.["inputs"] as Json)["text"] === text).toBe(true);
+        if (!isApart) {
+          expect(found?.["outputs_s3_urls"]).toBeNull();
+          expect((found?.["outputs"] as Json)["text"] === text).toBe(true);
+          continue;
+        }
+        expect(found).not.toHaveProperty("outputs");
+        const urls = found?.["outputs_s3_urls"] as { ROOT: { presigned_url: string } };
+        const response = await fetch(urls.ROOT.presigned_url);
+        expect(response.headers.get("content-type")).toBe("application/json");
+        expect((await response.text()) === wrap(text)).toBe(true);
+      }
+    }
+  });
+
+  test("keep every number and every character as it was written", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "exact");
+    const texts = {
+      inputs:
+        '{"n":[18446744073709551615,-9223372036854775808,9007199254740993,1.10,1E+2,0.1e-7,-0],' +
+        '"__proto__":{"a":1},"constructor":"c","s":"\\u0000 \\ud83d\\ude00 \\/ é\\u2028 \\ud800"}',
+      outputs: `${'{"a":'.repeat(400)}[1.0]${"}".repeat(400)}`,
+      events: '[{"name":"e","kwargs":{"n":12345678901234567890}}]',
+      serialized: '{ "spaced" : 1.00 }',
+    };
+    const run = runData("p");
+    const large = `{"n":9007199254740993,"text":"${"\\u0000".repeat(20_000)}"}`;
+    const apart = runData("p");
+    const fields = Object.entries(texts).map(([name, text]) => `"${name}":${text}`);
+    const bodies = [
+      `${JSON.stringify(run).slice(0, -1)},${fields.join(",")}}`,
+      `${JSON.stringify(apart).slice(0, -1)},"inputs":${large}}`,
+    ];
+    expect((await workspace.batch(`{"post":[${bodies.join(",")}]}`)).status).toBe(202);
+    const select = Object.keys(texts);
+    const response = await workspace.api("POST", "/runs/query", { id: [run.id], select });
+    const text = await response.text();
+    for (const [name, value] of Object.entries(texts)) expect(text).toContain(`"${name}":${value}`);
+    const other = await workspace.api("POST", "/runs/query", { id: [apart.id], select });
+    expect((await other.text()).includes(`"inputs":${large}`)).toBe(true);
+  });
+
+  test("can be searched for what they say, whatever that is", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "searched");
+    const strange = 'naïve 語 \u{1F600} "quoted" back\\slash 100% a_b';
+    const run = runData("p", {
+      inputs: { deep: [{ text: strange }], __proto__: 1 },
+      extra: { metadata: { strange, "dotted.key": 1, nested: { a: [true] } } },
+      tags: [strange],
+      name: strange,
+    });
+    const other = runData("p", { inputs: { deep: [{ text: "plain" }] } });
+    await workspace.batch({ post: [run, other] });
+    const quoted = JSON.stringify(strange);
+    for (const filter of [
+      `eq(name, ${quoted})`,
+      `has(tags, ${quoted})`,
+      `and(eq(metadata_key, "strange"), eq(metadata_value, ${quoted}))`,
+      `and(eq(input_key, "deep.text"), eq(input_value, ${quoted}))`,
+      'and(eq(metadata_key, "dotted.key"), eq(metadata_value, "1"))',
+      'and(eq(metadata_key, "nested.a"), eq(metadata_value, "true"))',
+      'search("naïve 語 slash")',
+    ]) {
+      const { runs } = await query(workspace, { filter, select: ["id"] });
+      expect([filter, runs.map(({ id }) => id)]).toEqual([filter, [run.id]]);
+    }
+  });
+});
+
+describe("amounts and statistics", () => {
+  test("follow the workspace's prices and the feedback", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "amounts");
+    await ask(workspace, "POST", "/model-price-map", {
+      name: "House",
+      match_pattern: "^house",
+      prompt_cost: "0.001",
+      completion_cost: "0.01",
+      prompt_cost_details: { cache_read: "0.0001" },
+    });
+    const top = runData("p", { start: NOON, end_time: NOON.getTime() + 2000, tags: ["x"] });
+    const model = runData("p", {
+      parent: top,
+      start: MIDNIGHT,
+      end_time: MIDNIGHT.getTime() + 500,
+      run_type: "llm",
+      error: "late",
+      extra: { metadata: { ls_model_name: "house-1", env: "prod" } },
+      outputs: {
+        usage_metadata: {
+          input_tokens: 10,
+          output_tokens: 1,
+          input_token_details: { cache_read: 4 },
+        },
+      },
+    });
+    await workspace.batch({ post: [model] });
+    await workspace.batch({ post: [top] });
+    const costs = { prompt_cost: "0.0064", completion_cost: "0.01", total_cost: "0.0164" };
+    await vi.waitFor(async () => {
+      const { runs } = await query(workspace, { trace: top.id, order: "asc" });
+      expect(runs).toMatchObject([
+        { id: top.id, total_tokens: 11, ...costs },
+        { id: model.id, total_tokens: 11, ...costs, prompt_cost_details: { cache_read: "0.0004" } },
+      ]);
+    });
+    for (const body of [
+      { score: 1 },
+      { score: 0, value: "bad" },
+      { value: "bad" },
+      { score: 5, error: true },
+    ]) {
+      await ask(workspace, "POST", "/feedback", { run_id: top.id, key: "k", ...body });
+    }
+    const judged = { n: 3, avg: 0.5, min: 0, max: 1, values: { bad: 2 }, errors: 1 };
+    const project = await projectId(workspace, "p");
+    const path = `/sessions/${project}?include_stats=true`;
+    for (const { feedback_stats } of [
+      await readRun(workspace, top.id),
+      await ask(workspace, "POST", "/runs/stats", { is_root: true }),
+      await ask(workspace, "GET", path),
+    ]) {
+      expect(feedback_stats).toMatchObject({ k: judged });
+    }
+    expect(await ask(workspace, "GET", path)).toMatchObject({
+      run_count: 1,
+      latency_p50: 2,
+      error_rate: 0,
+      total_tokens: 11,
+      ...costs,
+      last_run_start_time: "2026-03-01T12:00:00.000000Z",
+    });
+    const select = ["run_count", "error_rate", "latency_p99", "total_cost"];
+    expect(await ask(workspace, "POST", "/runs/stats", { session: [project], select })).toEqual({
+      run_count: 2,
+      error_rate: 0.5,
+      latency_p99: 1.985,
+      total_cost: "0.0328",
+    });
+    const group = async (group_by: object) =>
+      ask(workspace, "POST", "/runs/stats", { group_by, select: ["run_count"] });
+    expect(await group({ attribute: "run_type" })).toEqual({
+      chain: { run_count: 1 },
+      llm: { run_count: 1 },
+    });
+    expect(await group({ attribute: "tag" })).toEqual({ x: { run_count: 1 } });
+    expect(await group({ attribute: "metadata", path: "env" })).toEqual({ prod: { run_count: 1 } });
+    expect(await group({ attribute: "name", max_groups: 1 })).toEqual({
+      "a run": { run_count: 2 },
+    });
+  });
+
+  test("of threads are those of their roots", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "threads");
+    const turn = (thread_id: string, minute: number, fields: Json = {}): RunData => {
+      const start = new Date(MIDNIGHT.getTime() + minute * 60_000);
+      const extra = { metadata: { thread_id } };
+      return runData("p", { start, end_time: start.getTime() + 1000, extra, ...fields });
+    };
+    const first = turn("a", -5, { inputs: { q: "first" }, outputs: { a: 1 } });
+    const last = turn("a", 5, {
+      inputs: { q: "last" },
+      outputs: { a: 2, usage_metadata: { input_tokens: 3, total_cost: 0.5 } },
+    });
+    const below = turn("a", 6, { parent: last });
+    await workspace.batch({
+      post: [first, last, below, turn("b", 0), runData("p", { start: NOON })],
+    });
+    const session_id = await projectId(workspace, "p");
+    const body = { session_id, group_by: "conversation" };
+    const { groups, total } = await ask<{ groups: Json[]; total: number }>(
+      workspace,
+      "POST",
+      "/runs/group",
+      body,
+    );
+    expect(total).toBe(2);
+    expect(groups).toMatchObject([
+      {
+        group_key: "a",
+        count: 2,
+        total_tokens: 3,
+        total_cost: "0.5",
+        min_start_time: "2026-03-01T23:55:00.000000Z",
+        max_start_time: "2026-03-02T00:05:00.000000Z",
+        latency_p50: 1,
+        first_inputs: "first",
+        last_outputs: expect.stringContaining('"a":2'),
+      },
+      { group_key: "b", count: 1, total_tokens: 0, total_cost: null },
+    ]);
+    const page = await ask(workspace, "POST", "/runs/group", { ...body, offset: 1, limit: 1 });
+    expect(page).toMatchObject({ groups: [{ group_key: "b" }], total: 2 });
+    const stats = await ask(workspace, "POST", "/runs/group/stats", body);
+    expect(stats).toMatchObject({ run_count: 3, group_count: 2, total_tokens: 3 });
+  });
+});
+
+describe("traces that are kept for two seconds", () => {
+  testWithShortLife("go by themselves, and others stay", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "short");
+    const text = "x".repeat(70_000);
+    const [short, praised, long] = [
+      runData("short", { inputs: { text } }),
+      runData("short", { inputs: { text } }),
+      runData("long", { inputs: { text } }),
+    ];
+    await ask(workspace, "POST", "/sessions", { name: "long", trace_tier: "longlived" });
+    await workspace.batch({ post: [short, praised, long] });
+    const feedback = (run_id: string, more: Json = {}) =>
+      ask(workspace, "POST", "/feedback", { run_id, key: "k", score: 1, ...more });
+    await feedback(praised.id);
+    await feedback(short.id, { extend_trace_retention: false });
+    const select = ["inputs_s3_urls"];
+    const [found] = (await query(workspace, { id: [short.id], select })).runs;
+    const { ROOT } = found?.["inputs_s3_urls"] as { ROOT: { presigned_url: string } };
+    expect((await fetch(ROOT.presigned_url)).status).toBe(200);
+    await vi.waitUntil(async () => (await status(workspace, "GET", `/runs/${short.id}`)) === 404, {
+      timeout: 8000,
+      interval: 100,
+    });
+    await vi.waitUntil(async () => (await fetch(ROOT.presigned_url)).status === 404);
+    const ids = (await query(workspace, { select: ["id"] })).runs.map(({ id }) => id);
+    expect(ids.toSorted()).toEqual([praised.id, long.id].toSorted());
+    const left = await ask<{ run_id: string }[]>(workspace, "GET", `/feedback?key=k`);
+    expect(left.map(({ run_id }) => run_id)).toEqual([praised.id]);
+  });
+});
+
+test("a deleted project goes with its traces, and its name is free at once", async ({
+  server,
+  expect,
+}) => {
+  const workspace = await ingestWorkspace(server, "deleted");
+  const run = runData("p", { inputs: { text: "x".repeat(70_000) } });
+  await workspace.batch({ post: [run] });
+  const old = await projectId(workspace, "p");
+  const shared = await ask(workspace, "PUT", `/runs/${run.id}/share`, {});
+  await ask(workspace, "DELETE", `/sessions/${old}`);
+  const publicRun = `/api/v1/public/${String(shared["share_token"])}/run`;
+  expect((await server.fetch(publicRun)).status).toBe(404);
+  expect(await status(workspace, "GET", `/runs/${run.id}`)).toBe(404);
+  expect((await query(workspace, {})).runs).toEqual([]);
+  await workspace.batch({ post: [runData("p", { id: run.id, name: "again" })] });
+  await server.worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });
+  const { runs } = await query(workspace, { select: ["name"] });
+  expect(runs.map(({ name, session_id }) => [name, session_id])).toEqual([
+    ["again", await projectId(workspace, "p")],
+  ]);
+  expect(runs[0]?.["session_id"]).not.toBe(old);
+});

@@ -1,0 +1,304 @@
+import { env } from "cloudflare:workers";
+import { evictDurableObject } from "cloudflare:test";
+import { assert, beforeAll, describe, inject, test, vi } from "vitest";
+import { markProjectsDeleted } from "../../src/db/projects-repo.ts";
+import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
+import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
+import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { sweepTracing } from "../../src/tracing/sweep.ts";
+import {
+  child,
+  countIn,
+  inShard,
+  root,
+  runAlarms,
+  tablesIn,
+  TestStore,
+  updateOf,
+} from "./run-shard-support.ts";
+import { migrateIndex } from "./support.ts";
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+const NOON = new Date("2026-03-01T12:00:00Z");
+const DAY_MS = 86_400_000;
+/** As `wrangler.toml` has it. */
+const SHORT_DAYS = 14;
+const LONG_DAYS = 400;
+const LARGE = "x".repeat(70_000);
+
+async function giveFeedback({ workspaceId }: TestStore, body: object): Promise<void> {
+  const input = parseFeedbackBody({ key: "k", score: 1, ...body });
+  const [outcome] = await recordFeedback(feedbackDeps(env), workspaceId, [input]);
+  assert(outcome?.ok);
+}
+
+async function feedbackCount({ workspaceId }: TestStore): Promise<number> {
+  const row = await env.DB.prepare("SELECT count(*) AS n FROM feedback WHERE workspace_id = ?")
+    .bind(workspaceId)
+    .first<{ n: number }>();
+  return row?.n ?? 0;
+}
+
+/** Sets the clock of some traces of a shard back, and runs its alarm after an eviction. */
+async function passDays(ref: ShardRef, days: number, traceIds?: string[]): Promise<void> {
+  const among = traceIds === undefined ? "" : "WHERE trace_id IN (SELECT value FROM json_each(?))";
+  await inShard(ref, (sql) =>
+    sql
+      .exec(
+        `UPDATE traces SET first_received_at = first_received_at - ${days * DAY_MS * 1000} ${among}`,
+        ...(traceIds === undefined ? [] : [JSON.stringify(traceIds)]),
+      )
+      .toArray(),
+  );
+  await evictDurableObject(shardStub(env.RUN_SHARDS, ref));
+  await runAlarms([ref]);
+}
+
+async function setTier(store: TestStore, tier: string): Promise<void> {
+  const id = await store.projectId();
+  await env.DB.prepare("UPDATE projects SET trace_tier = ? WHERE id = ?").bind(tier, id).run();
+  forgetProject(store.workspaceId, { id });
+}
+
+const ALL_TABLES = [
+  "runs",
+  "payloads",
+  "run_attributes",
+  "feedback",
+  "traces",
+  "trace_parts",
+  "foreign_children",
+  "outbox",
+  "garbage",
+];
+
+async function rowCounts(ref: ShardRef): Promise<Record<string, number>> {
+  const counts = await Promise.all(ALL_TABLES.map((table) => countIn(ref, table)));
+  return Object.fromEntries(ALL_TABLES.map((table, index) => [table, counts[index] ?? 0]));
+}
+
+describe("a shard whose traces have expired", () => {
+  test("goes with all that belongs to it", async ({ expect }) => {
+    const store = new TestStore();
+    const run = root({ start: NOON, inputs: { text: LARGE }, tags: ["a"] });
+    const below = child(run, { start: NOON, outputs: { text: LARGE } });
+    await store.send(
+      { kind: "post", body: run, attachments: { photo: "a photo" } },
+      { kind: "post", body: below },
+    );
+    await giveFeedback(store, { run_id: below.id, extend_trace_retention: false });
+    expect([(await store.objects()).length, await feedbackCount(store)]).toEqual([3, 1]);
+    const [shard] = await store.shards();
+    assert(shard !== undefined);
+
+    await passDays(shard, SHORT_DAYS - 1);
+    expect(await store.ids()).toHaveLength(2);
+    await passDays(shard, 1);
+    expect(await store.ids()).toEqual([]);
+    expect(await store.shards()).toEqual([]);
+    expect(await tablesIn(shard)).toEqual([]);
+    expect([await store.objects(), await feedbackCount(store)]).toEqual([[], 0]);
+    expect(await inShard(shard, (_, storage) => storage.getAlarm())).toBeNull();
+  });
+
+  test("begins anew when it gets a run again", async ({ expect }) => {
+    const store = new TestStore();
+    const [first, second] = [root({ start: NOON }), root({ start: NOON })];
+    await store.post(first);
+    const [shard] = await store.shards();
+    assert(shard !== undefined);
+    await passDays(shard, SHORT_DAYS);
+    await store.post(second);
+    expect(await store.ids()).toEqual([second.id]);
+    expect(await store.shards()).toEqual([shard]);
+    expect(await store.patch({ id: first.id, outputs: {} })).toMatchObject([{ status: 404 }]);
+    await store.patch(updateOf(first, { name: "again" }));
+    expect(await store.run(first.id)).toMatchObject({ name: "again", trace_tier: "shortlived" });
+  });
+});
+
+describe("traces of one shard", () => {
+  test("go each in its own time", async ({ expect }) => {
+    const store = new TestStore();
+    const runOf = (name: string) =>
+      root({
+        start: NOON,
+        name,
+        tags: [name],
+        inputs: { text: LARGE },
+        extra: { metadata: { name } },
+      });
+    const [due, young, praised] = [runOf("due"), runOf("young"), runOf("praised")];
+    await store.post(due, child(due, { start: NOON }), young, praised);
+    await giveFeedback(store, { run_id: praised.id });
+    await giveFeedback(store, { run_id: due.id, extend_trace_retention: false });
+    const [shard] = await store.shards();
+    assert(shard !== undefined);
+    await passDays(shard, SHORT_DAYS, [due.id, praised.id]);
+    expect(await store.ids()).toEqual([young.id, praised.id]);
+    expect(await rowCounts(shard)).toMatchObject({
+      runs: 2,
+      payloads: 6,
+      run_attributes: 4,
+      feedback: 1,
+      traces: 2,
+      garbage: 0,
+    });
+    expect([(await store.objects()).length, await feedbackCount(store)]).toEqual([2, 1]);
+    expect(await store.shards()).toEqual([shard]);
+
+    // Row numbers may be given again: nothing of the earlier runs must cling to them.
+    const next = root({ start: NOON });
+    await passDays(shard, SHORT_DAYS, [young.id]);
+    await evictDurableObject(shardStub(env.RUN_SHARDS, shard));
+    await store.post(next);
+    expect(await store.ids({ filter: 'has(tags, "young")' })).toEqual([]);
+    expect(await store.ids({ filter: 'eq(metadata_key, "name")' })).toEqual([praised.id]);
+
+    await passDays(shard, LONG_DAYS - SHORT_DAYS, [praised.id]);
+    expect(await store.ids()).toEqual([next.id]);
+    expect(await feedbackCount(store)).toBe(0);
+  });
+
+  test("of a long-lived project are kept as long as that", async ({ expect }) => {
+    const store = new TestStore();
+    const early = root({ start: NOON });
+    await store.post(early);
+    await setTier(store, "longlived");
+    const late = root({ start: NOON });
+    await store.post(late);
+    await store.patch(updateOf(early, { outputs: {} }));
+    expect(await store.run(early.id)).toMatchObject({ trace_tier: "shortlived" });
+    expect(await store.run(late.id)).toMatchObject({ trace_tier: "longlived" });
+    const [shard] = await store.shards();
+    assert(shard !== undefined);
+    await passDays(shard, SHORT_DAYS);
+    expect(await store.ids()).toEqual([late.id]);
+    await passDays(shard, LONG_DAYS - SHORT_DAYS);
+    expect(await store.shards()).toEqual([]);
+  });
+
+  test("are due by the alarm that is set when the first of them comes", async ({ expect }) => {
+    const store = new TestStore();
+    await setTier(store, "longlived");
+    await store.post(root({ start: NOON }));
+    const [shard] = await store.shards();
+    assert(shard !== undefined);
+    const alarm = async () =>
+      ((await inShard(shard, (_, storage) => storage.getAlarm())) ?? 0) - Date.now();
+    const isNear = (actual: number, days: number) => Math.abs(actual - days * DAY_MS) < 60_000;
+    expect(isNear(await alarm(), LONG_DAYS)).toBe(true);
+    await setTier(store, "shortlived");
+    await store.post(root({ start: NOON }));
+    expect(isNear(await alarm(), SHORT_DAYS)).toBe(true);
+    await setTier(store, "longlived");
+    await store.post(root({ start: NOON }));
+    expect(isNear(await alarm(), SHORT_DAYS)).toBe(true);
+  });
+
+  test("that are more than fit into one step all go", async ({ expect }) => {
+    const store = new TestStore();
+    await store.post(...Array.from({ length: 450 }, () => root({ start: NOON })));
+    const [shard] = await store.shards();
+    assert(shard !== undefined);
+    await passDays(shard, SHORT_DAYS);
+    await vi.waitUntil(async () => (await store.shards()).length === 0, { timeout: 5000 });
+    expect(await tablesIn(shard)).toEqual([]);
+  });
+});
+
+test("feedback goes with its trace though the database fails first", async ({ expect }) => {
+  const store = new TestStore();
+  const run = root({ start: NOON });
+  await store.post(run);
+  await giveFeedback(store, { run_id: run.id, extend_trace_retention: false });
+  const [shard] = await store.shards();
+  assert(shard !== undefined);
+  await env.DB.exec("ALTER TABLE feedback RENAME TO feedback_away");
+  await passDays(shard, SHORT_DAYS);
+  await env.DB.exec("ALTER TABLE feedback_away RENAME TO feedback");
+  expect([await feedbackCount(store), await store.ids()]).toEqual([1, [run.id]]);
+  // The alarm is set again, however often it fails.
+  await passDays(shard, 0);
+  expect([await feedbackCount(store), await store.ids()]).toEqual([0, []]);
+  expect(await store.shards()).toEqual([]);
+});
+
+describe("a deleted project", () => {
+  async function markDeleted(store: TestStore): Promise<string> {
+    const id = await store.projectId();
+    await markProjectsDeleted(env.DB, store.workspaceId, [id], Date.now());
+    forgetProject(store.workspaceId, { id });
+    return id;
+  }
+
+  test("goes with its shards, payloads, attachments and feedback", async ({ expect }) => {
+    const store = new TestStore();
+    const run = root({ start: NOON, inputs: { text: LARGE } });
+    const part = child(run, { start: new Date(NOON.getTime() + DAY_MS) });
+    await store.send(
+      { kind: "post", body: run, attachments: { photo: "a photo" } },
+      { kind: "post", body: part, attachments: { photo: "another" } },
+    );
+    await giveFeedback(store, { run_id: part.id });
+    await giveFeedback(store, { session_id: await store.projectId() });
+    await store.settle();
+    const shards = await store.shards();
+    expect(shards).toHaveLength(2);
+    const id = await markDeleted(store);
+    expect(await store.ids()).toEqual([]);
+    await sweepTracing(env, Date.now());
+    for (const shard of shards) expect(await tablesIn(shard)).toEqual([]);
+    expect(await store.objects()).toEqual([]);
+    expect(await feedbackCount(store)).toBe(0);
+    const tables = ["projects", "run_shards"];
+    for (const table of tables) {
+      const column = table === "projects" ? "id" : "project_id";
+      const left = await env.DB.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ?`)
+        .bind(id)
+        .all();
+      expect(left.results).toEqual([]);
+    }
+  });
+
+  test("gives its name at once to a new project, for the same runs too", async ({ expect }) => {
+    const store = new TestStore();
+    const run = root({ start: NOON, inputs: { a: 1 } });
+    await store.post(run);
+    const old = await markDeleted(store);
+    await store.post({ ...run, name: "again" });
+    const next = await store.projectId();
+    expect(next).not.toBe(old);
+    await sweepTracing(env, Date.now());
+    const found = await store.select();
+    expect(found.map(({ run, ref }) => [run.name, ref.projectId])).toEqual([["again", next]]);
+    await store.patch({ id: run.id, outputs: { b: 2 } });
+    expect(await store.run(run.id)).toMatchObject({ outputs_preview: '{"b":2}' });
+  });
+
+  test("takes no run with it that is sent while it is being deleted", async ({ expect }) => {
+    const store = new TestStore();
+    const days = [0, 1, 2].map((n) => new Date(NOON.getTime() + n * DAY_MS));
+    const large = () => days.map((start) => root({ start, inputs: { text: LARGE } }));
+    await store.post(...large(), ...large());
+    const old = await markDeleted(store);
+    const sent: string[] = [];
+    const sending = Array.from({ length: 12 }, async (_, index) => {
+      const runs = large();
+      await new Promise((resolve) => setTimeout(resolve, index * 4));
+      expect(await store.post(...runs)).toEqual([]);
+      sent.push(...runs.map(({ id }) => id));
+    });
+    await Promise.all([sweepTracing(env, Date.now()), ...sending]);
+    await sweepTracing(env, Date.now());
+    expect((await store.ids()).toSorted()).toEqual(sent.toSorted());
+    expect(new Set((await store.shards()).map(({ projectId }) => projectId))).toEqual(
+      new Set([await store.projectId()]),
+    );
+    expect(await store.projectId()).not.toBe(old);
+    expect(await store.objects()).toHaveLength(sent.length);
+  });
+});
