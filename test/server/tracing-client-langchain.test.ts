@@ -1,9 +1,10 @@
 import { RunCollectorCallbackHandler } from "@langchain/core/tracers/run_collector";
 import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
-import { AIMessageChunk, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import type { ChatResult } from "@langchain/core/outputs";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
-import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
+import { FakeChatModel } from "@langchain/core/utils/testing";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Client, Run } from "langsmith";
 import { getLangchainCallbacks } from "langsmith/langchain";
@@ -15,6 +16,15 @@ import { testWithServer } from "../support/server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
 const test = testWithServer();
+
+/** Says hello, and how many tokens that took. */
+class CountingModel extends FakeChatModel {
+  override _generate(): Promise<ChatResult> {
+    const usage_metadata = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
+    const message = Object.assign(new AIMessage("hello"), { usage_metadata });
+    return Promise.resolve({ generations: [{ text: "hello", message }] });
+  }
+}
 
 /** The members of a run that LangChain tells of, and that come back as they are. */
 type Told = Pick<
@@ -119,13 +129,7 @@ describe("LangChain's tracer leaves", () => {
     const { client } = await tracingWorkspace(server, "errors");
     const tracer = new LangChainTracer({ client, projectName: "errors" });
     const collector = new RunCollectorCallbackHandler();
-    const usage_metadata = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
-    const model = new FakeStreamingChatModel({
-      chunks: [
-        new AIMessageChunk({ content: "he" }),
-        new AIMessageChunk({ content: "llo", tool_call_chunks: [], usage_metadata }),
-      ],
-    });
+    const model = new CountingModel({});
     const search = tool(
       ({ query }: { query: string }) => {
         throw new RangeError(`nothing about ${query}`);
@@ -133,13 +137,7 @@ describe("LangChain's tracer leaves", () => {
       { name: "search", description: "Finds nothing", schema: z.object({ query: z.string() }) },
     );
     const graph = new StateGraph(MessagesAnnotation)
-      .addNode("model", async ({ messages }) => {
-        let whole: AIMessageChunk | undefined;
-        for await (const chunk of await model.stream(messages)) {
-          whole = whole === undefined ? chunk : whole.concat(chunk);
-        }
-        return { messages: whole === undefined ? [] : [whole] };
-      })
+      .addNode("model", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addNode("tools", async () => {
         await search.invoke({ query: "tea" });
         return {};
@@ -157,12 +155,16 @@ describe("LangChain's tracer leaves", () => {
     const runs = await collect(client.listRuns({ projectName: "errors", order: "asc" }));
     const byName = new Map(runs.map((run) => [run.name, run]));
     const status = (name: string) => byName.get(name)?.status;
-    expect(["LangGraph", "model", "FakeStreamingChatModel", "tools", "search"].map(status)).toEqual(
-      ["error", "success", "success", "error", "error"],
-    );
+    expect(["LangGraph", "model", "CountingModel", "tools", "search"].map(status)).toEqual([
+      "error",
+      "success",
+      "success",
+      "error",
+      "error",
+    ]);
     expect(byName.get("search")).toMatchObject({ run_type: "tool" });
     expect(byName.get("search")?.error).toContain("RangeError: nothing about tea");
-    for (const name of ["FakeStreamingChatModel", "model", "LangGraph"]) {
+    for (const name of ["CountingModel", "model", "LangGraph"]) {
       expect(byName.get(name)).toMatchObject({
         prompt_tokens: 7,
         completion_tokens: 3,

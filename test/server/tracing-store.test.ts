@@ -43,9 +43,22 @@ async function readRun(workspace: IngestWorkspace, id: string): Promise<Json> {
   return ask(workspace, "GET", `/runs/${id}`);
 }
 
+/** A run of which there is one, with some members. */
+async function selected(workspace: IngestWorkspace, id: string, select: string[]): Promise<Json> {
+  const { runs } = await query(workspace, { id: [id], select });
+  const [run] = runs;
+  if (run === undefined || runs.length > 1) throw new Error(`${runs.length} runs ${id}`);
+  return run;
+}
+
+/** Of a payload that is kept apart. */
+function linkOf(urls: unknown): string {
+  return (urls as { ROOT: { presigned_url: string } }).ROOT.presigned_url;
+}
+
 async function projectId(workspace: IngestWorkspace, name: string): Promise<string> {
   const [project] = await ask<{ id: string }[]>(workspace, "GET", `/sessions?name=${name}`);
-  return String(project?.id);
+  return project?.id ?? "";
 }
 
 describe("single runs", () => {
@@ -233,7 +246,7 @@ describe("what is selected of a run", () => {
     const theirs = await ingestWorkspace(server, "stranger");
     const { top, below, project } = everything;
     const feedback = await ask<{ id: string }[]>(everything, "GET", `/feedback?run=${top.id}`);
-    const known: Ids = { run: top.id, project, feedback: String(feedback[0]?.id) };
+    const known: Ids = { run: top.id, project, feedback: feedback[0]?.id ?? "" };
     const unknown: Ids = {
       run: crypto.randomUUID(),
       project: crypto.randomUUID(),
@@ -362,16 +375,15 @@ describe("payloads", () => {
         expect(JSON.stringify(run["inputs"])).toHaveLength(chars);
         await workspace.batch({ post: [run] });
         const select = ["inputs", "outputs_or_signed_url"];
-        const [found] = (await query(workspace, { id: [run.id], select })).runs;
-        expect((found?.["inputs"] as Json)["text"] === text).toBe(true);
+        const found = await selected(workspace, run.id, select);
+        expect(JSON.stringify(found["inputs"]) === wrap(text)).toBe(true);
         if (!isApart) {
-          expect(found?.["outputs_s3_urls"]).toBeNull();
-          expect((found?.["outputs"] as Json)["text"] === text).toBe(true);
+          expect(found["outputs_s3_urls"]).toBeNull();
+          expect(JSON.stringify(found["outputs"]) === wrap(text)).toBe(true);
           continue;
         }
         expect(found).not.toHaveProperty("outputs");
-        const urls = found?.["outputs_s3_urls"] as { ROOT: { presigned_url: string } };
-        const response = await fetch(urls.ROOT.presigned_url);
+        const response = await fetch(linkOf(found["outputs_s3_urls"]));
         expect(response.headers.get("content-type")).toBe("application/json");
         expect((await response.text()) === wrap(text)).toBe(true);
       }
@@ -544,7 +556,7 @@ describe("amounts and statistics", () => {
         group_key: "a",
         count: 2,
         total_tokens: 3,
-        total_cost: "0.5",
+        total_cost: 0.5,
         min_start_time: "2026-03-01T23:55:00.000000Z",
         max_start_time: "2026-03-02T00:05:00.000000Z",
         latency_p50: 1,
@@ -575,16 +587,15 @@ describe("traces that are kept for two seconds", () => {
       ask(workspace, "POST", "/feedback", { run_id, key: "k", score: 1, ...more });
     await feedback(praised.id);
     await feedback(short.id, { extend_trace_retention: false });
-    const select = ["inputs_s3_urls"];
-    const [found] = (await query(workspace, { id: [short.id], select })).runs;
-    const { ROOT } = found?.["inputs_s3_urls"] as { ROOT: { presigned_url: string } };
-    expect((await fetch(ROOT.presigned_url)).status).toBe(200);
+    const found = await selected(workspace, short.id, ["inputs_s3_urls"]);
+    const link = linkOf(found["inputs_s3_urls"]);
+    expect((await fetch(link)).status).toBe(200);
     await vi.waitUntil(async () => (await status(workspace, "GET", `/runs/${short.id}`)) === 404, {
       timeout: 8000,
       interval: 100,
     });
-    await vi.waitUntil(async () => (await fetch(ROOT.presigned_url)).status === 404);
-    const ids = (await query(workspace, { select: ["id"] })).runs.map(({ id }) => id);
+    await vi.waitUntil(async () => (await fetch(link)).status === 404);
+    const ids = (await query(workspace, { select: ["id"] })).runs.map(({ id }) => String(id));
     expect(ids.toSorted()).toEqual([praised.id, long.id].toSorted());
     const left = await ask<{ run_id: string }[]>(workspace, "GET", `/feedback?key=k`);
     expect(left.map(({ run_id }) => run_id)).toEqual([praised.id]);

@@ -104,6 +104,8 @@ function attributeIds(family: Family, tests: readonly MemberTest[]): Sql | null 
   if (!isNamed || members.size !== tests.length) return null;
   if (members.size !== (family === "tag" ? 1 : 2)) return null;
   const conditions = tests.map(({ member, test }) => testSql(`attribute.${member}`, test));
+  // A tag is a key; naming its value as well takes the whole index.
+  if (family === "tag") conditions.push(sql("attribute.value = ''"));
   return sql(
     `SELECT attribute.attribute_id FROM attributes AS attribute
      WHERE attribute.kind = '${family}' AND ${conditions.map(({ text }) => text).join(" AND ")}`,
