@@ -1,9 +1,19 @@
 import { describe, vi } from "vitest";
 import { RUN_SELECT, type RunSelect } from "../../src/tracing/runs/run-select.ts";
-import { ingestWorkspace, type IngestWorkspace } from "../support/ingest.ts";
+import { ingestWorkspace } from "../support/ingest.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
+import {
+  ask,
+  type Json,
+  linkOf,
+  type Page,
+  projectId,
+  query,
+  readRun,
+  selected,
+  status,
+} from "../support/stored-runs.ts";
 import { type RunData, runData, segment } from "../support/trace-data.ts";
-import { UUID } from "../support/uuid.ts";
 
 const test = testWithServer();
 const testWithShortLife = testWithServer({
@@ -13,53 +23,6 @@ const testWithShortLife = testWithServer({
 
 const NOON = new Date("2026-03-01T12:00:00Z");
 const MIDNIGHT = new Date("2026-03-02T00:00:00Z");
-
-type Json = Record<string, unknown>;
-
-/** A request that has to succeed, and its answer. */
-async function ask<T = Json>(
-  { api }: IngestWorkspace,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<T> {
-  const response = await api(method, path, body);
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return JSON.parse(text) as T;
-}
-
-async function status(workspace: IngestWorkspace, ...request: [string, string, unknown?]) {
-  return (await workspace.api(...request)).status;
-}
-
-type Page = { runs: Json[]; cursors: { next: string | null } };
-
-function query(workspace: IngestWorkspace, body: object): Promise<Page> {
-  return ask<Page>(workspace, "POST", "/runs/query", body);
-}
-
-async function readRun(workspace: IngestWorkspace, id: string): Promise<Json> {
-  return ask(workspace, "GET", `/runs/${id}`);
-}
-
-/** A run of which there is one, with some members. */
-async function selected(workspace: IngestWorkspace, id: string, select: string[]): Promise<Json> {
-  const { runs } = await query(workspace, { id: [id], select });
-  const [run] = runs;
-  if (run === undefined || runs.length > 1) throw new Error(`${runs.length} runs ${id}`);
-  return run;
-}
-
-/** Of a payload that is kept apart. */
-function linkOf(urls: unknown): string {
-  return (urls as { ROOT: { presigned_url: string } }).ROOT.presigned_url;
-}
-
-async function projectId(workspace: IngestWorkspace, name: string): Promise<string> {
-  const [project] = await ask<{ id: string }[]>(workspace, "GET", `/sessions?name=${name}`);
-  return project?.id ?? "";
-}
 
 describe("single runs", () => {
   const SINGLE = { name: "single", run_type: "chain", session_name: "p" };
@@ -241,119 +204,62 @@ describe("what is selected of a run", () => {
     const { runs } = await query(everything, { id: [below.id], select: ["inputs", "outputs"] });
     expect(runs).toMatchObject([{ inputs: {}, outputs: null, status: "pending" }]);
   });
+});
 
-  testOfEverything("is not what belongs to others", async ({ server, everything, expect }) => {
-    const theirs = await ingestWorkspace(server, "stranger");
-    const { top, below, project } = everything;
-    const feedback = await ask<{ id: string }[]>(everything, "GET", `/feedback?run=${top.id}`);
-    const known: Ids = { run: top.id, project, feedback: feedback[0]?.id ?? "" };
-    const unknown: Ids = {
-      run: crypto.randomUUID(),
-      project: crypto.randomUUID(),
-      feedback: crypto.randomUUID(),
-    };
-    for (const [index, [method, path]] of requests(known).entries()) {
-      const asked = async (ids: Ids) => {
-        const [, target, body] = requests(ids)[index] ?? ["", "", undefined];
-        return masked(server, theirs, method, target, body);
-      };
-      const answer = await asked(known);
-      expect([method, path, answer]).toEqual([method, path, await asked(unknown)]);
-      expect([method, path, answer.text]).not.toEqual([
-        method,
-        path,
-        expect.stringContaining("broken"),
-      ]);
+describe("pages", () => {
+  test("of runs that all start at one time lead to every run once", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "pages");
+    const runs = Array.from({ length: 130 }, (_, index) =>
+      runData(index % 2 === 0 ? "even" : "odd", { start: NOON }),
+    );
+    await workspace.batch({ post: runs });
+    const ids = runs.map(({ id }) => id).toSorted();
+    for (const [order, limit, sizes] of [
+      ["asc", undefined, [100, 30]],
+      ["desc", 1000, [100, 30]],
+      ["desc", 65, [65, 65]],
+      ["asc", 64, [64, 64, 2]],
+    ] as const) {
+      const pages: unknown[][] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Page = await query(workspace, { order, limit, cursor, select: ["id"] });
+        pages.push(page.runs.map(({ id }) => id));
+        cursor = page.cursors.next;
+      } while (cursor !== null);
+      expect(pages.map(({ length }) => length)).toEqual(sizes);
+      expect(pages.flat()).toEqual(order === "asc" ? ids : ids.toReversed());
     }
-    expect((await query(everything, { trace: top.id })).runs).toHaveLength(2);
-    expect(await readRun(everything, top.id)).toMatchObject({
-      name: "a run",
-      feedback_stats: { k: { n: 1, avg: 0.5 } },
-      share_token: everything.share["share_token"],
-    });
-    expect(await readRun(everything, below.id)).toMatchObject({ parent_run_id: top.id });
-    expect(await projectId(everything, "p")).toBe(project);
+    for (const body of [{ limit: 0 }, { limit: -1 }, { limit: 1.5 }, { cursor: "nonsense" }]) {
+      expect([body, await status(workspace, "POST", "/runs/query", body)]).toEqual([body, 422]);
+    }
   });
 });
 
-type Ids = { run: string; project: string; feedback: string };
-
-/** Every route that takes an id, by the path or by the body. */
-function requests({ run, project, feedback }: Ids): [string, string, unknown?][] {
-  const v1 = "/api/v1";
-  const v2 = "/api/v2";
-  const child = { id: crypto.randomUUID(), name: "c", run_type: "tool", start_time: 0 };
-  const window = { min_start_time: "2026-01-01T00:00:00Z", max_start_time: "2026-12-31T00:00:00Z" };
-  const times = "start_time=2026-03-01T12:00:00Z";
-  return [
-    ["GET", `${v1}/runs/${run}`],
-    ["GET", `${v1}/runs/${run}?session_id=${project}`],
-    ["PATCH", `${v1}/runs/${run}`, { name: "mine" }],
-    ["PATCH", `${v1}/runs/${run}`, { name: "mine", session_id: project }],
-    ["POST", `${v1}/runs`, { ...child, parent_run_id: run }],
-    ["POST", `${v1}/runs`, { ...child, session_id: project }],
-    ["GET", `${v1}/runs/${run}/share`],
-    ["PUT", `${v1}/runs/${run}/share`, {}],
-    ["DELETE", `${v1}/runs/${run}/share`],
-    ["POST", `${v1}/runs/delete`, { session_id: project, trace_ids: [run] }],
-    ["POST", `${v1}/runs/delete/traces`, { session_id: project, trace_ids: [run] }],
-    ...[{ id: [run] }, { trace: run }, { parent_run: run }, { session: [project] }].flatMap(
-      (body): [string, string, unknown][] => [
-        ["POST", `${v1}/runs/query`, body],
-        ["POST", `${v1}/runs/stats`, body],
-      ],
-    ),
-    ["POST", `${v1}/runs/query`, { filter: `eq(trace_id, "${run}")` }],
-    ["POST", `${v1}/runs/group`, { session_id: project, group_by: "conversation" }],
-    ["POST", `${v1}/runs/group/stats`, { session_id: project, group_by: "conversation" }],
-    ["GET", `${v1}/runs/threads/t?session_id=${project}`],
-    ["GET", `${v1}/sessions/${project}`],
-    ["GET", `${v1}/sessions/${project}?include_stats=true`],
-    ["GET", `${v1}/sessions?id=${project}`],
-    ["GET", `${v1}/sessions/${project}/metadata`],
-    ["PATCH", `${v1}/sessions/${project}`, { description: "mine" }],
-    ["DELETE", `${v1}/sessions/${project}`],
-    ["DELETE", `${v1}/sessions?session_ids=${project}`],
-    ["GET", `${v1}/feedback/${feedback}`],
-    ["PATCH", `${v1}/feedback/${feedback}`, { score: 0 }],
-    ["DELETE", `${v1}/feedback/${feedback}`],
-    ["GET", `${v1}/feedback?run=${run}`],
-    ["GET", `${v1}/feedback?session=${project}`],
-    ["GET", `${v1}/feedback/tokens?run_id=${run}`],
-    ["POST", `${v1}/feedback`, { run_id: run, key: "mine", score: 0 }],
-    ["POST", `${v1}/feedback`, { session_id: project, key: "mine", score: 0 }],
-    ["POST", `${v1}/feedback/tokens`, { run_id: run, feedback_key: "mine" }],
-    ["POST", `${v2}/runs/query`, { project_ids: [project], ...window }],
-    ["GET", `${v2}/runs/${run}?project_id=${project}&${times}`],
-    ["GET", `${v2}/runs/${run}/url?project_id=${project}`],
-    ["POST", `${v2}/runs/${run}/share`, { project_id: project }],
-    ["DELETE", `${v2}/runs/${run}/share`],
-    ["GET", `${v2}/traces/${run}/runs?project_id=${project}`],
-    ["POST", `${v2}/traces/query`, { project_id: project, ...window }],
-    ["POST", `${v2}/threads/query`, { project_id: project, ...window }],
-    ["GET", `${v2}/threads/t/traces?project_id=${project}`],
-    ["GET", `${v2}/threads/t/stats?project_id=${project}`],
-  ];
-}
-
-/** An answer with all ids, times and tokens in it made equal. */
-async function masked(
-  server: TestServer,
-  { apiKey }: IngestWorkspace,
-  method: string,
-  path: string,
-  body: unknown,
-): Promise<{ status: number; text: string }> {
-  const response = await server.fetch(path, {
-    method,
-    headers: { "x-api-key": apiKey, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+test("deleted traces are gone with their payloads and feedback", async ({ server, expect }) => {
+  const workspace = await ingestWorkspace(server, "gone");
+  const [top, other] = [runData("p", { start: NOON }), runData("p", { start: NOON })];
+  const below = runData("p", {
+    parent: top,
+    start: MIDNIGHT,
+    inputs: { text: "x".repeat(70_000) },
   });
-  const text = (await response.text())
-    .replaceAll(new RegExp(UUID.source.slice(1, -1), "g"), "<id>")
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, "<time>");
-  return { status: response.status, text };
-}
+  await workspace.batch({ post: [top, below, other] });
+  for (const { id } of [below, other]) {
+    await ask(workspace, "POST", "/feedback", { run_id: id, key: "k", score: 1 });
+  }
+  const link = linkOf((await selected(workspace, below.id, ["inputs_s3_urls"]))["inputs_s3_urls"]);
+  const body = { session_id: await projectId(workspace, "p"), trace_ids: [top.id] };
+  await ask(workspace, "POST", "/runs/delete", body);
+  const { runs } = await query(workspace, { select: ["id"] });
+  expect(runs.map(({ id }) => id)).toEqual([other.id]);
+  expect(await status(workspace, "GET", `/runs/${below.id}`)).toBe(404);
+  expect((await fetch(link)).status).toBe(404);
+  const left = await ask<{ run_id: string }[]>(workspace, "GET", "/feedback?key=k");
+  expect(left.map(({ run_id }) => run_id)).toEqual([other.id]);
+  // A trace that is not there is as good as deleted.
+  await ask(workspace, "POST", "/runs/delete/traces", body);
+});
 
 describe("payloads", () => {
   const wrap = (text: string) => JSON.stringify({ text });

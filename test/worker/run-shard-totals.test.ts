@@ -277,6 +277,30 @@ describe("the amounts of a run", () => {
     expect(await store.run(run.id)).toMatchObject({ total_cost: 2 * PICODOLLARS, total_tokens: 5 });
   });
 
+  test.for([
+    ["on one day", NOON],
+    ["on two days", new Date(NOON.getTime() + DAY_MS)],
+  ] as const)(
+    "stay what they are below runs that are each other's parents, %s",
+    async ([, start], { expect }) => {
+      const store = new TestStore();
+      const [left, right] = [root({ start: NOON }), root({ start })];
+      const outputs = { usage_metadata: { input_tokens: 1e12 } };
+      const below = (run: RunData, parent: RunData) => ({
+        ...child(parent, { id: run.id, start: new Date(run.start_time), run_type: "tool" }),
+        outputs,
+      });
+      const alone = root({ start: NOON, run_type: "tool" });
+      const order = `${alone.dotted_order}.${alone.dotted_order}`;
+      await store.post({ ...alone, parent_run_id: alone.id, dotted_order: order, outputs });
+      for (const _ of [1, 2, 3]) await store.post(below(left, right), below(right, left));
+      await store.settle();
+      const tokens = (await store.select()).map(({ run }) => run.total_tokens);
+      expect(tokens).toHaveLength(3);
+      for (const count of tokens) expect([1e12, 2e12]).toContain(count);
+    },
+  );
+
   test("stop at the largest exact number", async ({ expect }) => {
     const store = new TestStore();
     const parent = root({ start: NOON });

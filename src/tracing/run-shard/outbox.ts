@@ -5,7 +5,13 @@ import type { AmountColumns } from "./amounts.ts";
  * newest state of its subject, so that telling it twice, or an older one late, does no harm.
  */
 export type ShardMessage =
-  | { kind: "child"; runId: string; parentRunId: string; totals: AmountColumns }
+  | {
+      kind: "child";
+      runId: string;
+      parentRunId: string;
+      orderLength: number;
+      totals: AmountColumns;
+    }
   | { kind: "part"; traceId: string; day: number }
   | { kind: "tier"; traceId: string };
 

@@ -13,14 +13,22 @@ import type { RunRow } from "./run-row.ts";
 export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
 
 /** The run whose totals must be told to the shard of its parent's day. */
-export type ForeignChild = { day: number; runId: string; parentRunId: string };
+export type ForeignChild = {
+  day: number;
+  runId: string;
+  parentRunId: string;
+  /** Of its dotted order: the deeper the run, the longer. */
+  orderLength: number;
+};
 
 const AMOUNTS = AMOUNT_COLUMNS.join(", ");
 
 const NODE_COLUMNS = `id, parent_run_id, dotted_order, run_type, own_amounts, ${AMOUNTS}`;
 
+/** Of runs that are said to be each other's parents, none that is not deeper counts as a child. */
 const SELECT_CHILDREN = `SELECT ${AMOUNTS} FROM runs
-  WHERE parent_run_id = ? AND (total_tokens > 0 OR total_cost IS NOT NULL)`;
+  WHERE parent_run_id = ? AND (total_tokens > 0 OR total_cost IS NOT NULL)
+    AND length(dotted_order) > (SELECT length(dotted_order) FROM runs WHERE id = ?)`;
 
 const UPDATE_AMOUNTS = `UPDATE runs
   SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
@@ -57,7 +65,8 @@ export function rollUp(
     if (run.parent_run_id === null) return null;
     const day = daysOf(run.dotted_order).at(-2);
     if (day === undefined || day === shardDay) return run.parent_run_id;
-    foreign.push({ day, runId: run.id, parentRunId: run.parent_run_id });
+    const { id: runId, parent_run_id: parentRunId, dotted_order } = run;
+    foreign.push({ day, runId, parentRunId, orderLength: dotted_order.length });
     return null;
   };
   for (const run of changed) {
@@ -96,6 +105,20 @@ export function withCountedChildren(sql: SqlStorage, runIds: readonly string[]):
     .map(({ id }) => id);
 }
 
+/** Whether a run of another day may be a child of the parent, as far as that is known here. */
+export function mayBeChild(
+  sql: SqlStorage,
+  { parentRunId, orderLength }: Pick<ForeignChild, "parentRunId" | "orderLength">,
+): boolean {
+  const [parent] = sql
+    .exec<{ length: number }>(
+      "SELECT length(dotted_order) AS length FROM runs WHERE id = ?",
+      parentRunId,
+    )
+    .toArray();
+  return parent === undefined || parent.length < orderLength;
+}
+
 /** What a message to the parent's day says. */
 export function readTotals(sql: SqlStorage, runId: string): AmountColumns {
   const [row] = sql
@@ -114,7 +137,7 @@ function readNodes(sql: SqlStorage, ids: string[]): Node[] {
 }
 
 export function childrenOf(sql: SqlStorage, id: string): AmountColumns[] {
-  const here = sql.exec<AmountColumns>(SELECT_CHILDREN, id).toArray();
+  const here = sql.exec<AmountColumns>(SELECT_CHILDREN, id, id).toArray();
   const elsewhere = sql
     .exec<{ totals: string }>("SELECT totals FROM foreign_children WHERE parent_run_id = ?", id)
     .toArray()

@@ -17,7 +17,7 @@ import { rareAttribute } from "./rare-attribute.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
-import { type ForeignChild, readTotals, rollUp } from "./roll-up.ts";
+import { type ForeignChild, mayBeChild, readTotals, rollUp } from "./roll-up.ts";
 import { type PageQuery, readPage, type RunPage } from "./run-page.ts";
 import type { ShardFeedback } from "./shard-feedback.ts";
 import { type ShardRef, shardStub } from "./shard-ref.ts";
@@ -277,14 +277,15 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   #tellParents(children: readonly ForeignChild[]): void {
-    for (const { day, runId, parentRunId } of children) {
-      const totals = readTotals(this.#sql, runId);
-      this.#outbox.add(day, { kind: "child", runId, parentRunId, totals });
+    for (const { day, ...child } of children) {
+      const totals = readTotals(this.#sql, child.runId);
+      this.#outbox.add(day, { kind: "child", ...child, totals });
     }
   }
 
   #apply(ref: ShardRef, message: ShardMessage): void {
     if (message.kind === "child") {
+      if (!mayBeChild(this.#sql, message)) return;
       this.#sql.exec(
         `INSERT OR REPLACE INTO foreign_children (run_id, parent_run_id, totals) VALUES (?, ?, ?)`,
         message.runId,

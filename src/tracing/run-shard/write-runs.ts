@@ -171,6 +171,10 @@ function savePayloads(sql: SqlStorage, runs: readonly PendingRun[]): void {
        WHERE object IS NOT NULL AND key IN (SELECT value FROM json_each(?))`,
       JSON.stringify(replaced),
     );
+    sql.exec(
+      "DELETE FROM payloads WHERE key IN (SELECT value FROM json_each(?))",
+      JSON.stringify(replaced),
+    );
   }
   for (const object of runs.flatMap(({ dropped }) => dropped)) {
     sql.exec("INSERT OR IGNORE INTO garbage (object) VALUES (?)", object);
@@ -194,7 +198,8 @@ const FULL_INSERT = insertPayloadsSql(PAYLOAD_ROWS_PER_STATEMENT);
 
 function insertPayloadsSql(rows: number): string {
   const values = Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ");
-  return `INSERT OR REPLACE INTO payloads (key, body, object, bytes) VALUES ${values}`;
+  // OR FAIL: to be able to undo just this statement, SQLite would copy pages to a temporary file.
+  return `INSERT OR FAIL INTO payloads (key, body, object, bytes) VALUES ${values}`;
 }
 
 /** Sets the row's list of attributes; what that changes is entered when all rows are there. */

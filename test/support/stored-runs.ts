@@ -1,0 +1,52 @@
+import type { TracingWorkspace } from "./tracing.ts";
+
+export type Json = Record<string, unknown>;
+
+/** A request that has to succeed, and its answer. */
+export async function ask<T = Json>(
+  { api }: TracingWorkspace,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await api(method, path, body);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
+export async function status(workspace: TracingWorkspace, ...request: [string, string, unknown?]) {
+  return (await workspace.api(...request)).status;
+}
+
+export type Page = { runs: Json[]; cursors: { next: string | null } };
+
+export function query(workspace: TracingWorkspace, body: object): Promise<Page> {
+  return ask<Page>(workspace, "POST", "/runs/query", body);
+}
+
+export async function readRun(workspace: TracingWorkspace, id: string): Promise<Json> {
+  return ask(workspace, "GET", `/runs/${id}`);
+}
+
+/** A run of which there is one, with some members. */
+export async function selected(
+  workspace: TracingWorkspace,
+  id: string,
+  select: string[],
+): Promise<Json> {
+  const { runs } = await query(workspace, { id: [id], select });
+  const [run] = runs;
+  if (run === undefined || runs.length > 1) throw new Error(`${runs.length} runs ${id}`);
+  return run;
+}
+
+/** Of a payload that is kept apart. */
+export function linkOf(urls: unknown): string {
+  return (urls as { ROOT: { presigned_url: string } }).ROOT.presigned_url;
+}
+
+export async function projectId(workspace: TracingWorkspace, name: string): Promise<string> {
+  const [project] = await ask<{ id: string }[]>(workspace, "GET", `/sessions?name=${name}`);
+  return project?.id ?? "";
+}

@@ -1,0 +1,34 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, inject, test } from "vitest";
+import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
+import { shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { root, TestStore } from "./run-shard-support.ts";
+import { migrateIndex } from "./support.ts";
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+/** More than SQLite takes here; such payloads are in R2 before they come to a shard. */
+const TOO_LARGE = JSON.stringify("x".repeat(3_000_000));
+
+test("of a request that fails in the middle nothing stays", async ({ expect }) => {
+  const store = new TestStore();
+  const start = new Date("2026-03-01T12:00:00Z");
+  const ref = await store.shardOn(start);
+  const [good, bad] = [root({ start }), root({ start })].map((run) =>
+    readRun("post", run, { identity: "required" }),
+  );
+  if (good === undefined || bad === undefined) throw new Error("there are two runs");
+  const tooLarge = { ...bad, payloads: { inputs: { json: TOO_LARGE } } };
+  const write = (...runs: (typeof good)[]) =>
+    shardStub(env.RUN_SHARDS, ref).write(ref, runs, "shortlived");
+
+  await write(good);
+  const other = { ...good, id: crypto.randomUUID() };
+  await expect(write(other, tooLarge)).rejects.toThrow();
+  const page = await shardStub(env.RUN_SHARDS, ref).page(
+    {},
+    { order: "asc", after: null, limit: 10, maxBytes: 1, payloads: [] },
+  );
+  expect(page.runs.map(({ id }) => id)).toEqual([good.id]);
+  expect(await write(bad)).toMatchObject({ projectGone: false, unknown: [] });
+});
