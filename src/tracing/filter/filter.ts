@@ -2,7 +2,7 @@ import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { FilterError, type FilterScope } from "./filter-error.ts";
 import type { Filter } from "./filter-tree.ts";
 import { parseTree } from "./parse.ts";
-import { attributesOf, runCondition } from "./run-condition.ts";
+import { attributesOf, readsLeaves, runCondition } from "./run-condition.ts";
 
 export { FilterError, type FilterScope } from "./filter-error.ts";
 export type { Filter } from "./filter-tree.ts";
@@ -75,6 +75,11 @@ export function compileScopes(
  */
 export function attributeQueries(filter: string): Sql[] {
   return attributesOf(parseTree(filter));
+}
+
+/** Whether inputs or outputs have to be read to tell if a run matches. Throws a FilterError. */
+export function readsTexts(filter: string): boolean {
+  return readsLeaves(parseTree(filter));
 }
 
 /**

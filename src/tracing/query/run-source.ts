@@ -54,18 +54,18 @@ export class RunSource {
 
   /** Reads at most `limit` runs when none is left in the buffer. */
   async fill(limit: number): Promise<void> {
-    if (this.head !== undefined || this.#ended) return;
     const { selection, order, payloads } = this.#query;
-    const page = await shardStub(this.#namespace, this.ref).page(
-      selection,
-      { order, after: this.#after, limit, maxBytes: MAX_PAGE_BYTES, payloads },
-      this.#known,
-    );
-    this.#buffer = page.runs;
-    this.#next = 0;
-    this.#ended = !page.more;
-    const last = this.#buffer.at(-1);
-    if (last !== undefined) this.#after = { startTime: last.start_time, id: last.id };
+    while (this.head === undefined && !this.#ended) {
+      const page = await shardStub(this.#namespace, this.ref).page(
+        selection,
+        { order, after: this.#after, limit, maxBytes: MAX_PAGE_BYTES, payloads },
+        this.#known,
+      );
+      this.#buffer = page.runs;
+      this.#next = 0;
+      this.#after = page.next;
+      this.#ended = page.next === null;
+    }
   }
 }
 

@@ -25,50 +25,87 @@ export type RunRecord = RunRow & {
   payloads: Partial<Record<PayloadField, Payload>>;
 };
 
-export type RunPage = { runs: RunRecord[]; more: boolean };
+/** `next` is where to go on, behind the last run that was looked at; null when all were. */
+export type RunPage = { runs: RunRecord[]; next: RunPosition | null };
 
 type PayloadRow = { key: number; body: string | null; object: string | null; bytes: number | null };
 
 const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
 
-/** Reads runs for which the condition on `r` holds; with `rows`, only those among them. */
+export type PagePlan = {
+  /** When given, only these rows are looked at. */
+  rows: Sql | null;
+  /** How many runs may be looked at; the page may end before it is full. */
+  scan: number | null;
+};
+
+/** Reads runs for which the condition on `r` holds. */
 export function readPage(
   storage: SqlStorage,
   condition: Sql,
   query: PageQuery,
-  rows: Sql | null = null,
+  { rows, scan }: PagePlan,
 ): RunPage {
   const { order, after, limit } = query;
   const descending = order === "desc";
-  const compare = descending ? "<" : ">";
   const direction = descending ? "DESC" : "ASC";
-  const position =
-    after === null
-      ? { text: "1", params: [] }
-      : { text: `(r.start_time, r.id) ${compare} (?, ?)`, params: [after.startTime, after.id] };
+  const position = beyond(after, descending ? "<" : ">");
+  const scanEnd = scan === null ? null : findScanEnd(storage, query, scan);
+  const end = beyond(scanEnd, descending ? ">=" : "<=");
   const cursor = storage.exec<Omit<RunRecord, "payloads">>(
     `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
      FROM runs r JOIN traces t ON t.trace_id = r.trace_id
      WHERE ${rows === null ? "1" : `r.seq IN (${rows.text})`} AND ${condition.text}
-       AND ${position.text}
+       AND ${position.text} AND ${end.text}
      -- The plus keeps SQLite from going through the index in this order.
      ORDER BY ${rows === null ? "" : "+"}r.start_time ${direction}, r.id ${direction} LIMIT ?`,
     ...(rows?.params ?? []),
     ...condition.params,
     ...position.params,
+    ...end.params,
     limit + 1,
   );
   const runs: RunRecord[] = [];
   let bytes = 0;
   for (const row of cursor) {
-    if (runs.length === limit || bytes > query.maxBytes) return { runs, more: true };
+    const last = runs.at(-1);
+    if (last !== undefined && (runs.length === limit || bytes > query.maxBytes)) {
+      return { runs, next: { startTime: last.start_time, id: last.id } };
+    }
     const payloads = readPayloads(storage, row.seq, query.payloads);
     for (const payload of Object.values(payloads)) {
       if ("json" in payload) bytes += payload.json.length;
     }
     runs.push({ ...row, payloads });
   }
-  return { runs, more: false };
+  return { runs, next: scanEnd };
+}
+
+function beyond(position: RunPosition | null, compare: string): Sql {
+  if (position === null) return { text: "1", params: [] };
+  return {
+    text: `(r.start_time, r.id) ${compare} (?, ?)`,
+    params: [position.startTime, position.id],
+  };
+}
+
+/** The last run of the next `scan` ones; null when there are fewer. */
+function findScanEnd(
+  storage: SqlStorage,
+  { order, after }: PageQuery,
+  scan: number,
+): RunPosition | null {
+  const direction = order === "desc" ? "DESC" : "ASC";
+  const { text, params } = beyond(after, order === "desc" ? "<" : ">");
+  const [row] = storage
+    .exec<{ start_time: number; id: string }>(
+      `SELECT r.start_time, r.id FROM runs r WHERE ${text}
+       ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT 1 OFFSET ?`,
+      ...params,
+      scan - 1,
+    )
+    .toArray();
+  return row === undefined ? null : { startTime: row.start_time, id: row.id };
 }
 
 function readPayloads(

@@ -7,7 +7,7 @@ import { log } from "../../lib/log.ts";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
 import { daysOf } from "../dotted-order.ts";
-import { attributeQueries } from "../filter/filter.ts";
+import { attributeQueries, readsTexts } from "../filter/filter.ts";
 import { type KnownTraces, type RunSelection, selectionSql } from "../query/selection.ts";
 import type { RunWrite } from "../run-write.ts";
 import { loadPrices } from "../usage/price-cache.ts";
@@ -32,6 +32,8 @@ const RETRY_MS = 5_000;
 const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
 const GARBAGE_PER_STEP = 1000;
+/** Of how many runs the texts are read before other requests have their turn: some 0.2 s. */
+const TEXTS_AT_ONCE = 10_000;
 
 export type WriteResult = {
   /** Nothing was stored. */
@@ -107,7 +109,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Messages of another day's shard of the same traces. */
   async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
-    await this.#destroying;
+    while (this.#destroying !== null) await this.#destroying;
     this.#transaction(() => {
       this.#open(ref);
       for (const message of messages) this.#apply(ref, message);
@@ -148,10 +150,11 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Runs of the selection in order of their start. */
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
-    if (!this.#exists) return { runs: [], more: false };
+    if (!this.#exists) return { runs: [], next: null };
     const { filter } = selection;
     const rows = filter === undefined ? null : rareAttribute(this.#sql, attributeQueries(filter));
-    return readPage(this.#sql, selectionSql(selection, "r", known), query, rows);
+    const scan = rows === null && filter !== undefined && readsTexts(filter) ? TEXTS_AT_ONCE : null;
+    return readPage(this.#sql, selectionSql(selection, "r", known), query, { rows, scan });
   }
 
   stats(selection: RunSelection, query: StatsQuery, known?: KnownTraces): GroupTotals[] {
