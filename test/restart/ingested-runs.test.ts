@@ -28,9 +28,9 @@ afterAll(() => platform.dispose());
 
 test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`, async () => {
   const acknowledged = new Map<string, RunData>();
-  let stopped = false;
+  const stop = new AbortController();
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-    for (let index = 0; !stopped; index += 1) {
+    for (let index = 0; !stop.signal.aborted; index += 1) {
       const runs = makeTrace(`${client}/${index}`);
       const patches = runs.map(({ id, trace_id, dotted_order, inputs }) => ({
         id,
@@ -42,8 +42,8 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
       }));
       const send = index % 2 === 0 ? sendMultipart : sendBatch;
       // As SDKs do: what was not acknowledged is sent again.
-      while (!stopped && !(await send(runs, patches))) await sleep(20);
-      if (!stopped) for (const run of runs) acknowledged.set(run.id, run);
+      while (!stop.signal.aborted && !(await send(runs, patches))) await sleep(20);
+      if (!stop.signal.aborted) for (const run of runs) acknowledged.set(run.id, run);
     }
   });
   for (let kill = 0; kill < KILLS; kill += 1) {
@@ -51,7 +51,7 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
     await platform.restart();
   }
   await sleep(300);
-  stopped = true;
+  stop.abort();
   await Promise.all(clients);
 
   const found = await readAll();

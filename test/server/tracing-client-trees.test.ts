@@ -159,24 +159,25 @@ describe("functions of the official client", () => {
     const runs = await traces(client, "generators");
     const found = runs.map((run) => [
       run.name,
-      run.error,
-      run.outputs,
-      run.events?.map((event) => String(event["name"])),
-      Reflect.get(run, "first_token_time") !== null,
+      [
+        run.error,
+        run.outputs,
+        run.events?.map((event) => String(event["name"])),
+        Reflect.get(run, "first_token_time") !== null,
+      ],
     ]);
     const three = Array(3).fill("new_token");
-    expect(found).toEqual([
-      ["generator", null, { outputs: tokens }, [], false],
-      ["model", null, { outputs: "abc" }, three, true],
-      ["broken", "Error: cut", { outputs: ["a"] }, ["new_token"], true],
-      ["left", "Cancelled", { outputs: ["a"] }, ["new_token"], true],
-      ["streamed", null, { outputs: tokens }, three, true],
-    ]);
-    const [, { events, first_token_time } = {}] = runs as Partial<
-      Run & { first_token_time: string }
-    >[];
-    const [first] = events ?? [];
+    expect(Object.fromEntries(found)).toEqual({
+      generator: [null, { outputs: tokens }, [], false],
+      model: [null, { outputs: "abc" }, three, true],
+      broken: ["Error: cut", { outputs: ["a"] }, ["new_token"], true],
+      left: ["Cancelled", { outputs: ["a"] }, ["new_token"], true],
+      streamed: [null, { outputs: tokens }, three, true],
+    });
+    const streaming = runs.find(({ name }) => name === "model");
+    const [first] = streaming?.events ?? [];
     expect(Object.keys(first ?? {}).toSorted()).toEqual(["name", "time"]);
+    const { first_token_time } = Object(streaming) as { first_token_time?: string };
     expect(new Date(String(first_token_time)).toISOString()).toBe(first?.["time"]);
     const stats = await client.getRunStats({ projectNames: ["generators"], runType: "llm" });
     expect(stats).toMatchObject({ run_count: 4, error_rate: 0.5, streaming_rate: 1 });
@@ -207,25 +208,22 @@ describe("functions of the official client", () => {
     const { client } = await tracingWorkspace(server, "values");
     const circular: Record<string, unknown> = { name: "loop" };
     circular["self"] = circular;
-    const odd = traceable((value: unknown) => value, { name: "odd", ...traced(client, "values") });
+    const identity = (name: string) =>
+      traceable((value: unknown) => value, { name, ...traced(client, "values") });
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    await odd({ circular });
-    await odd({ big: 12345678901234567890n, when: new Date(0), not: Number.NaN, fn: odd });
-    await odd({
-      map: new Map([["a", 1]]),
-      set: new Set([1]),
-      none: undefined,
-      error: new Error("e"),
-    });
+    await identity("circular")({ circular });
+    const fn = identity("odd");
+    await fn({ big: 12345678901234567890n, when: new Date(0), not: Number.NaN, fn });
+    const map = new Map([["a", 1]]);
+    await identity("rich")({ map, set: new Set([1]), none: undefined, error: new Error("e") });
     vi.restoreAllMocks();
     const runs = await traces(client, "values");
-    expect(runs.map(({ inputs, outputs }) => [inputs, outputs])).toEqual(
-      [
-        { circular: { name: "loop", self: { result: "[Circular]" } } },
-        { big: "12345678901234567890", when: "1970-01-01T00:00:00.000Z", not: null },
-        { map: { a: 1 }, set: [1], error: { name: "Error", message: "e" } },
-      ].map((value) => [value, value]),
-    );
+    for (const { inputs, outputs } of runs) expect(outputs).toEqual(inputs);
+    expect(Object.fromEntries(runs.map(({ name, inputs }) => [name, inputs]))).toEqual({
+      circular: { circular: { name: "loop", self: { result: "[Circular]" } } },
+      odd: { big: "12345678901234567890", when: "1970-01-01T00:00:00.000Z", not: null },
+      rich: { map: { a: 1 }, set: [1], error: { name: "Error", message: "e" } },
+    });
   });
 });
 

@@ -35,7 +35,7 @@ const traced = (client: Client, project_name: string) => ({
   tracingEnabled: true,
 });
 
-/** The runs of a project, the oldest first. */
+/** The runs of a project, the oldest first; some may start at once. */
 async function runsOf(client: Client, projectName: string): Promise<Run[]> {
   await client.awaitPendingTraceBatches();
   return collect(client.listRuns({ projectName, order: "asc" }));
@@ -104,14 +104,11 @@ describe("a wrapped OpenAI client", () => {
     await ask();
     await ask();
     const runs = await runsOf(client, "chat");
-    const [root, model] = runs;
-    expect(runs.map(({ name, run_type }) => [name, run_type])).toEqual([
-      ["ask", "chain"],
-      ["ChatOpenAI", "llm"],
-      ["ask", "chain"],
-      ["ChatOpenAI", "llm"],
-    ]);
+    const [root, ...roots] = runs.filter(({ name }) => name === "ask");
+    const [model, ...models] = runs.filter(({ run_type }) => run_type === "llm");
+    expect([roots.length, models.length]).toEqual([1, 1]);
     expect(model).toMatchObject({
+      name: "ChatOpenAI",
       inputs: { model: "house-1", messages: MESSAGES, seed: 7 },
       outputs: { choices: chat.choices, usage_metadata: { input_tokens: 20 } },
       extra: {
@@ -195,10 +192,12 @@ describe("a wrapped OpenAI client", () => {
     const openai = wrapOpenAI(fakeOpenAI({ response, text }), traced(client, "responses"));
     await openai.responses.create({ model: "house-1", input: "hi" });
     await openai.completions.create({ model: "house-2", prompt: "hi" });
-    const [answered, completed] = await runsOf(client, "responses");
-    expect(answered).toMatchObject({ name: "ChatOpenAI", outputs: { output: response.output } });
+    const runs = await runsOf(client, "responses");
+    const answered = runs.find(({ name }) => name === "ChatOpenAI");
+    const completed = runs.find(({ name }) => name === "OpenAI");
+    expect(answered).toMatchObject({ outputs: { output: response.output } });
     expect(amountsOf(answered)).toEqual({ tokens: [20, 10, 30], costs: CHAT_COSTS });
-    expect(completed).toMatchObject({ name: "OpenAI", inputs: { prompt: "hi" }, outputs: text });
+    expect(completed).toMatchObject({ inputs: { prompt: "hi" }, outputs: text });
     expect(amountsOf(completed)).toEqual({ tokens: [0, 0, 0], costs: [null, null, null] });
   });
 

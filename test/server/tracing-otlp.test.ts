@@ -137,12 +137,12 @@ test("spans hang below a run of the official client", async ({ server, expect })
   await expect
     .poll(async () => {
       const runs = await collect(client.listRuns({ projectName: "mixed" }));
-      return runs.map(({ name, parent_run_id }) => [name, parent_run_id ?? null]).toSorted();
+      return runs.map(({ name, parent_run_id }) => `${name} below ${parent_run_id}`).toSorted();
     })
     .toEqual([
-      ["otel child", root.id],
-      ["sdk root", null],
-      ["second child", root.id],
+      `otel child below ${root.id}`,
+      "sdk root below null",
+      `second child below ${root.id}`,
     ]);
 });
 
