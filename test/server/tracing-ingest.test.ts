@@ -1,34 +1,16 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, type ExpectStatic } from "vitest";
-import {
-  ACCEPTED,
-  fieldPart,
-  ingestWorkspace,
-  type IngestWorkspace,
-  runPart,
-} from "../support/ingest.ts";
+import { describe } from "vitest";
+import { ACCEPTED, expectRun, fieldPart, ingestWorkspace, runPart } from "../support/ingest.ts";
 import { multipartBody, type Part } from "../support/multipart.ts";
 import { testWithServer } from "../support/server.ts";
 import { type RunData, runData, segment } from "../support/trace-data.ts";
+import { collect } from "../support/tracing.ts";
 
 const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
   ingestWorkspace(server, "ingest"),
 );
 
 const START = new Date("2026-08-01T12:00:00.000Z");
-
-/** Compares those fields of a run that `expected` has. */
-async function expectRun(
-  expect: ExpectStatic,
-  { api }: IngestWorkspace,
-  id: string,
-  expected: Record<string, unknown>,
-): Promise<void> {
-  const response = await api("GET", `/runs/${id}`);
-  const run = (await response.json()) as Record<string, unknown>;
-  const read = Object.keys(expected).map((field) => [field, run[field]]);
-  expect(Object.fromEntries(read)).toEqual(expected);
-}
 
 const hex = (id: string): string => id.replaceAll("-", "");
 
@@ -72,7 +54,7 @@ describe("a multipart request", () => {
     ["text around it", "header", (body: string) => `a preamble\r\n${body}an epilogue`],
   ] as const)("with %s is taken whole", async ([, lengthIn, change], { workspace, expect }) => {
     const run = runData("whole", { start: START, name: "agent" });
-    const parts = everything(run).map((part) => ({ ...part, lengthIn }));
+    const parts = everything(run).map((part) => Object.assign(part, { lengthIn }));
     expect(await workspace.multipart(parts, change)).toEqual(ACCEPTED);
     await expectRun(expect, workspace, run.id, {
       name: "agent",
@@ -332,6 +314,23 @@ describe("a run", () => {
     expect(stats).toMatchObject({ run_count: 3 });
   });
 
+  test("may be in two projects by one id", async ({ workspace, expect }) => {
+    const { api, client } = workspace;
+    const run = runData("one place", { name: "here" });
+    const twin = { ...run, name: "there", session_name: "another place" };
+    expect(await workspace.batch({ post: [run, twin] })).toEqual(ACCEPTED);
+    for (const { name, session_name } of [run, twin]) {
+      const { id } = await client.readProject({ projectName: session_name });
+      const listed = await collect(client.listRuns({ projectId: id }));
+      expect(listed).toMatchObject([{ id: run.id, name, session_id: id }]);
+    }
+    const { session_id } = await client.readRun(run.id);
+    const known = await api("GET", `/runs/${run.id}?session_id=${session_id}`);
+    expect(await known.json()).toMatchObject({ id: run.id, session_id });
+    const { id } = await client.readProject({ projectName: "default" });
+    expect((await api("GET", `/runs/${run.id}?session_id=${id}`)).status).toBe(404);
+  });
+
   test("may be of any day", async ({ workspace, expect }) => {
     const days = [
       "1970-01-01T00:00:00.000Z",
@@ -379,88 +378,5 @@ describe("single runs", () => {
     const tree = await workspace.client.readRun(parent, { loadChildRuns: true });
     expect(tree.child_runs?.map(({ id }) => id)).toEqual([child]);
     expect(tree.dotted_order).toBe(segment(new Date(String(tree.start_time)), parent));
-  });
-});
-
-describe("an ingest request", () => {
-  const ROUTES = [
-    ["POST", "/runs"],
-    ["PATCH", `/runs/${crypto.randomUUID()}`],
-    ["POST", "/runs/batch"],
-    ["POST", "/runs/multipart"],
-  ] as const;
-
-  test.for(ROUTES)(
-    "%s %s needs the workspace's key",
-    async ([method, path], { server, workspace, expect }) => {
-      const { apiKey, id } = workspace;
-      const ask = async (headers: Record<string, string>) => {
-        const response = await server.fetch(`/api/v1${path}`, { method, headers, body: "{" });
-        const { detail } = (await response.json()) as { detail: unknown };
-        return [response.status, detail];
-      };
-      const missing = [401, "Missing API key: send it as X-Api-Key"];
-      const invalid = [401, "Invalid API key"];
-      const other = [403, "X-Tenant-Id is not the workspace of this API key"];
-      expect(await ask({})).toEqual(missing);
-      expect(await ask({ "x-api-key": "" })).toEqual(missing);
-      expect(await ask({ "x-api-key": `${apiKey}x` })).toEqual(invalid);
-      expect(await ask({ authorization: "Bearer nobody" })).toEqual(invalid);
-      expect(await ask({ "x-api-key": apiKey, "x-tenant-id": crypto.randomUUID() })).toEqual(other);
-      for (const headers of [
-        { "x-api-key": apiKey, "x-tenant-id": id.toUpperCase() },
-        { authorization: `Bearer ${apiKey}` },
-      ]) {
-        const [status] = await ask(headers);
-        expect([415, 422]).toContain(status);
-      }
-    },
-  );
-
-  test("needs no key to ask what the server can do", async ({ server, expect }) => {
-    const response = await server.fetch("/api/v1/info");
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      {
-        version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-        license_expiration_time: null,
-        batch_ingest_config: {
-          use_multipart_endpoint: true,
-          scale_up_qsize_trigger: 1000,
-          scale_up_nthreads_limit: 16,
-          scale_down_nempty_trigger: 4,
-          size_limit: 100,
-          size_limit_bytes: 20 * 1024 * 1024,
-        },
-        instance_flags: {
-          gzip_body_enabled: true,
-          zstd_compression_enabled: true,
-          dataset_examples_multipart_enabled: false,
-        },
-      },
-    ]);
-  });
-
-  test("of one workspace leaves the runs of another alone", async ({ server, expect }) => {
-    const [mine, theirs] = [
-      await ingestWorkspace(server, "mine"),
-      await ingestWorkspace(server, "theirs"),
-    ];
-    const run = runData("private", { inputs: { secret: 1 } });
-    expect(await mine.batch({ post: [run] })).toEqual(ACCEPTED);
-    expect(await theirs.stored([run])).toEqual([]);
-    expect((await theirs.api("PATCH", `/runs/${run.id}`, { error: "stolen" })).status).toBe(404);
-    const copy = { ...run, inputs: {}, name: "theirs" };
-    expect(await theirs.batch({ post: [copy], patch: [{ ...copy, error: "x" }] })).toEqual(
-      ACCEPTED,
-    );
-    await expectRun(expect, mine, run.id, { name: "a run", inputs: { secret: 1 }, error: null });
-    await expectRun(expect, theirs, run.id, { name: "theirs", inputs: {}, error: "x" });
-    const { id } = await mine.client.readProject({ projectName: "private" });
-    const stranger = runData("", { session_id: id });
-    expect(await theirs.batch({ post: [stranger] })).toMatchObject({
-      status: 422,
-      body: { detail: `session_id: project ${id} not found` },
-    });
   });
 });

@@ -1,7 +1,8 @@
+import type { ExpectStatic } from "vitest";
 import { answerOf, toAnswer } from "./http.ts";
 import { multipartBody, type Part } from "./multipart.ts";
 import type { TestServer } from "./server.ts";
-import type { RunData } from "./trace-data.ts";
+import { type RunData, runData } from "./trace-data.ts";
 import { tracingWorkspace, type TracingWorkspace } from "./tracing.ts";
 
 type Body = string | Uint8Array | ReadableStream<Uint8Array>;
@@ -70,4 +71,28 @@ export function refused(
   const more = errors.length - 1;
   const detail = more === 0 ? first?.message : `${first?.message} (and ${more} more)`;
   return { status, body: { detail, errors, failed: errors.length, accepted } };
+}
+
+/** Compares those fields of a run that `expected` has. */
+export async function expectRun(
+  expect: ExpectStatic,
+  { api }: IngestWorkspace,
+  id: string,
+  expected: Record<string, unknown>,
+): Promise<void> {
+  const response = await api("GET", `/runs/${id}`);
+  const run = (await response.json()) as Record<string, unknown>;
+  const read = Object.keys(expected).map((field) => [field, run[field]]);
+  expect(Object.fromEntries(read)).toEqual(expected);
+}
+
+/** The error of a request that could not be read to its end. */
+export function brokenOff(message: string) {
+  return { run_id: null, field: "body", message };
+}
+
+/** Three runs, and their parts. */
+export function threeRuns(): { runs: [RunData, RunData, RunData]; parts: Part[] } {
+  const runs: [RunData, RunData, RunData] = [runData("x"), runData("x"), runData("x")];
+  return { runs, parts: runs.map((run) => runPart(run)) };
 }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { assert, beforeAll, describe, inject, test } from "vitest";
-import type { RunPosition } from "../../src/tracing/run-shard/run-page.ts";
+import type { RunPosition } from "../../src/tracing/run-shard/run-record.ts";
 import type { RunSelection } from "../../src/tracing/query/selection.ts";
 import { shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
 import type { RunType } from "../../src/tracing/run-write.ts";

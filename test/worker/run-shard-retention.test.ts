@@ -5,6 +5,9 @@ import { markProjectsDeleted } from "../../src/db/projects-repo.ts";
 import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
+import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
+import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
+import { indexRuns } from "../../src/tracing/run-index/locate.ts";
 import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
 import { sweepTracing } from "../../src/tracing/sweep.ts";
@@ -12,6 +15,7 @@ import {
   child,
   countIn,
   inShard,
+  payloadText,
   root,
   runAlarms,
   tablesIn,
@@ -118,6 +122,47 @@ describe("a shard whose traces have expired", () => {
     await store.patch(updateOf(first, { name: "again" }));
     expect(await store.run(first.id)).toMatchObject({ name: "again", trace_tier: "shortlived" });
   });
+});
+
+test("a shard that goes takes no run with it that comes meanwhile", async ({ expect }) => {
+  const store = new TestStore();
+  await store.post(root({ start: NOON, inputs: { text: LARGE } }));
+  const [shard] = await store.shards();
+  assert(shard !== undefined);
+  const stub = shardStub(env.RUN_SHARDS, shard);
+  for (let round = 0; round < 5; round += 1) {
+    const runs = Array.from({ length: 20 }, () => root({ start: NOON }));
+    await Promise.all([
+      stub.destroy(shard),
+      ...runs.map((run) =>
+        stub.write(shard, [readRun("post", run, { identity: "required" })], "shortlived"),
+      ),
+    ]);
+    expect(await store.ids()).toEqual(runs.map(({ id }) => id));
+    expect(await store.shards()).toEqual([shard]);
+  }
+});
+
+test("a payload outlives a shard that goes between its upload and its write", async ({
+  expect,
+}) => {
+  const store = new TestStore();
+  await store.post(root({ start: NOON, inputs: { text: LARGE } }));
+  const [shard] = await store.shards();
+  assert(shard !== undefined);
+  const [first] = await store.objects();
+  const run = root({ start: NOON, inputs: { text: LARGE } });
+  const uploaded = await uploadPayloads(env.PAYLOADS, shard, [
+    readRun("post", run, { identity: "required" }),
+  ]);
+  await passDays(shard, SHORT_DAYS);
+  expect(await store.shards()).toEqual([]);
+  expect(await store.objects()).not.toContain(first);
+  await indexRuns(env, store.workspaceId, [{ id: run.id, ...shard }]);
+  await shardStub(env.RUN_SHARDS, shard).write(shard, uploaded, "shortlived");
+  expect(await payloadText(await store.run(run.id), "inputs")).toBe(
+    JSON.stringify({ text: LARGE }),
+  );
 });
 
 describe("traces of one shard", () => {

@@ -1,6 +1,6 @@
 import { findShards, type RunShardRow } from "../../db/run-shards-repo.ts";
 import type { PayloadField } from "../run-write.ts";
-import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-page.ts";
+import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-record.ts";
 import { locateRun, locateRuns } from "../run-index/locate.ts";
 import { type ShardRef, shardObjectName, shardStub } from "../run-shard/shard-ref.ts";
 import { type KnownTracesReader, knownTracesReader } from "./known-traces.ts";

@@ -1,6 +1,6 @@
 import type { RunShardRow } from "../../db/run-shards-repo.ts";
 import type { PayloadField } from "../run-write.ts";
-import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-page.ts";
+import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-record.ts";
 import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { KnownTraces, RunSelection } from "./selection.ts";
 

@@ -3,7 +3,7 @@ import { invalidField } from "../../http/errors.ts";
 import { createRouter } from "../../http/router.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { parseFilter } from "../filter/filter.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import { type JsonPart, streamJson } from "../runs/json-stream.ts";
 import { runJson, type RunJsonContext } from "../runs/run-json.ts";
 import { runJsonContext } from "../runs/run-json-context.ts";

@@ -1,4 +1,5 @@
 import type { RunAmounts } from "../usage/costs.ts";
+import type { Usage } from "../usage/usage.ts";
 import type { RunRow } from "./run-row.ts";
 
 /** The columns of a run that hold tokens and costs: its own, or those of its subtree. */
@@ -91,4 +92,18 @@ function addDetails(left: string | null, right: string | null): string | null {
 
 function jsonOrNull(details: Record<string, number> | null): string | null {
   return details === null ? null : JSON.stringify(details);
+}
+
+/** What a run consumed itself, and the usage that this was computed of. */
+export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
+
+/** The totals of a run: an LLM run's own usage as it is, otherwise its own and all its children's. */
+export function totalsOf(
+  run: Pick<RunRow, "run_type" | "own_amounts">,
+  children: readonly AmountColumns[],
+): AmountColumns {
+  const own = run.own_amounts === null ? null : (JSON.parse(run.own_amounts) as OwnAmounts).amounts;
+  // A model wrapped by a model reports the same tokens twice; the outer one's report counts.
+  if (own !== null && run.run_type === "llm") return own;
+  return sumAmounts(own === null ? children : [own, ...children]);
 }

@@ -12,10 +12,21 @@ export function payloadObjectKey(ref: ShardRef, runId: string, field: string): s
   return `${shardPrefix(ref)}${runId}/${field}/${crypto.randomUUID()}`;
 }
 
-export async function deletePayloadsUnder(bucket: R2Bucket, prefix: string): Promise<void> {
-  for (;;) {
-    const { objects } = await bucket.list({ prefix, limit: KEYS_PER_DELETE });
-    if (objects.length === 0) return;
-    await bucket.delete(objects.map(({ key }) => key));
-  }
+/** Deletes what was put there before a time in epoch milliseconds. */
+export async function deletePayloadsUnder(
+  bucket: R2Bucket,
+  prefix: string,
+  before: number,
+): Promise<void> {
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({
+      prefix,
+      limit: KEYS_PER_DELETE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < before);
+    if (old.length > 0) await bucket.delete(old.map(({ key }) => key));
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor !== undefined);
 }

@@ -1,7 +1,7 @@
 import type { Attachment, Payload, PayloadField, RunWrite } from "../run-write.ts";
 import { ownTime } from "../dotted-order.ts";
 import type { Usage } from "../usage/usage.ts";
-import type { OwnAmounts } from "./roll-up.ts";
+import type { OwnAmounts } from "./amounts.ts";
 import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
 import { readAttachments, type RunRow } from "./run-row.ts";
 

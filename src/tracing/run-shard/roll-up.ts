@@ -1,16 +1,12 @@
 import { daysOf } from "../dotted-order.ts";
-import type { Usage } from "../usage/usage.ts";
 import {
   AMOUNT_COLUMNS,
   type AmountColumns,
   NO_AMOUNTS,
   sameAmounts,
-  sumAmounts,
+  totalsOf,
 } from "./amounts.ts";
 import type { RunRow } from "./run-row.ts";
-
-/** What a run consumed itself, and the usage that this was computed of. */
-export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
 
 /** The run whose totals must be told to the shard of its parent's day. */
 export type ForeignChild = {
@@ -35,17 +31,6 @@ const UPDATE_AMOUNTS = `UPDATE runs
 
 type Node = AmountColumns &
   Pick<RunRow, "id" | "parent_run_id" | "dotted_order" | "run_type" | "own_amounts">;
-
-/** The totals of a run: an LLM run's own usage as it is, otherwise its own and all its children's. */
-export function totalsOf(
-  run: Pick<RunRow, "run_type" | "own_amounts">,
-  children: readonly AmountColumns[],
-): AmountColumns {
-  const own = run.own_amounts === null ? null : (JSON.parse(run.own_amounts) as OwnAmounts).amounts;
-  // A model wrapped by a model reports the same tokens twice; the outer one's report counts.
-  if (own !== null && run.run_type === "llm") return own;
-  return sumAmounts(own === null ? children : [own, ...children]);
-}
 
 type Placed = Pick<RunRow, "id" | "parent_run_id" | "dotted_order">;
 

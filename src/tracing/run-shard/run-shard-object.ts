@@ -18,7 +18,8 @@ import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
 import { type ForeignChild, mayBeChild, readTotals, rollUp } from "./roll-up.ts";
-import { type PageQuery, readPage, type RunPage } from "./run-page.ts";
+import { readPage } from "./run-page.ts";
+import type { PageQuery, RunPage } from "./run-record.ts";
 import type { ShardFeedback } from "./shard-feedback.ts";
 import { type ShardRef, shardStub } from "./shard-ref.ts";
 import { readStats, type GroupTotals, type StatsQuery } from "./shard-stats.ts";
@@ -29,6 +30,8 @@ import { writeRuns } from "./write-runs.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */
 const RETRY_MS = 5_000;
+/** More than there can be between the upload of a payload and the write that refers to it. */
+const MAX_UPLOAD_MS = 3_600_000;
 const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
 const GARBAGE_PER_STEP = 1000;
@@ -201,12 +204,9 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#schedule();
   }
 
-  /** Deletes everything: the project is being deleted, or the last trace has expired. */
+  /** Deletes everything, for good: the project is being deleted. */
   destroy(ref: ShardRef): Promise<void> {
-    this.#destroying ??= this.#destroy(ref).finally(() => {
-      this.#destroying = null;
-    });
-    return this.#destroying;
+    return this.#destroy(ref, Infinity);
   }
 
   override async alarm(): Promise<void> {
@@ -227,7 +227,8 @@ export class RunShardObject extends DurableObject<Env> {
     const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
     if (due.length > 0) await this.#removeTraces(ref, due);
     if (this.#traces.isEmpty()) {
-      await this.destroy(ref);
+      // What was put a moment ago may be of a write that is on its way.
+      await this.#destroy(ref, Date.now() - MAX_UPLOAD_MS);
       return;
     }
     this.#alarmAt = null;
@@ -429,12 +430,19 @@ export class RunShardObject extends DurableObject<Env> {
     }
   }
 
-  async #destroy(ref: ShardRef): Promise<void> {
+  #destroy(ref: ShardRef, uploadedBefore: number): Promise<void> {
+    this.#destroying ??= this.#erase(ref, uploadedBefore).finally(() => {
+      this.#destroying = null;
+    });
+    return this.#destroying;
+  }
+
+  async #erase(ref: ShardRef, uploadedBefore: number): Promise<void> {
     if (this.#exists) {
       discardAttachments(this.#sql);
       await this.#collectGarbage();
     }
-    await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref));
+    await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref), uploadedBefore);
     await unlistShard(this.env.DB, keyOf(ref));
     this.#exists = false;
     this.#nextSeq = null;

@@ -2,17 +2,17 @@ import { metadataOf, threadIdOf } from "../ingest/decode/payload-facts.ts";
 import type { RunWrite } from "../run-write.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/extract.ts";
-import { AMOUNT_COLUMNS, NO_AMOUNTS, sameAmounts, toColumns } from "./amounts.ts";
+import {
+  AMOUNT_COLUMNS,
+  NO_AMOUNTS,
+  sameAmounts,
+  toColumns,
+  type OwnAmounts,
+  totalsOf,
+} from "./amounts.ts";
 import type { AttributeChange, AttributeTable } from "./attribute-table.ts";
 import { newRunRow, type PayloadRow, PendingRun } from "./pending-run.ts";
-import {
-  childrenOf,
-  type ForeignChild,
-  type OwnAmounts,
-  rollUp,
-  totalsOf,
-  withCountedChildren,
-} from "./roll-up.ts";
+import { childrenOf, type ForeignChild, rollUp, withCountedChildren } from "./roll-up.ts";
 import { RUN_COLUMNS, type RunRow } from "./run-row.ts";
 import { PAYLOADS_PER_RUN } from "./tables.ts";
 

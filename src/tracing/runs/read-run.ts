@@ -14,7 +14,6 @@ export async function requireRun(
 ): Promise<PlacedRun> {
   const { runs } = await findRuns(c.env, {
     workspaceId,
-    // A run that was sent to several projects is in each of them.
     projectIds: projectId === undefined ? undefined : [projectId],
     selection: { ids: [runId] },
     order: "desc",

@@ -2,7 +2,7 @@ import { findShareOfRun } from "../../db/run-shares-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { objectUrl } from "../attachments/attachment-url.ts";
 import { findRuns } from "../query/find-runs.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import type { RunJsonContext, TraceFacts } from "./run-json.ts";
 
 const TRACE_PAGE = 1000;

@@ -15,7 +15,7 @@ import { findRuns } from "../query/find-runs.ts";
 import { runSchema } from "../query/query-schemas.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { jsonStreamResponse } from "../query/runs-query-routes.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import { type JsonPart, streamJson } from "../runs/json-stream.ts";
 import { requireRun } from "../runs/read-run.ts";
 import { runJson } from "../runs/run-json.ts";

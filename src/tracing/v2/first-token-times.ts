@@ -1,6 +1,6 @@
 import { findRuns } from "../query/find-runs.ts";
 import type { PlacedRun } from "../query/run-source.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import type { Micros } from "../run-write.ts";
 
 const PAGE = 1000;

@@ -2,7 +2,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { findRuns, type RunsQuery } from "../query/find-runs.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { jsonStreamResponse } from "../query/runs-query-routes.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import { streamJson } from "../runs/json-stream.ts";
 import { type ItemChunk, itemsJson, nextLimit } from "./items-json.ts";
 import type { JsonPart } from "./json-object.ts";

@@ -3,7 +3,7 @@ import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { timeValue } from "../query/query-schemas.ts";
 import { decodeCursor } from "../query/page-cursor.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import { RUN_TYPES, type RunType } from "../run-write.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
 import { decodeWindowCursor, type WindowCursor } from "./window-cursor.ts";

@@ -3,7 +3,7 @@ import { findRuns } from "../query/find-runs.ts";
 import { collectStats } from "../query/run-stats.ts";
 import type { RunSelection } from "../query/selection.ts";
 import { findThreads } from "../query/threads.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import { ALL_RUNS, type DetailsColumn, type StatsTotals } from "../run-shard/shard-stats.ts";
 import type { ThreadTotals } from "../run-shard/shard-threads.ts";
 import type { Micros } from "../run-write.ts";

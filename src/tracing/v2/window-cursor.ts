@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor } from "../query/page-cursor.ts";
-import type { RunPosition } from "../run-shard/run-page.ts";
+import type { RunPosition } from "../run-shard/run-record.ts";
 import type { TimeWindow } from "./window.ts";
 
 /** Where a page ended, and the window that its query looked at. */

@@ -4,8 +4,8 @@ import {
   NO_AMOUNTS,
   sameAmounts,
   sumAmounts,
+  totalsOf,
 } from "../../../../src/tracing/run-shard/amounts.ts";
-import { totalsOf } from "../../../../src/tracing/run-shard/roll-up.ts";
 
 function amounts(columns: Partial<AmountColumns>): AmountColumns {
   return { ...NO_AMOUNTS, ...columns };

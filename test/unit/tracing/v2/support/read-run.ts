@@ -44,6 +44,7 @@ export function readRun(columns: Partial<ReadRun["run"]> = {}): ReadRun {
       price_model_id: null,
       feedback_stats: null,
       attachments: null,
+      attribute_ids: null,
       patched: 0,
       inserted_at: NOON,
       received_at: NOON,
