@@ -32,3 +32,16 @@ test("of a request that fails in the middle nothing stays", async ({ expect }) =
   expect(page.runs.map(({ id }) => id)).toEqual([good.id]);
   expect(await write(bad)).toMatchObject({ projectGone: false, unknown: [] });
 });
+
+test("what another isolate sends to a deleted project is refused", async ({ expect }) => {
+  const store = new TestStore();
+  const start = new Date("2026-03-01T12:00:00Z");
+  const ref = await store.shardOn(start);
+  const shard = shardStub(env.RUN_SHARDS, ref);
+  const write = async (run = root({ start })) =>
+    shard.write(ref, [readRun("post", run, { identity: "required" })], "shortlived");
+  expect(await write()).toMatchObject({ projectGone: false });
+  await env.DB.prepare("UPDATE projects SET deleted_at = 1 WHERE id = ?").bind(ref.projectId).run();
+  await shard.close();
+  expect(await write()).toMatchObject({ projectGone: true });
+});

@@ -1,3 +1,7 @@
+import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
+import { refOf } from "../query/run-source.ts";
+import { shardStub } from "../run-shard/shard-ref.ts";
 import {
   insertProject,
   markProjectsDeleted,
@@ -70,6 +74,11 @@ export async function removeProjects(c: AppContext, ids: readonly string[]): Pro
   const { workspaceId } = c.var.scope;
   const deleted = await markProjectsDeleted(c.env.DB, workspaceId, ids, Date.now());
   for (const id of deleted) forgetProject(workspaceId, { id });
+  // Other isolates may still remember the project; its shards must not take what they send.
+  const shards = await findShards(c.env.DB, workspaceId, { projectIds: deleted, ofDeleted: true });
+  await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
+    await shardStub(c.env.RUN_SHARDS, refOf(row)).close();
+  });
   return deleted.length;
 }
 

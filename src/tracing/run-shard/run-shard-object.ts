@@ -204,6 +204,11 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#schedule();
   }
 
+  /** The project was deleted: what is written from now on asks D1 first, and is refused. */
+  close(): void {
+    if (this.#exists) this.#sql.exec("DELETE FROM settings WHERE name = 'bounds'");
+  }
+
   /** Deletes everything, for good: the project is being deleted. */
   destroy(ref: ShardRef): Promise<void> {
     return this.#destroy(ref, Infinity);
@@ -239,14 +244,14 @@ export class RunShardObject extends DurableObject<Env> {
   /** Makes sure that D1 lists this shard with bounds that hold these writes. */
   async #list(ref: ShardRef, writes: readonly RunWrite[]): Promise<boolean> {
     const starts = writes.flatMap(({ startTime }) => (startTime === undefined ? [] : [startTime]));
-    const first = Math.min(startOfDay(ref.day), ...starts);
-    const last = Math.max(lastMicroOfDay(ref.day), ...starts);
-    if (this.#exists) {
-      const listed = this.#setting("bounds");
-      if (listed !== null) {
-        const [from, to] = JSON.parse(listed) as [number, number];
-        if (from <= first && to >= last) return true;
-      }
+    let first = Math.min(startOfDay(ref.day), ...starts);
+    let last = Math.max(lastMicroOfDay(ref.day), ...starts);
+    const listed = this.#exists ? this.#setting("bounds") : null;
+    if (listed !== null) {
+      const [from, to] = JSON.parse(listed) as [number, number];
+      if (from <= first && to >= last) return true;
+      first = Math.min(first, from);
+      last = Math.max(last, to);
     }
     const bounds = { first_start: first, last_start: last };
     if (!(await listShard(this.env.DB, keyOf(ref), bounds))) return false;

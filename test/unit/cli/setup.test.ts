@@ -17,11 +17,12 @@ describe(".dev.vars", () => {
 
     const added = await ensureDevVars(folder);
 
-    expect(added).toEqual(["AGENT_AUTH", "AGENT_WORKSPACE_ID", "LOCAL_API_KEY"]);
+    expect(added).toEqual(["AGENT_AUTH", "AGENT_WORKSPACE_ID", "LOCAL_API_KEY", "SIGNING_SECRET"]);
     expect(read(folder)).toEqual({
       AGENT_AUTH: "none",
       AGENT_WORKSPACE_ID: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       LOCAL_API_KEY: expect.stringMatching(/^tw_[\w-]{43}$/),
+      SIGNING_SECRET: expect.stringMatching(/^[\w-]{43}$/),
     });
     expect(statSync(join(folder, ".dev.vars")).mode & 0o777).toBe(0o600);
   });
@@ -40,7 +41,7 @@ describe(".dev.vars", () => {
 
     const added = await ensureDevVars(folder);
 
-    expect(added).toEqual(["AGENT_WORKSPACE_ID", "LOCAL_API_KEY"]);
+    expect(added).toEqual(["AGENT_WORKSPACE_ID", "LOCAL_API_KEY", "SIGNING_SECRET"]);
     expect(read(folder)).toMatchObject({ AGENT_AUTH: "api-key", OTHER: "1" });
   });
 });

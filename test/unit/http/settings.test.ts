@@ -12,6 +12,7 @@ describe("parseSettings", () => {
       recordTraces: true,
       shortlivedTraceMs: 1_209_600_000,
       longlivedTraceMs: 34_560_000_000,
+      heldSpanMs: 43_200_000,
       maxIngestBytes: 268_435_456,
       maxPartBytes: 33_554_432,
       signingSecret: "",
