@@ -1,5 +1,5 @@
 /** What a client has sent. */
-export type SentRequest = {
+type SentRequest = {
   method: string;
   /** Of the URL, without the query. */
   path: string;
