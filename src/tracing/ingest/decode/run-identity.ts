@@ -47,9 +47,6 @@ export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind
     const format = "YYYYMMDDTHHMMSSffffffZ<run id> for each run from the root on, joined by dots";
     throw fields.invalid("dotted_order", `should be ${format}`);
   }
-  if (new Set(segments.map((segment) => segment.id)).size < segments.length) {
-    throw fields.invalid("dotted_order", "names a run twice");
-  }
   const parent = segments.at(-2)?.id ?? null;
   if (last.id !== id) {
     throw fields.invalid("dotted_order", `its last run ${last.id} differs from id ${id}`);
