@@ -4,6 +4,8 @@ import type { AppEnv } from "./app-types.ts";
 import { ApiError } from "./errors.ts";
 import { parseJson } from "./json-text.ts";
 
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
 const JSON_CONTENT_TYPE = /^application\/json(; ?charset=utf-8)?$/i;
 
 /**
@@ -34,9 +36,11 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
   let size = 0;
   for await (const chunk of request.body) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+    // A client that is cut off while it sends sees a broken connection, and no answer.
+    if (size > maxBytes + MAX_DRAINED_BYTES) throw tooLarge(maxBytes);
+    if (size <= maxBytes) chunks.push(chunk);
   }
+  if (size > maxBytes) throw tooLarge(maxBytes);
   return concatBytes(chunks);
 }
 

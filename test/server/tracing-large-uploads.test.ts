@@ -56,6 +56,28 @@ describe("what is large", () => {
     }
   });
 
+  test("gets its answer while it is still being sent", async ({ workspace, expect }) => {
+    const chunk = new Uint8Array(MB).fill(32);
+    const spaces = () =>
+      new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          for (let index = 0; index < 40; index += 1) controller.enqueue(chunk);
+          controller.close();
+        },
+      });
+    const type = { "content-type": "multipart/form-data; boundary=b" };
+    for (let round = 0; round < 6; round += 1) {
+      for (const path of ["/runs/batch", "/runs/query"]) {
+        expect(await workspace.post(path, spaces())).toEqual({
+          status: 413,
+          body: { detail: "Request body is larger than 33554432 bytes" },
+        });
+      }
+      const broken = new Blob([`--b!\r\n`, new Uint8Array(40 * MB)]).stream();
+      expect(await workspace.post("/runs/multipart", broken, type)).toMatchObject({ status: 400 });
+    }
+  });
+
   test("in several fields of a run is put together", async ({ workspace, expect }) => {
     const run = runData("x");
     const text = "0123456789".repeat(MB / 2);

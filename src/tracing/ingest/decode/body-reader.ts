@@ -3,6 +3,9 @@ import { ApiError } from "../../../http/errors.ts";
 /** The runtime's own chunks are 4 KiB; larger reads cost a tenth of the turns. */
 const READ_BYTES = 64 * 1024;
 
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+const MAX_DRAINING_MS = 5000;
+
 type ByteReader = {
   read: () => Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel: () => Promise<void>;
@@ -26,10 +29,25 @@ export class BodyReader {
     }
   }
 
-  /** Says that no more will be read. */
-  cancel(): void {
-    // A body that is broken already cannot be cancelled, and nobody is left to be told.
-    this.#reader.cancel().catch(() => undefined);
+  /**
+   * Takes what is still to come, and forgets it. A client that is cut off while it sends sees a
+   * broken connection, and no answer.
+   */
+  async drain(): Promise<void> {
+    const cancel = () => this.#reader.cancel().catch(() => undefined);
+    const timer = setTimeout(() => void cancel(), MAX_DRAINING_MS);
+    try {
+      for (let left = MAX_DRAINED_BYTES; left > 0;) {
+        const chunk = await this.read();
+        if (chunk === undefined) return;
+        left -= chunk.byteLength;
+      }
+      await cancel();
+    } catch {
+      // The body is broken already, and nobody is left to be told.
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #next(): Promise<{ done: boolean; value?: Uint8Array | undefined }> {

@@ -69,7 +69,7 @@ async function* decoded(
       yield chunk;
     }
   } finally {
-    reader.cancel();
+    await reader.drain();
   }
 }
 

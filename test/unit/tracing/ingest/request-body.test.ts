@@ -1,6 +1,6 @@
 import { constants, createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 import {
   collectRequestBody,
   type EncodedBody,
@@ -214,21 +214,74 @@ describe("readRequestBody", () => {
   );
 
   test.for(["identity", "zstd"])(
-    "a reader that stops cancels the body (%s)",
+    "a reader that stops takes some of the rest, and cancels the body (%s)",
     async (encoding, { expect }) => {
       let cancelled = false;
+      let chunks = 0;
+      const chunk = new Uint8Array(1_000_000);
+      chunk.set(zstdCompressSync(utf8("hello")));
       const body = new ReadableStream<Uint8Array>({
-        pull: (controller) => controller.enqueue(zstdCompressSync(utf8("hello"))),
+        pull: (controller) => {
+          chunks += 1;
+          controller.enqueue(chunk);
+        },
         cancel: () => {
           cancelled = true;
         },
       });
       const headers = new Headers({ "content-encoding": encoding });
-      for await (const chunk of readRequestBody({ headers, body }, { maxBytes: 1000 })) {
+      for await (const chunk of readRequestBody({ headers, body }, { maxBytes: 2_000_000 })) {
         expect(chunk.byteLength).toBeGreaterThan(0);
         break;
       }
       expect(cancelled).toBe(true);
+      // 64 MiB, and what streams read ahead.
+      expect(chunks).toBeGreaterThan(60);
+      expect(chunks).toBeLessThan(80);
+    },
+  );
+
+  test("a body that goes on no more is waited for five seconds, and cancelled", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers();
+    try {
+      let cancelled = false;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(utf8("too much")),
+        cancel: () => {
+          cancelled = true;
+        },
+      });
+      const request = { headers: new Headers(), body };
+      const refused = rejection(collectRequestBody(request, { maxBytes: 3 }));
+      await vi.advanceTimersByTimeAsync(4999);
+      expect(cancelled).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(cancelled).toBe(true);
+      expect(await refused).toMatchObject({ code: "payload_too_large" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.for(["identity", "zstd"])(
+    "a body that is read to its end is not cancelled (%s)",
+    async (encoding, { expect }) => {
+      let cancelled = false;
+      const text = utf8("hello");
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          controller.enqueue(encoding === "zstd" ? new Uint8Array(zstdCompressSync(text)) : text);
+          controller.close();
+        },
+        cancel: () => {
+          cancelled = true;
+        },
+      });
+      const headers = new Headers({ "content-encoding": encoding });
+      const bytes = await collectRequestBody({ headers, body }, { maxBytes: 1000 });
+      expect([textOf(bytes), cancelled]).toEqual(["hello", false]);
     },
   );
 });
