@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { textListParam, uuidListParam } from "../projects/list-params.ts";
-import { timeValue } from "../query/query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import { feedbackConfigSchema } from "./feedback-config.ts";
 
 const FEEDBACK_SOURCES = ["api", "model", "app", "auto_eval"] as const;

@@ -1,5 +1,5 @@
 import { clipText } from "../ingest/decode/clip-text.ts";
-import { parseTime } from "../ingest/decode/time.ts";
+import { parseTime } from "../../lib/parse-time.ts";
 import { parseUuid } from "../ingest/decode/uuid.ts";
 import { RUN_TYPES } from "../run-write.ts";
 import { FilterError } from "./filter-error.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
-import { timeValue } from "../query/query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import { type Decimal, decimalOf, formatDecimal, parseDecimal } from "../usage/decimal.ts";
 import { compileNamePattern, PatternError } from "../usage/name-pattern.ts";
 import { PRICE_DECIMALS } from "../usage/price-list.ts";

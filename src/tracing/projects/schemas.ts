@@ -8,7 +8,7 @@ import {
 import { TRACE_TIERS } from "../../db/tracing-schema.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
-import { timeValue } from "../query/query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import { textListParam, uuidListParam } from "./list-params.ts";
 import { SORT_COLUMNS } from "./sort-by-stats.ts";
 import { PROJECT_STATS } from "./stats-members.ts";

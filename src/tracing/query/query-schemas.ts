@@ -1,25 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
-import { parseTime } from "../ingest/decode/time.ts";
+import { timeValue } from "../../http/time-value.ts";
 import { RUN_TYPES } from "../run-write.ts";
 import { RUN_SELECT } from "../runs/run-select.ts";
-
-/** A time in a body or a query, as microseconds since 1970. Without a zone it is UTC. */
-export function timeValue() {
-  return z
-    .union([z.string(), z.number()])
-    .transform((value, ctx): number => {
-      const micros = parseTime(value);
-      if (micros !== null) return micros;
-      ctx.addIssue({
-        code: "custom",
-        message: "Input should be a valid datetime",
-        params: { type: "datetime_parsing" },
-      });
-      return z.NEVER;
-    })
-    .openapi({ type: "string", format: "date-time" });
-}
 
 /** Clients send a list, or one id as it is. */
 function uuidList() {

@@ -9,7 +9,7 @@ import type { ThreadTotals } from "../run-shard/shard-threads.ts";
 import { formatCost } from "../usage/costs.ts";
 import { mergeFeedbackStats } from "./merge-feedback-stats.ts";
 import { percentile } from "./histogram.ts";
-import { timeValue } from "./query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import { checkedFilter } from "./read-selection.ts";
 import { collectStats } from "./run-stats.ts";
 import { ALL_RUNS } from "../run-shard/shard-stats.ts";

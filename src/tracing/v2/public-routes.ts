@@ -7,7 +7,7 @@ import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { ancestorIds } from "../dotted-order.ts";
 import { findProject } from "../projects/project-cache.ts";
-import { timeValue } from "../query/query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { jsonStreamResponse } from "../query/runs-query-routes.ts";
 import { streamJson } from "../runs/json-stream.ts";

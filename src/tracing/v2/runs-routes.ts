@@ -5,7 +5,7 @@ import { ApiError, invalidField } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { timeValue } from "../query/query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { jsonStreamResponse } from "../query/runs-query-routes.ts";
 import type { RunSelection } from "../query/selection.ts";

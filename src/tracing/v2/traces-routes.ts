@@ -4,7 +4,7 @@ import { invalidField } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { timeValue } from "../query/query-schemas.ts";
+import { timeValue } from "../../http/time-value.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { checkedFilters } from "./filters.ts";
 import { firstTokenTimes } from "./first-token-times.ts";

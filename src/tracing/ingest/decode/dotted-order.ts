@@ -1,5 +1,5 @@
 import type { Micros } from "../../run-write.ts";
-import { utcMicros } from "./time.ts";
+import { utcMicros } from "../../../lib/parse-time.ts";
 import { parseUuid } from "./uuid.ts";
 
 /** One run on the way from the root of a trace down to a run. */

@@ -2,7 +2,7 @@ import type { Leaf, Micros, PayloadFacts, PayloadField } from "../../run-write.t
 import { usageOf } from "../../usage/extract.ts";
 import { leavesOf } from "./leaves.ts";
 import { previewOf } from "./preview.ts";
-import { parseTime } from "./time.ts";
+import { parseTime } from "../../../lib/parse-time.ts";
 
 /** Metadata keys by which clients say that traces belong together; the first that is set counts. */
 const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];

@@ -1,6 +1,6 @@
 import type { Micros } from "../../run-write.ts";
 import { InvalidRun } from "./invalid-run.ts";
-import { parseTime } from "./time.ts";
+import { parseTime } from "../../../lib/parse-time.ts";
 import { parseUuid } from "./uuid.ts";
 
 /** Reads the fields of one run object: undefined for what is missing or null, InvalidRun thrown. */

@@ -1,4 +1,5 @@
-import type { Micros } from "../../run-write.ts";
+/** Microseconds since 1970-01-01T00:00:00Z. */
+type Micros = number;
 
 /** Numbers above are not exact any more: 2255-06-05. */
 const MAX_MICROS = Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { parseTime } from "../../../../src/tracing/ingest/decode/time.ts";
+import { parseTime } from "../../../src/lib/parse-time.ts";
 
 /** 2026-08-01T12:00:00Z. */
 const NOON = 1_785_585_600_000_000;

@@ -1,0 +1,19 @@
+import { z } from "@hono/zod-openapi";
+import { parseTime } from "../lib/parse-time.ts";
+
+/** A time in a body or a query, as microseconds since 1970. Without a zone it is UTC. */
+export function timeValue() {
+  return z
+    .union([z.string(), z.number()])
+    .transform((value, ctx): number => {
+      const micros = parseTime(value);
+      if (micros !== null) return micros;
+      ctx.addIssue({
+        code: "custom",
+        message: "Input should be a valid datetime",
+        params: { type: "datetime_parsing" },
+      });
+      return z.NEVER;
+    })
+    .openapi({ type: "string", format: "date-time" });
+}
