@@ -1,3 +1,4 @@
+import { type ExportLimits, parseExportLimits } from "./bulk-export/export-limits.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
 
 type AgentAuth = "api-key" | "none";
@@ -29,8 +30,23 @@ export type Settings = {
   maxPartBytes: number;
   /** Of links that work without a key. */
   signingSecret: string;
+  /** `<version>:<key>` of secrets at rest, separated by commas; the first encrypts. */
+  encryptionKeys: string;
+  /** Whether destinations may use the credentials of the installation. */
+  selfHosted: boolean;
+  /** Whether exports may go to addresses that are not public. */
+  privateEndpoints: boolean;
+  installationCredentials: InstallationCredentials | null;
+  exportLimits: ExportLimits;
   logLevel: LogLevel;
   hosts: Hosts;
+};
+
+/** For S3, by the names that S3 clients look for. */
+export type InstallationCredentials = {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string | null;
 };
 
 /** What `parseSettings` reads; any of it may be missing at run time, whatever `Env` says. */
@@ -48,13 +64,22 @@ export type SettingsVars = Partial<
     | "MAX_INGEST_BYTES"
     | "MAX_INGEST_PART_BYTES"
     | "SIGNING_SECRET"
+    | "ENCRYPTION_KEYS"
+    | "SELF_HOSTED"
+    | "EXPORT_PRIVATE_ENDPOINTS"
+    | "AWS_ACCESS_KEY_ID"
+    | "AWS_SECRET_ACCESS_KEY"
+    | "AWS_SESSION_TOKEN"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
     | "AGENTS_DOMAIN",
     string
   >
->;
+> & {
+  /** A table in wrangler.toml, JSON text elsewhere. */
+  EXPORT_LIMITS?: unknown;
+};
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -119,12 +144,33 @@ function read(env: SettingsVars): Settings {
       DEFAULT_MAX_INGEST_PART_BYTES,
     ),
     signingSecret: env.SIGNING_SECRET ?? "",
+    encryptionKeys: env.ENCRYPTION_KEYS ?? "",
+    selfHosted: oneOf("SELF_HOSTED", env.SELF_HOSTED, ["on", "off"], "off") === "on",
+    privateEndpoints:
+      oneOf(
+        "EXPORT_PRIVATE_ENDPOINTS",
+        env.EXPORT_PRIVATE_ENDPOINTS,
+        ["allow", "refuse"],
+        "refuse",
+      ) === "allow",
+    installationCredentials: installationCredentials(env),
+    exportLimits: parseExportLimits(env.EXPORT_LIMITS),
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),
       controlPlane: host("CONTROL_PLANE_HOST", env.CONTROL_PLANE_HOST),
       agentsDomain: host("AGENTS_DOMAIN", env.AGENTS_DOMAIN),
     },
+  };
+}
+
+function installationCredentials(env: SettingsVars): InstallationCredentials | null {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return null;
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    sessionToken: AWS_SESSION_TOKEN || null,
   };
 }
 
