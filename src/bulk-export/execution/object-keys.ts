@@ -1,0 +1,44 @@
+import type { ExportFormatVersion } from "../../db/bulk-export-schema.ts";
+
+const NUMBER_DIGITS = 5;
+
+export type PartitionPlace = {
+  /** Of the destination, without slashes around it; may be empty. */
+  prefix: string;
+  exportId: string;
+  workspaceId: string;
+  projectId: string;
+  formatVersion: ExportFormatVersion;
+  /** Microseconds; any time of the partition's day. */
+  startTime: number;
+};
+
+/**
+ * The folder of a partition, without a slash at its end. In `v2_beta` every segment is `key=value`, so
+ * that readers of Hive partitions take them for columns.
+ */
+export function partitionFolder(place: PartitionPlace): string {
+  const day = new Date(place.startTime / 1000);
+  return [
+    ...(place.prefix === "" ? [] : [place.prefix]),
+    `export_id=${place.exportId}`,
+    `tenant_id=${place.workspaceId}`,
+    `session_id=${place.projectId}`,
+    place.formatVersion === "v1" ? "runs" : "resource=runs",
+    `year=${padded(day.getUTCFullYear(), 4)}`,
+    `month=${padded(day.getUTCMonth() + 1, 2)}`,
+    `day=${padded(day.getUTCDate(), 2)}`,
+  ].join("/");
+}
+
+/** The same name whenever the file is written: a repeated step overwrites what it left. */
+export function fileName(number: number): string {
+  return `runs-${padded(number, NUMBER_DIGITS)}.parquet`;
+}
+
+/** Readers of data sets pass over names that begin with an underscore. */
+export const MANIFEST_NAME = "_manifest.json";
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, "0");
+}

@@ -1,0 +1,236 @@
+import { and, desc, eq, lte, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { bulkExports } from "./bulk-export-schema.ts";
+
+export type BulkExportRow = typeof bulkExports.$inferSelect;
+
+export type NewBulkExport = Omit<BulkExportRow, "updated_at" | "started_at" | "finished_at">;
+
+/** A partition of a new export; times in microseconds, the end exclusive. */
+export type NewPartition = { id: string; start: number; end: number };
+
+/** How an export may end otherwise than by completing, and what its unfinished runs become. */
+const UNFINISHED_RUNS_BECOME = {
+  CANCELLED: "CANCELLED",
+  TIMEDOUT: "TIMEDOUT",
+} as const;
+
+const COLUMNS = [
+  "id",
+  "workspace_id",
+  "destination_id",
+  "project_id",
+  "start_time",
+  "end_time",
+  "filter",
+  "format_version",
+  "compression",
+  "export_fields",
+  "interval_hours",
+  "source_id",
+  "status",
+  "next_start",
+  "next_due_at",
+  "created_at",
+] as const satisfies (keyof NewBulkExport)[];
+
+/**
+ * Stores an export with its partitions. False when its destination is gone, or when the range of its
+ * schedule has been stored before: nothing is stored then.
+ */
+export async function insertBulkExport(
+  db: D1Database,
+  row: NewBulkExport,
+  partitions: readonly NewPartition[],
+): Promise<boolean> {
+  const [inserted] = await db.batch([insertExport(db, row), insertRuns(db, row, partitions)]);
+  return inserted?.meta.changes === 1;
+}
+
+/**
+ * The same for a range of a schedule, which goes on behind it. An export that was stored before, or
+ * whose schedule has ended meanwhile, is not stored.
+ */
+export async function insertSpawnedExport(
+  db: D1Database,
+  row: NewBulkExport & { source_id: string },
+  partitions: readonly NewPartition[],
+  next: { start: number; dueAt: number },
+): Promise<boolean> {
+  const [inserted] = await db.batch([
+    insertExport(db, row),
+    insertRuns(db, row, partitions),
+    db
+      .prepare(
+        `UPDATE bulk_exports SET next_start = ?, next_due_at = ?
+         WHERE workspace_id = ? AND id = ? AND status = 'CREATED' AND next_start = ?`,
+      )
+      .bind(next.start, next.dueAt, row.workspace_id, row.source_id, row.start_time),
+  ]);
+  return inserted?.meta.changes === 1;
+}
+
+function insertExport(db: D1Database, row: NewBulkExport): D1PreparedStatement {
+  const values = COLUMNS.map((column) => row[column]);
+  return db
+    .prepare(
+      `INSERT OR IGNORE INTO bulk_exports (${COLUMNS.join(", ")}, updated_at)
+       SELECT ${COLUMNS.map(() => "?").join(", ")}, ?
+       WHERE EXISTS (SELECT 1 FROM export_destinations
+         WHERE workspace_id = ? AND id = ? AND deleted_at IS NULL)
+       AND (? IS NULL OR EXISTS (SELECT 1 FROM bulk_exports
+         WHERE workspace_id = ? AND id = ? AND status = 'CREATED'))`,
+    )
+    .bind(
+      ...values,
+      row.created_at,
+      row.workspace_id,
+      row.destination_id,
+      row.source_id,
+      row.workspace_id,
+      row.source_id,
+    );
+}
+
+function insertRuns(
+  db: D1Database,
+  row: NewBulkExport,
+  partitions: readonly NewPartition[],
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO export_runs
+         (id, workspace_id, export_id, start_time, end_time, status, due_at, created_at, updated_at)
+       SELECT value ->> 'id', e.workspace_id, e.id, value ->> 'start', value ->> 'end', 'CREATED',
+         e.created_at, e.created_at, e.created_at
+       FROM bulk_exports e, json_each(?) WHERE e.workspace_id = ? AND e.id = ?`,
+    )
+    .bind(JSON.stringify(partitions), row.workspace_id, row.id);
+}
+
+export async function selectBulkExport(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+): Promise<BulkExportRow | undefined> {
+  return drizzle(db).select().from(bulkExports).where(isExport(workspaceId, id)).get();
+}
+
+/** The newest first. */
+export async function listBulkExports(
+  db: D1Database,
+  workspaceId: string,
+  page: { limit: number; offset: number },
+): Promise<BulkExportRow[]> {
+  return drizzle(db)
+    .select()
+    .from(bulkExports)
+    .where(eq(bulkExports.workspace_id, workspaceId))
+    .orderBy(desc(bulkExports.created_at), desc(bulkExports.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+/**
+ * Sets exports of a workspace to work, the oldest first, as long as fewer than `limit` are. Returns the
+ * ids of all that are at work then.
+ */
+export async function startExports(
+  db: D1Database,
+  workspaceId: string,
+  { limit, now }: { limit: number; now: number },
+): Promise<string[]> {
+  const [, running] = await db.batch<{ id: string }>([
+    db
+      .prepare(
+        `UPDATE bulk_exports SET status = 'RUNNING', started_at = ?, updated_at = ?
+         WHERE workspace_id = ? AND id IN (
+           SELECT id FROM bulk_exports
+           WHERE workspace_id = ? AND status = 'CREATED' AND interval_hours IS NULL
+           ORDER BY created_at, id
+           LIMIT max(0, ? - (SELECT count(*) FROM bulk_exports
+             WHERE workspace_id = ? AND status = 'RUNNING')))`,
+      )
+      .bind(now, now, workspaceId, workspaceId, limit, workspaceId),
+    db
+      .prepare(
+        `SELECT id FROM bulk_exports WHERE workspace_id = ? AND status = 'RUNNING'
+         ORDER BY created_at, id`,
+      )
+      .bind(workspaceId),
+  ]);
+  return running?.results.map(({ id }) => id) ?? [];
+}
+
+/**
+ * Ends an export that has not ended yet, and with it those of its runs that have not. False when it
+ * had ended before. What a schedule has spawned goes on.
+ */
+export async function endExport(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+  { status, now }: { status: keyof typeof UNFINISHED_RUNS_BECOME; now: number },
+): Promise<boolean> {
+  const [ended] = await db.batch([
+    db
+      .prepare(
+        `UPDATE bulk_exports
+         SET status = ?, finished_at = ?, updated_at = ?, next_start = NULL, next_due_at = NULL
+         WHERE workspace_id = ? AND id = ? AND status IN ('CREATED', 'RUNNING')`,
+      )
+      .bind(status, now, now, workspaceId, id),
+    db
+      .prepare(
+        `UPDATE export_runs SET status = ?, finished_at = ?, updated_at = ?
+         WHERE workspace_id = ? AND export_id = ? AND status IN ('CREATED', 'RUNNING')
+           AND EXISTS (SELECT 1 FROM bulk_exports
+             WHERE workspace_id = ? AND id = ? AND status = ?)`,
+      )
+      .bind(UNFINISHED_RUNS_BECOME[status], now, now, workspaceId, id, workspaceId, id, status),
+  ]);
+  return ended?.meta.changes === 1;
+}
+
+/** Exports at work since before `startedBefore`. */
+export async function listOverdueExports(
+  db: D1Database,
+  startedBefore: number,
+  limit: number,
+): Promise<BulkExportRow[]> {
+  return drizzle(db)
+    .select()
+    .from(bulkExports)
+    .where(and(eq(bulkExports.status, "RUNNING"), lte(bulkExports.started_at, startedBefore)))
+    .limit(limit);
+}
+
+/** Schedules with a range that is to be exported by now. */
+export async function listDueSchedules(
+  db: D1Database,
+  now: number,
+  limit: number,
+): Promise<BulkExportRow[]> {
+  return drizzle(db)
+    .select()
+    .from(bulkExports)
+    .where(and(lte(bulkExports.next_due_at, now), eq(bulkExports.status, "CREATED")))
+    .orderBy(bulkExports.next_due_at)
+    .limit(limit);
+}
+
+/** Workspaces that have exports to be begun or gone on with. */
+export async function listExportingWorkspaces(db: D1Database, limit: number): Promise<string[]> {
+  const rows = await drizzle(db)
+    .selectDistinct({ id: bulkExports.workspace_id })
+    .from(bulkExports)
+    .where(
+      sql`${bulkExports.status} IN ('CREATED', 'RUNNING') AND ${bulkExports.interval_hours} IS NULL`,
+    )
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+function isExport(workspaceId: string, id: string) {
+  return and(eq(bulkExports.workspace_id, workspaceId), eq(bulkExports.id, id));
+}
