@@ -9,6 +9,7 @@ import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
+import { mountBulkExport } from "./bulk-export/routes.ts";
 import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi } from "./http/api-reference.ts";
@@ -20,7 +21,7 @@ import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
 import { agentScope } from "./identity/authenticate.ts";
-import { mountTracing, TRACING_V2 } from "./tracing/routes.ts";
+import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
 import { renderProblem } from "./tracing/v2/problem.ts";
 
 const ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -62,6 +63,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
   mountTracing(app);
+  mountBulkExport(app, TRACING_V1);
   app.use(agentScope);
   app.use(jsonBody);
   app.route("/", assistantRoutes);

@@ -1,4 +1,7 @@
 import { createApp } from "./app.ts";
+import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
+import { sweepExports } from "./bulk-export/sweep.ts";
+import { sweepTracing } from "./tracing/sweep.ts";
 
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
@@ -7,11 +10,13 @@ export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
 export { ThreadObject } from "./agent-server/threads/thread-object.ts";
-import { sweepTracing } from "./tracing/sweep.ts";
 
 const app = createApp();
 
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
-  scheduled: (controller, env) => sweepTracing(env, controller.scheduledTime),
+  scheduled: async ({ scheduledTime }, env) => {
+    await Promise.all([sweepTracing(env, scheduledTime), sweepExports(env, scheduledTime)]);
+  },
+  queue: (batch, env) => consumeExportSteps(batch, env),
 } satisfies ExportedHandler<Env>;

@@ -117,6 +117,9 @@ export const bulkExports = sqliteTable(
   ],
 );
 
+/** A partition of a new export; times in microseconds, the end exclusive. */
+export type NewPartition = { id: string; start: number; end: number };
+
 /** A partition of an export: the part of its range that lies on one UTC day. */
 export const exportRuns = sqliteTable(
   "export_runs",

@@ -1,13 +1,10 @@
 import { and, desc, eq, lte, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { bulkExports } from "./bulk-export-schema.ts";
+import { bulkExports, type NewPartition } from "./bulk-export-schema.ts";
 
 export type BulkExportRow = typeof bulkExports.$inferSelect;
 
 export type NewBulkExport = Omit<BulkExportRow, "updated_at" | "started_at" | "finished_at">;
-
-/** A partition of a new export; times in microseconds, the end exclusive. */
-export type NewPartition = { id: string; start: number; end: number };
 
 /** How an export may end otherwise than by completing, and what its unfinished runs become. */
 const UNFINISHED_RUNS_BECOME = {

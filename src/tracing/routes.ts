@@ -18,7 +18,7 @@ import { tracedRunRoutes } from "./runs/run-routes.ts";
 import { publicRunRoutes, shareRoutes } from "./shares/routes.ts";
 import { publicV2Routes, tracingV2Routes } from "./v2/routes.ts";
 
-const TRACING_V1 = "/api/v1";
+export const TRACING_V1 = "/api/v1";
 export const TRACING_V2 = "/api/v2";
 
 /** Paths of JSON routes that need no key. */

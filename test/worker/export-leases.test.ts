@@ -73,8 +73,11 @@ test("one who lost the lease can record nothing, end nothing and fail nothing", 
   assert.isFalse(await retryRun(env.DB, late, { error: "e", dueAt: 1, now: 103 }));
   await completeRun(env.DB, late, { exportId: id, now: 103 });
   await failRun(env.DB, late, { exportId: id, error: "e", now: 103 });
-  const { lease, rows_written, errors, ...row } = (await run(0)) ?? {};
-  assert.deepEqual([row.status, lease, rows_written, errors], ["RUNNING", "new", 0, null]);
+  const row = await run(0);
+  assert.deepEqual(
+    [row?.status, row?.lease, row?.rows_written, row?.errors],
+    ["RUNNING", "new", 0, null],
+  );
   assert.deepEqual(await listExportFiles(env.DB, workspaceId, [late.runId]), []);
   assert.equal(await status(), "RUNNING");
 });

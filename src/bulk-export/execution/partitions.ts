@@ -1,5 +1,5 @@
 import { v7 as uuid } from "uuid";
-import type { NewPartition } from "../../db/bulk-exports-repo.ts";
+import type { NewPartition } from "../../db/bulk-export-schema.ts";
 import { dayOf, startOfDay } from "../../lib/utc-day.ts";
 
 /** Microseconds since 1970; the end is exclusive. */
@@ -18,5 +18,5 @@ export function partitionByDay({ start, end }: TimeRange): TimeRange[] {
 
 /** The partitions of a range, as new export runs. */
 export function newPartitions(range: TimeRange): NewPartition[] {
-  return partitionByDay(range).map((part) => ({ id: uuid(), ...part }));
+  return partitionByDay(range).map(({ start, end }) => ({ id: uuid(), start, end }));
 }

@@ -1,0 +1,62 @@
+import type { S3Bucket } from "../s3/s3-bucket.ts";
+import { S3Error, type S3Failure } from "../s3/s3-error.ts";
+
+/** How the storage's own words are summed up for the user. */
+const SUMMARY_OF: Record<S3Failure, string> = {
+  access_denied: "Access denied",
+  clock_skew: "Access denied",
+  unknown_key_id: "Key ID you provided does not exist",
+  invalid_bucket: "Bucket is not valid",
+  no_such_upload: "Bucket is not valid",
+  invalid_endpoint: "Invalid endpoint",
+  unavailable: "Invalid endpoint",
+};
+
+/**
+ * Writes a small file under `<prefix>/tmp/`, as the bucket's owner can see it, reads it back and
+ * deletes it again. Who may write only may have a destination: it leaves the file behind. Null when
+ * all is well, else what is wrong.
+ */
+export async function checkDestination(bucket: S3Bucket, prefix: string): Promise<string | null> {
+  const id = crypto.randomUUID();
+  const key = `${prefix === "" ? "" : `${prefix}/`}tmp/${id}.txt`;
+  const content = new TextEncoder().encode(`A test of write access: ${id}\n`);
+  try {
+    await bucket.put(key, content, { contentType: "text/plain" });
+    await checkContent(bucket, key, content);
+    await deleteIfPermitted(bucket, key);
+    return null;
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    return `${error.message.replace(/\.$/, "")}: ${SUMMARY_OF[error.failure]}`;
+  }
+}
+
+async function checkContent(bucket: S3Bucket, key: string, content: Uint8Array): Promise<void> {
+  const stored = await getIfPermitted(bucket, key);
+  if (stored === "not_permitted") return;
+  if (stored !== null && Buffer.compare(stored, content) === 0) return;
+  const what = stored === null ? "is not there" : "has another content";
+  throw new S3Error("invalid_endpoint", `The test file that was written ${what}`);
+}
+
+async function getIfPermitted(
+  bucket: S3Bucket,
+  key: string,
+): Promise<Uint8Array | null | "not_permitted"> {
+  try {
+    return await bucket.get(key);
+  } catch (error) {
+    if (error instanceof S3Error && error.failure === "access_denied") return "not_permitted";
+    throw error;
+  }
+}
+
+async function deleteIfPermitted(bucket: S3Bucket, key: string): Promise<void> {
+  try {
+    await bucket.delete(key);
+  } catch (error) {
+    // Exports delete nothing, so whatever the reason is, it does not matter to them.
+    if (!(error instanceof S3Error)) throw error;
+  }
+}

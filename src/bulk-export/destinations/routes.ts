@@ -1,0 +1,156 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import {
+  countExportDestinations,
+  type ListedDestination,
+  listExportDestinations,
+} from "../../db/export-destinations-repo.ts";
+import { setPaginationHeaders } from "../../http/pagination.ts";
+import { createRouter } from "../../http/router.ts";
+import { requireExportPlan } from "../require-plan.ts";
+import {
+  createDestination,
+  removeDestination,
+  requireDestination,
+  rotateCredentials,
+} from "./destination-store.ts";
+import {
+  destinationCreateSchema,
+  type DestinationJson,
+  destinationListQuery,
+  destinationParams,
+  destinationSchema,
+  destinationUpdateSchema,
+} from "./schemas.ts";
+
+/** Buckets that exports go to. */
+export const destinationRoutes = createRouter();
+
+const tags = ["Bulk exports"];
+
+const oneDestination = {
+  description: "The destination",
+  content: { "application/json": { schema: destinationSchema } },
+};
+
+destinationRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/bulk-exports/destinations",
+    tags,
+    summary: "Create a destination, after a test of its write access",
+    request: {
+      body: {
+        required: true,
+        content: { "application/json": { schema: destinationCreateSchema } },
+      },
+    },
+    responses: { 200: oneDestination },
+  }),
+  async (c) => {
+    await requireExportPlan(c);
+    return c.json(toDestination(await createDestination(c, c.req.valid("json"))), 200);
+  },
+);
+
+destinationRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports/destinations",
+    tags,
+    summary: "List the workspace's destinations, the newest first",
+    request: { query: destinationListQuery },
+    responses: {
+      200: {
+        description: "The destinations of the page",
+        content: { "application/json": { schema: z.array(destinationSchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { limit, offset = 0 } = c.req.valid("query");
+    const { workspaceId } = c.var.scope;
+    const [rows, total] = await Promise.all([
+      listExportDestinations(c.env.DB, workspaceId, { limit, offset }),
+      countExportDestinations(c.env.DB, workspaceId),
+    ]);
+    setPaginationHeaders(c, { limit: limit ?? total, offset }, { total, returned: rows.length });
+    return c.json(rows.map(toDestination), 200);
+  },
+);
+
+destinationRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports/destinations/{destination_id}",
+    tags,
+    summary: "Get a destination",
+    request: { params: destinationParams },
+    responses: { 200: oneDestination },
+  }),
+  async (c) => {
+    const { destination_id: id } = c.req.valid("param");
+    return c.json(toDestination(await requireDestination(c, id)), 200);
+  },
+);
+
+destinationRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/bulk-exports/destinations/{destination_id}",
+    tags,
+    summary: "Replace a destination's credentials, after a test of the new ones",
+    request: {
+      params: destinationParams,
+      body: {
+        required: true,
+        content: { "application/json": { schema: destinationUpdateSchema } },
+      },
+    },
+    responses: { 200: oneDestination },
+  }),
+  async (c) => {
+    await requireExportPlan(c);
+    const { destination_id: id } = c.req.valid("param");
+    return c.json(toDestination(await rotateCredentials(c, id, c.req.valid("json"))), 200);
+  },
+);
+
+destinationRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/bulk-exports/destinations/{destination_id}",
+    tags,
+    summary: "Delete a destination that no export needs; what was exported stays",
+    request: { params: destinationParams },
+    responses: {
+      200: {
+        description: "It is deleted, and its credentials with it",
+        content: { "application/json": { schema: z.object({}) } },
+      },
+    },
+  }),
+  async (c) => {
+    await requireExportPlan(c);
+    await removeDestination(c, c.req.valid("param").destination_id);
+    return c.json({}, 200);
+  },
+);
+
+function toDestination({ destination: row, names }: ListedDestination): DestinationJson {
+  return {
+    id: row.id,
+    tenant_id: row.workspace_id,
+    destination_type: "s3",
+    display_name: row.display_name,
+    config: {
+      bucket_name: row.bucket_name,
+      prefix: row.prefix,
+      region: row.region,
+      endpoint_url: row.endpoint_url,
+      include_bucket_in_prefix: row.include_bucket_in_prefix,
+    },
+    credentials_keys: names === null ? [] : (JSON.parse(names) as string[]),
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+  };
+}

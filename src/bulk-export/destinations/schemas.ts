@@ -1,0 +1,113 @@
+import { z } from "@hono/zod-openapi";
+import { uuidParam } from "../../http/path-params.ts";
+import { integerParam } from "../../http/query-params.ts";
+import { credentialsSchema } from "./credentials.ts";
+
+const MAX_PREFIX_BYTES = 2048;
+const MAX_PAGE = 1000;
+
+/** ASCII's and Unicode's: no object can be found by a key with them. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+const displayName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(
+    /^[a-zA-Z0-9\-_ ']+$/,
+    "String should have only letters, digits, blanks and the characters - _ '",
+  );
+
+const bucketName = z
+  .string()
+  .min(3)
+  .max(63)
+  .regex(
+    /^[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]$/,
+    "String should be a bucket's name: letters, digits, dots, hyphens and underscores",
+  );
+
+/** Without the slashes around it. */
+const prefix = z.string().transform((text, ctx): string => {
+  const trimmed = text.replace(/^\/+|\/+$/g, "");
+  const message = prefixProblem(trimmed);
+  if (message === null) return trimmed;
+  ctx.addIssue({ code: "custom", message, params: { type: "value_error" } });
+  return z.NEVER;
+});
+
+/** Sign requests with it; without an endpoint it is AWS's, too. */
+const region = z
+  .string()
+  .max(64)
+  .regex(/^[a-zA-Z0-9-]+$/, "String should be a region, such as eu-central-1");
+
+const configFields = {
+  bucket_name: bucketName,
+  region: region.nullish(),
+  endpoint_url: z.string().min(1).max(2048).nullish(),
+};
+
+export const destinationCreateSchema = z
+  .strictObject({
+    destination_type: z.literal("s3").default("s3"),
+    display_name: displayName,
+    config: z.strictObject({
+      ...configFields,
+      prefix,
+      include_bucket_in_prefix: z.boolean().default(true),
+    }),
+    credentials: credentialsSchema.nullish(),
+  })
+  .openapi("BulkExportDestinationCreate");
+
+export type DestinationCreate = z.infer<typeof destinationCreateSchema>;
+
+export const destinationUpdateSchema = z
+  .strictObject({ credentials: credentialsSchema, display_name: displayName.nullish() })
+  .openapi("BulkExportDestinationUpdate");
+
+export type DestinationUpdate = z.infer<typeof destinationUpdateSchema>;
+
+export const destinationSchema = z
+  .object({
+    id: z.uuid(),
+    tenant_id: z.uuid(),
+    destination_type: z.literal("s3"),
+    display_name: z.string(),
+    config: z.object({
+      bucket_name: z.string(),
+      prefix: z.string(),
+      region: z.string().nullable(),
+      endpoint_url: z.string().nullable(),
+      include_bucket_in_prefix: z.boolean(),
+    }),
+    /** Names of the members that are stored; none when the installation's are used. */
+    credentials_keys: z.array(z.string()),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .openapi("BulkExportDestination");
+
+export type DestinationJson = z.infer<typeof destinationSchema>;
+
+export const destinationParams = z.object({ destination_id: uuidParam() });
+
+export const destinationListQuery = z.strictObject({
+  limit: integerParam({ min: 1, max: MAX_PAGE }).optional(),
+  offset: integerParam({ min: 0 }).optional(),
+});
+
+function prefixProblem(text: string): string | null {
+  if (text === "") return null;
+  if (new TextEncoder().encode(text).byteLength > MAX_PREFIX_BYTES) {
+    return `Prefix should have at most ${MAX_PREFIX_BYTES} bytes`;
+  }
+  if (!text.isWellFormed() || CONTROL_CHARACTER.test(text)) {
+    return "Prefix should have no control characters and no halves of characters";
+  }
+  const isOdd = (segment: string): boolean => ["", ".", ".."].includes(segment);
+  return text.split("/").some(isOdd)
+    ? "Prefix should have no segments that are empty, . or .."
+    : null;
+}

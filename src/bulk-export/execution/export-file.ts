@@ -1,0 +1,99 @@
+import type { BulkExportRow } from "../../db/bulk-exports-repo.ts";
+import { recordFile, saveOpenUpload, savePendingUpload } from "../../db/export-leases-repo.ts";
+import type { ExportRunRow } from "../../db/export-runs-repo.ts";
+import type { ExportLimits } from "../export-limits.ts";
+import { writeRunFile } from "../parquet/run-file.ts";
+import type { S3Bucket } from "../s3/s3-bucket.ts";
+import { formatCursor, parseCursor } from "./cursor.ts";
+import { abortUpload, FileUpload, isStored } from "./file-upload.ts";
+import type { Lease } from "./lease.ts";
+import { fileName } from "./object-keys.ts";
+import { parsePendingUpload, type PendingUpload } from "./pending-upload.ts";
+
+export type FileStep = {
+  env: Env;
+  limits: ExportLimits;
+  bucket: S3Bucket;
+  lease: Lease;
+  run: ExportRunRow;
+  bulkExport: BulkExportRow;
+  /** Of the partition, without a slash at its end. */
+  folder: string;
+  /** Throws when this step must not go on. */
+  check: () => void;
+};
+
+/**
+ * Writes the run's next file, or none when no rows are left. A file that the step before has brought
+ * into the bucket, but not recorded, is recorded instead. `isLast` may be false though nothing follows.
+ */
+export async function exportFile(step: FileStep): Promise<{ isLast: boolean }> {
+  if (await recordPending(step)) return { isLast: false };
+  const { env, bucket, lease, run, bulkExport } = step;
+  const key = `${step.folder}/${fileName(run.files_written)}`;
+  await abortOpenUpload(step);
+  const upload = new FileUpload(bucket, { key, step: lease.key.lease }, async (uploadId) => {
+    lease.require(
+      await saveOpenUpload(env.DB, lease.key, JSON.stringify({ key, upload_id: uploadId })),
+    );
+  });
+  try {
+    const written = await writeRunFile(env, {
+      workspaceId: bulkExport.workspace_id,
+      projectId: bulkExport.project_id,
+      filter: bulkExport.filter,
+      from: run.start_time,
+      to: run.end_time,
+      after: run.latest_cursor === null ? null : parseCursor(run.latest_cursor),
+      formatVersion: bulkExport.format_version,
+      compression: bulkExport.compression,
+      fields: bulkExport.export_fields,
+      limits: step.limits,
+      write: async (part) => {
+        step.check();
+        await upload.write(part);
+      },
+    });
+    if (written === null) return { isLast: true };
+    const pending: PendingUpload = {
+      target_cursor: formatCursor(written.cursor),
+      file_path: key,
+      rows_count: written.rows,
+      step: lease.key.lease,
+      bytes: upload.bytes,
+      first_start: written.firstStart,
+      last_start: written.lastStart,
+    };
+    lease.require(await savePendingUpload(env.DB, lease.key, JSON.stringify(pending)));
+    step.check();
+    await upload.finish();
+    await record(step, pending);
+    return { isLast: written.isLast };
+  } catch (error) {
+    await upload.abort();
+    throw error;
+  }
+}
+
+async function recordPending(step: FileStep): Promise<boolean> {
+  const { pending_upload } = step.run;
+  if (pending_upload === null) return false;
+  const pending = parsePendingUpload(pending_upload);
+  if (!(await isStored(step.bucket, pending.file_path, pending))) return false;
+  await record(step, pending);
+  return true;
+}
+
+async function record({ env, lease, run }: FileStep, pending: PendingUpload): Promise<void> {
+  const { file_path: key, rows_count: rows, bytes, first_start, last_start } = pending;
+  const file = { number: run.files_written, key, rows, bytes, first_start, last_start };
+  const progress = { cursor: pending.target_cursor, now: Date.now() };
+  lease.require(await recordFile(env.DB, lease.key, file, progress));
+}
+
+/** Of a step that died: nobody else would end it. */
+async function abortOpenUpload({ run, bucket }: FileStep): Promise<void> {
+  if (run.open_upload === null) return;
+  const { key, upload_id } = JSON.parse(run.open_upload) as { key: string; upload_id: string };
+  await abortUpload(bucket, key, upload_id);
+}

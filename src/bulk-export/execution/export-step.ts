@@ -1,0 +1,194 @@
+import { endExport, selectBulkExport, type BulkExportRow } from "../../db/bulk-exports-repo.ts";
+import { completeRun, failRun, releaseLease, retryRun } from "../../db/export-leases-repo.ts";
+import {
+  listExportFiles,
+  type ExportRunKey,
+  type ExportRunRow,
+} from "../../db/export-runs-repo.ts";
+import { parseSettings } from "../../env.ts";
+import { log } from "../../lib/log.ts";
+import { findExportProject } from "../../tracing/export.ts";
+import { currentCredentials, openBucket, type OpenBucket } from "../destinations/open-bucket.ts";
+import type { ExportLimits } from "../export-limits.ts";
+import { admitExports, admitRuns, nudge } from "./admit.ts";
+import { exportFile } from "./export-file.ts";
+import { Lease, LeaseLost } from "./lease.ts";
+import { manifestJson } from "./manifest.ts";
+import { MANIFEST_NAME, partitionFolder } from "./object-keys.ts";
+import { AttemptTimedOut, describeFailure, ExportImpossible } from "./step-failure.ts";
+
+/** So that the message does not come before the row is due. */
+const NUDGE_AFTER_SECONDS = 1;
+
+/**
+ * One step of an export run: a file, or its end. Does nothing when the run is not due, or worked on by
+ * somebody else. Throws only when D1 cannot be asked.
+ */
+export async function runExportStep(env: Env, key: ExportRunKey): Promise<void> {
+  const { exportLimits } = parseSettings(env);
+  const taken = await Lease.take(env.DB, key, exportLimits.lease_seconds * 1000);
+  if (taken === null) return;
+  const { lease, run } = taken;
+  try {
+    const bulkExport = await selectBulkExport(env.DB, key.workspaceId, run.export_id);
+    if (bulkExport?.status !== "RUNNING") return;
+    const step = new ExportStep(env, exportLimits, lease, run, bulkExport);
+    if (await step.endIfOverdue()) return;
+    try {
+      await step.work();
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      await step.fail(error);
+    }
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    log(parseSettings(env).logLevel, "info", {
+      event: "export_step_superseded",
+      run_id: run.id,
+      reason: error.message,
+    });
+  } finally {
+    lease.stop();
+  }
+}
+
+class ExportStep {
+  readonly #env: Env;
+  readonly #limits: ExportLimits;
+  readonly #lease: Lease;
+  readonly #run: ExportRunRow;
+  readonly #export: BulkExportRow;
+
+  constructor(
+    env: Env,
+    limits: ExportLimits,
+    lease: Lease,
+    run: ExportRunRow,
+    bulkExport: BulkExportRow,
+  ) {
+    this.#env = env;
+    this.#limits = limits;
+    this.#lease = lease;
+    this.#run = run;
+    this.#export = bulkExport;
+  }
+
+  async endIfOverdue(): Promise<boolean> {
+    const { id, workspace_id, started_at } = this.#export;
+    const now = Date.now();
+    const overdue = (started_at ?? now) + this.#limits.export_timeout_seconds * 1000 <= now;
+    if (!overdue) return false;
+    await endExport(this.#env.DB, workspace_id, id, { status: "TIMEDOUT", now });
+    await admitExports(this.#env, workspace_id);
+    return true;
+  }
+
+  async work(): Promise<void> {
+    this.#checkInterruptions();
+    this.#checkAttempt();
+    const { workspace_id: workspaceId, project_id: projectId } = this.#export;
+    const destination = await this.#open();
+    const folder = partitionFolder({
+      prefix: destination.prefix,
+      exportId: this.#export.id,
+      workspaceId,
+      projectId,
+      formatVersion: this.#export.format_version,
+      startTime: this.#run.start_time,
+    });
+    const { isLast } = await exportFile({
+      env: this.#env,
+      limits: this.#limits,
+      bucket: destination.bucket,
+      lease: this.#lease,
+      run: this.#run,
+      bulkExport: this.#export,
+      folder,
+      check: () => this.#checkAttempt(),
+    });
+    // Asked last: of a project that was deleted meanwhile, runs may be missing from what was read.
+    if (!(await findExportProject(this.#env, workspaceId, projectId))) {
+      throw new ExportImpossible("The tracing project was deleted");
+    }
+    if (isLast) await this.#complete(destination, folder);
+    else await this.#goOn();
+  }
+
+  async fail(error: unknown): Promise<void> {
+    const { text, retry, credentials } = describeFailure(error);
+    const { key } = this.#lease;
+    const { workspace_id: workspaceId, id: exportId } = this.#export;
+    const now = Date.now();
+    const renewed = credentials && (await this.#haveCredentialsChanged());
+    if ((retry || renewed) && this.#run.retry_number < this.#limits.retries) {
+      const delaySeconds = renewed ? 0 : this.#limits.retry_delay_seconds;
+      const dueAt = now + delaySeconds * 1000;
+      this.#lease.require(await retryRun(this.#env.DB, key, { error: text, dueAt, now }));
+      await nudge(this.#env, [key], renewed ? 0 : delaySeconds + NUDGE_AFTER_SECONDS);
+      return;
+    }
+    await failRun(this.#env.DB, key, { exportId, error: text, now });
+    await admitExports(this.#env, workspaceId);
+  }
+
+  async #open(): Promise<OpenBucket> {
+    const opened = await openBucket(this.#env, {
+      workspaceId: this.#export.workspace_id,
+      destinationId: this.#export.destination_id,
+      credentialsVersion: this.#run.credentials_version,
+      deadline: () => Math.min(this.#lease.deadline, this.#attemptEnd()),
+    });
+    if (opened === null) throw new ExportImpossible("The destination was deleted");
+    return opened;
+  }
+
+  /** A new attempt takes those that are current then. */
+  async #haveCredentialsChanged(): Promise<boolean> {
+    const { workspace_id, destination_id } = this.#export;
+    const current = await currentCredentials(this.#env.DB, workspace_id, destination_id);
+    return current !== null && current.version !== this.#run.credentials_version;
+  }
+
+  /** The manifest goes first: a run that is completed has one. */
+  async #complete(destination: OpenBucket, folder: string): Promise<void> {
+    const { DB } = this.#env;
+    const { workspace_id: workspaceId, id: exportId } = this.#export;
+    const files = await listExportFiles(DB, workspaceId, [this.#run.id]);
+    await destination.bucket.put(
+      `${folder}/${MANIFEST_NAME}`,
+      manifestJson(this.#export, this.#run, files),
+      { contentType: "application/json" },
+    );
+    const now = Date.now();
+    const { exportEnded } = await completeRun(DB, this.#lease.key, { exportId, now });
+    if (exportEnded) await admitExports(this.#env, workspaceId);
+    else await admitRuns(this.#env, workspaceId, exportId);
+  }
+
+  async #goOn(): Promise<void> {
+    const { key } = this.#lease;
+    this.#lease.require(await releaseLease(this.#env.DB, key, Date.now()));
+    await nudge(this.#env, [key]);
+  }
+
+  /** A row that kills whoever reads it must not do so for ever. */
+  #checkInterruptions(): void {
+    const { interruptions, latest_cursor } = this.#run;
+    if (interruptions < this.#limits.interruptions) return;
+    const place = latest_cursor === null ? "at its beginning" : `behind ${latest_cursor}`;
+    throw new Error(`The export run was interrupted ${interruptions} times in a row ${place}`);
+  }
+
+  #checkAttempt(): void {
+    this.#lease.check();
+    if (this.#attemptEnd() > Date.now()) return;
+    throw new AttemptTimedOut(
+      `The attempt took longer than ${this.#limits.run_timeout_seconds} seconds`,
+    );
+  }
+
+  #attemptEnd(): number {
+    const started = this.#run.attempt_started_at ?? Date.now();
+    return started + this.#limits.run_timeout_seconds * 1000;
+  }
+}

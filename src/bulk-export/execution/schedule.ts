@@ -1,0 +1,64 @@
+import { v7 as uuid } from "uuid";
+import { endExport, insertSpawnedExport, type BulkExportRow } from "../../db/bulk-exports-repo.ts";
+import type { ExportLimits } from "../export-limits.ts";
+import { findExportProject } from "../../tracing/export.ts";
+import { newPartitions, type TimeRange } from "./partitions.ts";
+
+const MICROS_PER_HOUR = 3_600_000_000;
+
+/** When the export of a schedule's range is due, in epoch milliseconds. */
+export function dueAt(start: number, intervalHours: number, limits: ExportLimits): number {
+  const end = start + intervalHours * MICROS_PER_HOUR;
+  return Math.ceil(end / 1000) + limits.schedule_delay_seconds * 1000;
+}
+
+/**
+ * Spawns the exports of a schedule that are due by `now`, some at a time, each as an export of its own
+ * that begins where the one before ended. True when it spawned any.
+ */
+export async function spawnDue(
+  env: Env,
+  schedule: BulkExportRow,
+  limits: ExportLimits,
+  now: number,
+): Promise<boolean> {
+  const { interval_hours: hours, next_start: first, workspace_id: workspaceId } = schedule;
+  if (hours === null || first === null) return false;
+  if (!(await findExportProject(env, workspaceId, schedule.project_id))) {
+    // There will never be anything to export again.
+    await endExport(env.DB, workspaceId, schedule.id, { status: "CANCELLED", now });
+    return false;
+  }
+  let start = first;
+  let spawned = 0;
+  while (spawned < limits.spawns_per_sweep && dueAt(start, hours, limits) <= now) {
+    const end = start + hours * MICROS_PER_HOUR;
+    const inserted = await insertSpawnedExport(
+      env.DB,
+      spawnedExport(schedule, { start, end }, now),
+      newPartitions({ start, end }),
+      { start: end, dueAt: dueAt(end, hours, limits) },
+    );
+    // Another one spawns at the same time, or the schedule was cancelled.
+    if (!inserted) break;
+    start = end;
+    spawned += 1;
+  }
+  return spawned > 0;
+}
+
+function spawnedExport(schedule: BulkExportRow, range: TimeRange, now: number) {
+  const { updated_at: _, started_at: __, finished_at: ___, ...fields } = schedule;
+  return {
+    ...fields,
+    id: uuid(),
+    source_id: schedule.id,
+    start_time: range.start,
+    end_time: range.end,
+    interval_hours: null,
+    next_start: null,
+    next_due_at: null,
+    status: "CREATED" as const,
+    created_at: now,
+  };
+}

@@ -1,0 +1,145 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { createRouter } from "../../http/router.ts";
+import { requireExportPlan } from "../require-plan.ts";
+import { cancelExport, createExport, findExports, requireExport } from "./export-store.ts";
+import { findExportRuns, findSpawnedRuns, requireExportRun } from "./run-store.ts";
+import {
+  exportCreateSchema,
+  exportListQuery,
+  exportParams,
+  exportRunParams,
+  exportRunSchema,
+  exportSchema,
+  exportUpdateSchema,
+  spawnedRunsQuery,
+} from "./schemas.ts";
+import { toExport } from "./wire.ts";
+
+export const exportRoutes = createRouter();
+
+const tags = ["Bulk exports"];
+
+const oneExport = {
+  description: "The export",
+  content: { "application/json": { schema: exportSchema } },
+};
+
+const exportRuns = {
+  description: "The export runs, in the order of their days",
+  content: { "application/json": { schema: z.array(exportRunSchema) } },
+};
+
+exportRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports",
+    tags,
+    summary: "List exports and schedules, the newest first",
+    request: { query: exportListQuery },
+    responses: {
+      200: {
+        description: "All of them, unless limit and offset say which",
+        content: { "application/json": { schema: z.array(exportSchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const rows = await findExports(c, c.req.valid("query"));
+    return c.json(rows.map(toExport), 200);
+  },
+);
+
+exportRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/bulk-exports",
+    tags,
+    summary: "Export the runs of a project and a time range, once or on a schedule",
+    request: {
+      body: { required: true, content: { "application/json": { schema: exportCreateSchema } } },
+    },
+    responses: { 200: oneExport },
+  }),
+  async (c) => {
+    await requireExportPlan(c);
+    return c.json(toExport(await createExport(c, c.req.valid("json"))), 200);
+  },
+);
+
+// Before the exports: `runs` is no export's id.
+exportRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports/runs",
+    tags,
+    summary: "List the export runs of all exports that a schedule has spawned",
+    request: { query: spawnedRunsQuery },
+    responses: { 200: exportRuns },
+  }),
+  async (c) => c.json(await findSpawnedRuns(c, c.req.valid("query")), 200),
+);
+
+exportRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports/{bulk_export_id}",
+    tags,
+    summary: "Read an export",
+    request: { params: exportParams },
+    responses: { 200: oneExport },
+  }),
+  async (c) => {
+    const { bulk_export_id } = c.req.valid("param");
+    return c.json(toExport(await requireExport(c, bulk_export_id)), 200);
+  },
+);
+
+exportRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/bulk-exports/{bulk_export_id}",
+    tags,
+    summary: "Cancel an export; finished files stay, and so do exports that a schedule has spawned",
+    request: {
+      params: exportParams,
+      body: { required: true, content: { "application/json": { schema: exportUpdateSchema } } },
+    },
+    responses: { 200: oneExport },
+  }),
+  async (c) => {
+    const { bulk_export_id } = c.req.valid("param");
+    return c.json(toExport(await cancelExport(c, bulk_export_id)), 200);
+  },
+);
+
+exportRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports/{bulk_export_id}/runs",
+    tags,
+    summary: "List the export runs of an export: one for each UTC day of its range",
+    request: { params: exportParams },
+    responses: { 200: exportRuns },
+  }),
+  async (c) => c.json(await findExportRuns(c, c.req.valid("param").bulk_export_id), 200),
+);
+
+exportRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/bulk-exports/{bulk_export_id}/runs/{run_id}",
+    tags,
+    summary: "Read an export run: how far it has come, its files, what failed",
+    request: { params: exportRunParams },
+    responses: {
+      200: {
+        description: "The export run",
+        content: { "application/json": { schema: exportRunSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { bulk_export_id, run_id } = c.req.valid("param");
+    return c.json(await requireExportRun(c, bulk_export_id, run_id), 200);
+  },
+);

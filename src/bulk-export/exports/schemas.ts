@@ -1,0 +1,142 @@
+import { z } from "@hono/zod-openapi";
+import {
+  EXPORT_COMPRESSIONS,
+  EXPORT_FORMAT_VERSIONS,
+  EXPORT_STATUSES,
+} from "../../db/bulk-export-schema.ts";
+import { uuidParam } from "../../http/path-params.ts";
+import { integerParam } from "../../http/query-params.ts";
+import { timeValue } from "../../http/time-value.ts";
+import { EXPORT_FIELDS } from "../parquet/columns.ts";
+
+const MAX_INTERVAL_HOURS = 168;
+const MAX_PAGE = 1000;
+
+export const exportCreateSchema = z
+  .strictObject({
+    bulk_export_destination_id: uuidParam(),
+    session_id: uuidParam().openapi({ description: "The tracing project" }),
+    start_time: timeValue().openapi({
+      description: "Runs that started then or later; UTC unless it says otherwise",
+    }),
+    end_time: timeValue().nullish().openapi({
+      description: "Runs that started before; left out for a schedule, required otherwise",
+    }),
+    filter: z.string().nullish().openapi({ description: "In the filter language of run queries" }),
+    format: z.literal("Parquet").nullish(),
+    format_version: z.enum(EXPORT_FORMAT_VERSIONS).nullish().openapi({ default: "v1" }),
+    compression: z.enum(EXPORT_COMPRESSIONS).nullish().openapi({ default: "gzip" }),
+    interval_hours: z
+      .int()
+      .min(1)
+      .max(MAX_INTERVAL_HOURS)
+      .nullish()
+      .openapi({ description: "Makes it a schedule: one export for each so many hours" }),
+    export_fields: z
+      .array(z.enum(EXPORT_FIELDS))
+      .min(1)
+      .nullish()
+      .openapi({ description: "The columns to be written; all when left out" }),
+  })
+  .openapi("BulkExportCreate");
+
+export type ExportCreateBody = z.output<typeof exportCreateSchema>;
+
+const cancelled = z
+  .string()
+  .transform((text, ctx): "CANCELLED" => {
+    if (text.toUpperCase() === "CANCELLED") return "CANCELLED";
+    ctx.addIssue({
+      code: "custom",
+      message: "Input should be 'Cancelled'",
+      params: { type: "literal_error" },
+    });
+    return z.NEVER;
+  })
+  .openapi({ type: "string", enum: ["Cancelled"], description: "In either case" });
+
+export const exportUpdateSchema = z.strictObject({ status: cancelled }).openapi("BulkExportUpdate");
+
+const status = z.enum(EXPORT_STATUSES);
+
+export const exportSchema = z
+  .object({
+    id: z.uuid(),
+    tenant_id: z.uuid(),
+    bulk_export_destination_id: z.uuid(),
+    session_id: z.uuid(),
+    start_time: z.iso.datetime(),
+    end_time: z.iso.datetime().nullable(),
+    filter: z.string().nullable(),
+    format: z.literal("Parquet"),
+    format_version: z.enum(EXPORT_FORMAT_VERSIONS),
+    compression: z.enum(EXPORT_COMPRESSIONS),
+    interval_hours: z.int().nullable(),
+    export_fields: z.array(z.string()).nullable(),
+    source_bulk_export_id: z
+      .uuid()
+      .nullable()
+      .openapi({ description: "The schedule that it was spawned by" }),
+    status: status.openapi({ description: "A schedule stays CREATED until it is cancelled" }),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    finished_at: z.iso.datetime().nullable(),
+  })
+  .openapi("BulkExport");
+
+export type ExportJson = z.infer<typeof exportSchema>;
+
+export const exportRunSchema = z
+  .object({
+    id: z.uuid(),
+    bulk_export_id: z.uuid(),
+    status,
+    retry_number: z.int(),
+    errors: z
+      .record(z.string(), z.string())
+      .nullable()
+      .openapi({ description: "What ended each attempt: retry_0, retry_1, ..." }),
+    start_time: z.iso.datetime(),
+    end_time: z.iso.datetime().openapi({ description: "Exclusive" }),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    finished_at: z.iso.datetime().nullable(),
+    metadata: z.object({
+      prefix: z.string(),
+      start_time: z.iso.datetime(),
+      end_time: z.iso.datetime(),
+      execution_backend: z.null(),
+      result: z.object({
+        rows_written: z.int(),
+        exported_files: z.array(z.string()),
+        export_path: z.string(),
+        latest_cursor: z.string().nullable(),
+        pending_upload: z
+          .object({
+            target_cursor: z.string().nullable(),
+            file_path: z.string(),
+            rows_count: z.int(),
+          })
+          .nullable(),
+      }),
+    }),
+  })
+  .openapi("BulkExportRun");
+
+export type ExportRunJson = z.infer<typeof exportRunSchema>;
+
+export const exportParams = z.object({ bulk_export_id: uuidParam() });
+
+export const exportRunParams = z.object({ bulk_export_id: uuidParam(), run_id: uuidParam() });
+
+const pageMembers = {
+  limit: integerParam({ min: 1, max: MAX_PAGE }).optional(),
+  offset: integerParam({ min: 0 }).default(0),
+};
+
+export const exportListQuery = z.strictObject(pageMembers);
+
+export const spawnedRunsQuery = z.strictObject({
+  source_bulk_export_id: uuidParam(),
+  ...pageMembers,
+});

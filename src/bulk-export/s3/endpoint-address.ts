@@ -1,0 +1,44 @@
+import ipaddr from "ipaddr.js";
+
+export type EndpointPolicy = {
+  /** Whether plain HTTP and addresses that are not public are allowed. */
+  allowPrivate: boolean;
+};
+
+/** Names by which nothing public is reached, with all that ends in them. */
+const LOCAL_NAMES = ["localhost", "local", "internal", "home.arpa"];
+
+/** What IANA has given out; all else in IPv6 is special, or reaches IPv4 in disguise. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/**
+ * Why an endpoint's URL is refused, as the rest of a sentence about it; null when it may be used.
+ *
+ * It judges the URL alone. A public name can resolve to a private address, and a Worker cannot see
+ * what a name resolves to: deployed on Cloudflare, private addresses are out of its reach; who runs
+ * the Worker elsewhere has to keep it off internal networks by other means.
+ */
+export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): string | null {
+  const url = URL.parse(endpointUrl);
+  if (url === null) return "should be a URL, such as https://s3.example.com";
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "should begin with https://";
+  if (url.username !== "" || url.password !== "") return "should not contain credentials";
+  if (endpointUrl.includes("?")) return "should not contain a query";
+  if (endpointUrl.includes("#")) return "should not contain a fragment";
+  if (policy.allowPrivate) return null;
+  if (url.protocol === "http:") return "should begin with https://";
+  return isPublicHost(url.hostname) ? null : "should not be a private or local address";
+}
+
+function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (ipaddr.isValid(host)) return isPublicAddress(host);
+  const isLocal = LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
+  return host.includes(".") && !isLocal;
+}
+
+function isPublicAddress(text: string): boolean {
+  const address = ipaddr.parse(text);
+  if (address.range() !== "unicast") return false;
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
+}

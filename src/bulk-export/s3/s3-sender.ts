@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { AwsV4Signer } from "aws4fetch";
+import { concatBytes } from "../../lib/bytes.ts";
+import type { S3Answer } from "./error-answers.ts";
+import { objectUrl, type S3Location } from "./s3-address.ts";
+import { S3Error } from "./s3-error.ts";
+
+export type S3Credentials = {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string | null;
+};
+
+export type S3Options = {
+  /** Of one request, from its first byte to the answer's last. */
+  requestTimeoutMs: number;
+  /** How often a request is sent before its failure is reported. */
+  attempts: number;
+  /** Whether the endpoint may be a private address, or without TLS. */
+  allowPrivate: boolean;
+  /**
+   * Epoch milliseconds after which no request may be in flight any more, such as the end of a
+   * lease. Time-outs are cut to it, and nothing is sent after it.
+   */
+  deadline?: () => number;
+};
+
+export type S3Request = {
+  method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  key: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: Uint8Array;
+  /** Fewer than those of the options. */
+  attempts?: number;
+  /** Of the answer; more is a failure. */
+  maxBytes?: number;
+};
+
+const MAX_ANSWER_BYTES = 256 * 1024;
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 5000;
+const EMPTY = new Uint8Array(0);
+
+/** Signs and sends requests for the objects of one bucket. */
+export class S3Sender {
+  readonly #location: S3Location;
+  readonly #credentials: S3Credentials;
+  readonly #options: S3Options;
+  readonly #signingKeys = new Map<string, ArrayBuffer>();
+
+  constructor(location: S3Location, credentials: S3Credentials, options: S3Options) {
+    this.#location = location;
+    this.#credentials = credentials;
+    this.#options = options;
+  }
+
+  /**
+   * What `read` makes of the answer, after as many attempts as it takes. `read` gets every answer
+   * and throws an `S3Error` for those that are failures.
+   */
+  async send<T>(request: S3Request, read: (answer: S3Answer) => T): Promise<T> {
+    const attempts = Math.min(request.attempts ?? Infinity, this.#options.attempts);
+    const digests = digestsOf(request);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return read(await this.#sendOnce(request, digests));
+      } catch (error) {
+        const failed = this.#withoutSecrets(error);
+        const pause = pauseMs(attempt);
+        const isLast = attempt >= attempts || Date.now() + pause >= this.#deadline();
+        if (!(failed instanceof S3Error) || failed.failure !== "unavailable" || isLast) {
+          throw failed;
+        }
+        await new Promise((resolve) => void setTimeout(resolve, pause));
+      }
+    }
+  }
+
+  async #sendOnce(request: S3Request, digests: Record<string, string>): Promise<S3Answer> {
+    const timeoutMs = Math.min(this.#options.requestTimeoutMs, this.#deadline() - Date.now());
+    if (timeoutMs <= 0) throw new S3Error("unavailable", "No time is left for a request");
+    const { url, headers } = await this.#sign(request, digests);
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new S3Error("unavailable", `No complete answer within ${timeoutMs} ms`));
+        abort.abort();
+      }, timeoutMs);
+    });
+    const { method, body, maxBytes = MAX_ANSWER_BYTES } = request;
+    const init: RequestInit = { method, headers, redirect: "manual", signal: abort.signal };
+    // Nothing here is shared memory, which `fetch` would refuse.
+    if (body !== undefined) init.body = body as Uint8Array<ArrayBuffer>;
+    try {
+      return await Promise.race([exchange(url, init, maxBytes), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #sign(request: S3Request, digests: Record<string, string>) {
+    const { region } = this.#location;
+    const { accessKeyId, secretAccessKey, sessionToken } = this.#credentials;
+    const url = new URL(objectUrl(this.#location, request.key));
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      url.searchParams.set(name, value);
+    }
+    const signed = await new AwsV4Signer({
+      method: request.method,
+      url: url.href,
+      headers: { ...request.headers, ...digests },
+      accessKeyId,
+      secretAccessKey,
+      service: "s3",
+      cache: this.#signingKeys,
+      // Without a region the signer takes it from the host, for those that have it there.
+      ...(region === null ? {} : { region }),
+      ...(sessionToken === null ? {} : { sessionToken }),
+    }).sign();
+    // Not signed: proxies change it. A compressed answer would not tell the object's size.
+    signed.headers.set("accept-encoding", "identity");
+    return signed;
+  }
+
+  #deadline(): number {
+    return this.#options.deadline?.() ?? Infinity;
+  }
+
+  /** Servers have been seen to repeat what they were sent. */
+  #withoutSecrets(error: unknown): unknown {
+    if (!(error instanceof S3Error)) return error;
+    const { secretAccessKey, sessionToken } = this.#credentials;
+    const secrets = [secretAccessKey, sessionToken].filter((secret) => secret !== null);
+    if (!secrets.some((secret) => error.message.includes(secret))) return error;
+    const message = secrets.reduce(
+      (text, secret) => text.replaceAll(secret, "[secret]"),
+      error.message,
+    );
+    const { failure, status, code } = error;
+    return new S3Error(failure, message, { code, ...(status === null ? {} : { status }) });
+  }
+}
+
+async function exchange(url: URL, init: RequestInit, maxBytes: number): Promise<S3Answer> {
+  try {
+    const response = await fetch(url, init);
+    const { status, headers } = response;
+    return { status, headers, body: await readBody(response, maxBytes) };
+  } catch (error) {
+    if (error instanceof S3Error) throw error;
+    throw new S3Error("unavailable", `Connection failed: ${reasonOf(error)}`);
+  }
+}
+
+async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
+  if (response.body === null) return EMPTY;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) {
+      const { status } = response;
+      throw new S3Error("invalid_endpoint", `Answer is larger than ${maxBytes} bytes`, { status });
+    }
+    chunks.push(chunk);
+  }
+  return concatBytes(chunks);
+}
+
+/** Buckets with object lock take no object without an MD5. */
+function digestsOf({ method, body = EMPTY }: S3Request): Record<string, string> {
+  const sha256 = createHash("sha256").update(body).digest("hex");
+  if (method !== "PUT") return { "x-amz-content-sha256": sha256 };
+  const md5 = createHash("md5").update(body).digest("base64");
+  return { "x-amz-content-sha256": sha256, "content-md5": md5 };
+}
+
+function pauseMs(attempt: number): number {
+  return Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
+}
+
+/** Node.js has the reason in the cause. */
+function reasonOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : {};
+  const { message } = cause instanceof Error && cause.message !== "" ? cause : asError(error);
+  return message.slice(0, 200);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
