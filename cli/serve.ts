@@ -4,6 +4,13 @@ import type { MiniflareOptions } from "miniflare";
 import { CliError } from "./cli-error.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
 import { applyMigrations } from "./platform/d1-migrations.ts";
+import {
+  chooseS3Port,
+  type LocalS3,
+  localS3,
+  localS3Credentials,
+  rememberS3Port,
+} from "./platform/local-s3.ts";
 import { LogGate } from "./platform/log-gate.ts";
 import { isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
@@ -67,6 +74,10 @@ export type Platform = {
   graphs: string[];
   /** The Worker's variables, as configured. */
   vars: Record<string, unknown>;
+  /** The bucket for exports, where credentials of it are configured. */
+  s3: LocalS3 | undefined;
+  /** Fires the cron trigger now, beside the minutes. */
+  fireCron: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -101,21 +112,31 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     await prepareDatabases(built.config, state, runtimeEnv, options);
 
     const gate = new LogGate(options.onLog);
-    const optionsFor = (build: Build, port: number): MiniflareOptions =>
-      serveMiniflareOptions(build.config, {
+    const log = (level: PlatformLog["level"], message: string): void =>
+      options.onLog({ source: "platform", level, message });
+    const optionsFor = (build: Build, port: number, s3Port: number): MiniflareOptions => {
+      const credentials = localS3Credentials(varsOf(build.config, options));
+      return serveMiniflareOptions(build.config, {
         persistPath: state.persistPath,
         runtimeEnv,
         modules: build.modules,
         host,
         port,
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
-        onCrashRestart: () => watchdog.watch(),
+        ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
+        onCrashRestart: () => {
+          watchdog.watch();
+          void fireCron();
+        },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
           gate.log({ source: "worker", level: known, message: build.mapFrames(message) });
         },
       });
-    const miniflare = createMiniflare(optionsFor(built, options.port));
+    };
+    let fireCron = async (): Promise<void> => {};
+    const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
+    const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
     const url = await gate.during(async () => {
       const listening = await started(built, miniflare.unsafeGetDirectURL());
@@ -125,10 +146,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     });
     state.announce(url.origin);
 
-    const { crons } = built.config;
-    const log = (level: PlatformLog["level"], message: string): void =>
-      options.onLog({ source: "platform", level, message });
-    cleanUps.push(startCronTicker(miniflare, crons, (message) => log("warn", message)));
+    const s3Port = Number((await miniflare.ready).port);
+    const warnOf = (message: string): void => log("warn", message);
+    const vars = varsOf(built.config, options);
+    const credentials = localS3Credentials(vars);
+    if (credentials !== undefined) rememberS3Port(state.s3PortFile, s3Port, warnOf);
+    const { fire, stop } = startCronTicker(miniflare, built.config.crons, warnOf);
+    fireCron = fire;
+    cleanUps.push(stop);
     if (options.watch) {
       const stop = reloadOnChange({
         first: built,
@@ -136,10 +161,13 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         build: () => buildAll(options, state),
         serve: async (build) => {
           await gate.during(async () => {
-            await started(build, miniflare.setOptions(optionsFor(build, Number(url.port))));
+            const next = optionsFor(build, Number(url.port), s3Port);
+            await started(build, miniflare.setOptions(next));
             watchdog.watch();
             await untilAnswering(url);
           });
+          // The queue was in memory.
+          void fireCron();
         },
         onReloaded: (build) => {
           warn(options, build);
@@ -152,7 +180,9 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     return {
       url: url.origin,
       graphs: built.project.graphs,
-      vars: varsOf(built.config, options),
+      vars,
+      s3: credentials === undefined ? undefined : localS3(s3Port, credentials),
+      fireCron,
       close,
     };
   } catch (error) {

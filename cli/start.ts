@@ -5,6 +5,7 @@ import { CliError, describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
+import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";
 import { nextFreePort } from "./platform/ports.ts";
 import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
@@ -24,6 +25,7 @@ const USAGE = `Serves a project of LangGraph graphs.
   --state <folder>  where threads, keys and runs are kept         (${DEFAULT_STATE})
   --watch           reload when a file changes
   --log <level>     of the server: debug, info, warn or error     (warn; with --watch info)
+  --var <name=value>              a variable, instead of .dev.vars; as often as needed
 `;
 
 type StartOptions = {
@@ -33,6 +35,7 @@ type StartOptions = {
   state: string;
   watch: boolean;
   logLevel: string;
+  vars: Record<string, string>;
 };
 
 let running: Platform | undefined;
@@ -65,7 +68,7 @@ async function start(options: StartOptions): Promise<void> {
     host: options.host,
     watch: options.watch,
     // A line for each request costs a local server a good part of its throughput.
-    vars: { LOG_LEVEL: options.logLevel },
+    vars: { LOG_LEVEL: options.logLevel, ...options.vars },
     prepareDatabase: (database, vars) =>
       ensureLocalWorkspace(localDatabase(database), {
         workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
@@ -87,6 +90,7 @@ function readOptions(args: string[]): StartOptions {
         state: { type: "string" },
         watch: { type: "boolean", default: false },
         log: { type: "string" },
+        var: { type: "string", multiple: true, default: [] },
         help: { type: "boolean", default: false },
       },
     });
@@ -102,6 +106,7 @@ function readOptions(args: string[]): StartOptions {
       state: state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state),
       watch,
       logLevel: log ?? (watch ? "info" : "warn"),
+      vars: Object.fromEntries(values.var.map(readVar)),
     };
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -115,6 +120,12 @@ function readPort(text: string): number {
   throw new CliError(`--port ${text} is not a port number`);
 }
 
+function readVar(text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new CliError(`--var ${text} is not of the form NAME=value`);
+}
+
 function printBanner(platform: Platform, host: string): void {
   const url =
     host === DEFAULT_HOST ? platform.url.replace(DEFAULT_HOST, "localhost") : platform.url;
@@ -124,6 +135,7 @@ function printBanner(platform: Platform, host: string): void {
     ["API reference", `${url}/docs`],
     ["graphs", platform.graphs.join(", ")],
     ...(key === "" ? [] : [["API key", key]]),
+    ...s3Rows(platform.s3),
   ];
   const lines = rows.map(([name = "", value]) => `  ${name.padEnd(15)}${value}`);
   console.log(`\n  Threadworks ${version()}\n\n${lines.join("\n")}`);
@@ -131,6 +143,17 @@ function printBanner(platform: Platform, host: string): void {
     console.log(`\n  AGENT_AUTH is "none": the agent server accepts requests without a key.`);
   }
   console.log(`\nready  ${url}`);
+}
+
+/** What a destination of exports needs to write into this machine's bucket. */
+function s3Rows(s3: LocalS3 | undefined): string[][] {
+  if (s3 === undefined) return [];
+  return [
+    ["S3 endpoint", s3.endpoint],
+    ["S3 bucket", s3.bucket],
+    ["S3 key id", s3.accessKeyId],
+    ["S3 secret", s3.secretAccessKey],
+  ];
 }
 
 function printLog({ source, level, message }: PlatformLog): void {

@@ -123,6 +123,11 @@ export async function ensureDevVars(root = REPO_ROOT) {
     AGENT_WORKSPACE_ID: randomUUID(),
     LOCAL_API_KEY: newApiKey(),
     SIGNING_SECRET: randomBytes(KEY_BYTES).toString("base64url"),
+    ENCRYPTION_KEYS: `1:${randomBytes(KEY_BYTES).toString("base64url")}`,
+    SELF_HOSTED: "on",
+    EXPORT_PRIVATE_ENDPOINTS: "allow",
+    LOCAL_S3_ACCESS_KEY_ID: randomBytes(10).toString("hex"),
+    LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
   };
   const missing = Object.entries(settings).filter(([name]) => !present.has(name));
   if (missing.length === 0) return [];

@@ -6,33 +6,57 @@ const EVERY_MINUTE = "* * * * *";
 /** What Miniflare's worker handle has, whose own type needs Cloudflare's type package. */
 type Scheduled = { scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown> };
 
+export type CronTicker = {
+  /** Fires now, beside the minutes, unless a tick is running; resolves when the handler has ended. */
+  fire: () => Promise<void>;
+  stop: () => void;
+};
+
 /**
- * Fires the Worker's `scheduled` handler at the start of every minute, which local workerd does not do
- * by itself. Returns a function that stops it. A tick is skipped while the one before is still running.
+ * Fires the Worker's `scheduled` handler now and at the start of every minute, which local workerd does
+ * not do by itself. A tick is skipped while the one before is still running.
  */
 export function startCronTicker(
   miniflare: Miniflare,
   crons: string[],
   warn: (message: string) => void,
-): () => void {
+): CronTicker {
   const others = crons.filter((cron) => cron !== EVERY_MINUTE);
   if (others.length > 0) warn(`not fired locally, only "${EVERY_MINUTE}" is: ${others.join(", ")}`);
-  if (!crons.includes(EVERY_MINUTE)) return () => {};
+  if (!crons.includes(EVERY_MINUTE)) return { fire: async () => {}, stop: () => {} };
 
   let timer: NodeJS.Timeout;
-  const schedule = (): void => {
-    timer = setTimeout(() => void tick(), MINUTE_MS - (Date.now() % MINUTE_MS));
-    timer.unref();
-  };
+  let running = false;
+  let stopped = false;
   const tick = async (): Promise<void> => {
+    if (running || stopped) return;
+    running = true;
     try {
       const worker = (await miniflare.getWorker()) as unknown as Scheduled;
       await worker.scheduled({ cron: EVERY_MINUTE, scheduledTime: new Date() });
     } catch (error) {
-      warn(`a scheduled tick failed: ${(error as Error).message}`);
+      if (!stopped) warn(`a scheduled tick failed: ${(error as Error).message}`);
+    } finally {
+      running = false;
     }
-    schedule();
+  };
+  const schedule = (): void => {
+    timer = setTimeout(
+      () => {
+        schedule();
+        void tick();
+      },
+      MINUTE_MS - (Date.now() % MINUTE_MS),
+    );
+    timer.unref();
   };
   schedule();
-  return () => clearTimeout(timer);
+  void tick();
+  return {
+    fire: tick,
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
 }

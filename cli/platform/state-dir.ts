@@ -9,6 +9,8 @@ export type StateDir = {
   /** Where Miniflare keeps D1, R2 and objects; `wrangler --persist-to <state dir>` reads the same. */
   persistPath: string;
   buildDir: string;
+  /** Holds the port of the bucket for exports. */
+  s3PortFile: string;
   /** Names the running workerd, for whoever has to end it when this process cannot. */
   workerdPidFile: string;
   announce: (url: string) => void;
@@ -42,6 +44,7 @@ export function acquireStateDir(stateDir: string): StateDir {
     path,
     persistPath: join(path, "v3"),
     buildDir: join(path, "build"),
+    s3PortFile: join(path, "s3-port"),
     workerdPidFile,
     announce: (url) => writeOwner({ pid: process.pid, url }),
     release: () => {

@@ -10,6 +10,7 @@ import {
 } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { CliError } from "../cli-error.ts";
+import { LOCAL_BUCKET, S3_HOST, type S3Credentials } from "./local-s3.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
 /** What the tools use of a D1 binding; Miniflare's own type needs Cloudflare's type package. */
@@ -88,6 +89,8 @@ export type ServeOptions = {
   host: string;
   port: number;
   vars: Record<string, string>;
+  /** Serves the bucket for exports to S3 clients; on any port when it is 0. */
+  s3?: { port: number; credentials: S3Credentials };
   onLog: (log: WorkerdStructuredLog) => void;
   /** Called when workerd has crashed and runs again. */
   onCrashRestart: () => void;
@@ -95,15 +98,18 @@ export type ServeOptions = {
 
 /**
  * The Worker listens on its own socket, without the proxy Worker that Miniflare puts before its entry:
- * that hop halves the throughput. The entry, on any free port, only carries this process's own calls.
+ * that hop halves the throughput. The entry only carries this process's own calls and those of S3 clients.
  */
 export function serveMiniflareOptions(
   config: WorkerConfig,
   options: ServeOptions,
 ): MiniflareOptions {
   const { modulesRules: _modulesRules, ...workerOptions } = config.miniflare;
+  const { s3 } = options;
   return convertV4MiniflareOptions({
     ...sharedOptions(options.persistPath, options.runtimeEnv),
+    host: S3_HOST,
+    port: s3?.port ?? 0,
     handleStructuredLogs: options.onLog,
     unsafeHandleRuntimeRestart: options.onCrashRestart,
     workers: [
@@ -113,10 +119,25 @@ export function serveMiniflareOptions(
         modules: options.modules,
         modulesRoot: "/",
         bindings: { ...workerOptions.bindings, ...options.vars },
+        r2Buckets: bucketsOf(workerOptions, s3?.credentials),
         unsafeDirectSockets: [{ host: options.host, port: options.port }],
       },
     ],
   });
+}
+
+type R2Buckets = NonNullable<WorkerSettings["r2Buckets"]>;
+
+/** Those of the Worker; with credentials also the one for exports, which Miniflare then serves. */
+function bucketsOf(
+  { r2Buckets = {} }: WorkerSettings,
+  s3Credentials: S3Credentials | undefined,
+): R2Buckets {
+  if (s3Credentials === undefined) return r2Buckets;
+  const own = Array.isArray(r2Buckets)
+    ? Object.fromEntries(r2Buckets.map((name) => [name, name]))
+    : r2Buckets;
+  return { ...own, LOCAL_EXPORTS: { id: LOCAL_BUCKET, s3Credentials } };
 }
 
 /** Only the D1 databases, for work on them while no Worker runs. */

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { createServer } from "node:net";
 import { promisify } from "node:util";
+import { AwsClient } from "aws4fetch";
 import { describe, onTestFinished, test, vi } from "vitest";
 import { startPlatform, type Platform, type PlatformLog } from "../../../cli/serve.ts";
 import { smallPlatform } from "./support/small-platform.ts";
@@ -48,6 +50,27 @@ async function get(url: string, path: string): Promise<unknown> {
 
 async function addNote(url: string, note: string): Promise<void> {
   await fetch(new URL("/notes", url), { method: "POST", body: note });
+}
+
+/** What the small platform's cron trigger and queue have done. */
+async function events(url: string): Promise<unknown[]> {
+  return (await get(url, "/events")) as unknown[];
+}
+
+async function enqueue(url: string, message: string): Promise<void> {
+  await fetch(new URL("/events", url), { method: "POST", body: message });
+}
+
+/** What a request to the bucket for exports answers. */
+async function s3(
+  { s3 }: Started,
+  path: string,
+  init: RequestInit = {},
+): Promise<{ status: number; text: string }> {
+  if (s3 === undefined) throw new Error("There is no bucket");
+  const client = new AwsClient({ ...s3, service: "s3", region: "auto", retries: 0 });
+  const response = await client.fetch(`${s3.endpoint}/${s3.bucket}${path}`, init);
+  return { status: response.status, text: await response.text() };
 }
 
 function workerdPid(folder: string): number {
@@ -111,6 +134,62 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     );
   });
 
+  test("fires its cron trigger at once", async ({ expect }) => {
+    const { url } = await start(smallPlatform());
+
+    await vi.waitFor(async () => expect(await events(url)).toContain("cron * * * * *"), 5_000);
+  });
+
+  test("delivers messages of its queues", async ({ expect }) => {
+    const { url } = await start(smallPlatform());
+
+    await enqueue(url, "sent");
+
+    await vi.waitFor(async () => expect(await events(url)).toContain("queue sent"), 5_000);
+  });
+
+  test("has a bucket for S3 clients, at the same address after a restart", async ({ expect }) => {
+    const folder = smallPlatform();
+    const first = await start(folder);
+    expect(first.s3).toEqual({
+      endpoint: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/cdn-cgi\/local\/r2\/s3$/),
+      bucket: "threadworks-exports",
+      accessKeyId: "local",
+      secretAccessKey: "secret",
+    });
+    const put = await s3(first, "/a%3D1/file", { method: "PUT", body: "kept" });
+    expect(put.status).toBe(200);
+    await first.close();
+
+    const second = await start(folder);
+
+    expect(second.s3).toEqual(first.s3);
+    expect(await s3(second, "/a%3D1/file")).toEqual({ status: 200, text: "kept" });
+    expect((await s3(second, "?list-type=2")).text).toContain("<Key>a=1/file</Key>");
+    const other = { ...second, s3: second.s3 && { ...second.s3, secretAccessKey: "other" } };
+    expect((await s3(other, "/a%3D1/file")).text).toContain("<Code>SignatureDoesNotMatch</Code>");
+  });
+
+  test("says when the bucket's address had to change", async ({ expect }) => {
+    const folder = smallPlatform();
+    const first = await start(folder);
+    const port = Number(new URL(String(first.s3?.endpoint)).port);
+    await first.close();
+    const taken = createServer().listen(port, "127.0.0.1");
+    await once(taken, "listening");
+    onTestFinished(() => void taken.close());
+
+    const second = await start(folder);
+
+    const now = Number(new URL(String(second.s3?.endpoint)).port);
+    expect(now).not.toBe(port);
+    expect(second.logs).toContainEqual({
+      source: "platform",
+      level: "warn",
+      message: `port ${port} of the bucket for exports is in use; the bucket is on ${now} now, where destinations with its old address do not find it`,
+    });
+  });
+
   test("refuses a state directory that another one uses", async ({ expect }) => {
     const folder = smallPlatform();
     const { url } = await start(folder);
@@ -143,6 +222,24 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
 
     await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), TIMEOUT_MS);
+  });
+
+  test("keeps its queues and its bucket", async ({ expect }) => {
+    const folder = smallPlatform();
+    const platform = await start(folder, { watch: true });
+    const { url } = platform;
+    await s3(platform, "/file", { method: "PUT", body: "kept" });
+    await vi.waitFor(async () => expect(await events(url)).not.toEqual([]), 5_000);
+    const before = (await events(url)).length;
+
+    writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
+
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), TIMEOUT_MS);
+    const after = async (): Promise<number> => (await events(url)).length;
+    await vi.waitFor(async () => expect(await after()).toBeGreaterThan(before), 5_000);
+    await enqueue(url, "sent");
+    await vi.waitFor(async () => expect(await events(url)).toContain("queue sent"), 5_000);
+    expect((await s3(platform, "/file")).text).toBe("kept");
   });
 
   test("goes on with the version before while it is broken", async ({ expect }) => {

@@ -10,19 +10,34 @@ function read(folder: string): Record<string, string> {
 }
 
 describe(".dev.vars", () => {
-  test("gets an open agent server, a workspace and a key, readable by its owner", async ({
+  test("gets an open agent server, a workspace, keys and a bucket, readable by its owner", async ({
     expect,
   }) => {
     const folder = temporaryProject({});
 
     const added = await ensureDevVars(folder);
 
-    expect(added).toEqual(["AGENT_AUTH", "AGENT_WORKSPACE_ID", "LOCAL_API_KEY", "SIGNING_SECRET"]);
+    expect(added).toEqual([
+      "AGENT_AUTH",
+      "AGENT_WORKSPACE_ID",
+      "LOCAL_API_KEY",
+      "SIGNING_SECRET",
+      "ENCRYPTION_KEYS",
+      "SELF_HOSTED",
+      "EXPORT_PRIVATE_ENDPOINTS",
+      "LOCAL_S3_ACCESS_KEY_ID",
+      "LOCAL_S3_SECRET_ACCESS_KEY",
+    ]);
     expect(read(folder)).toEqual({
       AGENT_AUTH: "none",
       AGENT_WORKSPACE_ID: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       LOCAL_API_KEY: expect.stringMatching(/^tw_[\w-]{43}$/),
       SIGNING_SECRET: expect.stringMatching(/^[\w-]{43}$/),
+      ENCRYPTION_KEYS: expect.stringMatching(/^1:[\w-]{43}$/),
+      SELF_HOSTED: "on",
+      EXPORT_PRIVATE_ENDPOINTS: "allow",
+      LOCAL_S3_ACCESS_KEY_ID: expect.stringMatching(/^[0-9a-f]{20}$/),
+      LOCAL_S3_SECRET_ACCESS_KEY: expect.stringMatching(/^[\w-]{40}$/),
     });
     expect(statSync(join(folder, ".dev.vars")).mode & 0o777).toBe(0o600);
   });
@@ -41,7 +56,8 @@ describe(".dev.vars", () => {
 
     const added = await ensureDevVars(folder);
 
-    expect(added).toEqual(["AGENT_WORKSPACE_ID", "LOCAL_API_KEY", "SIGNING_SECRET"]);
+    expect(added).not.toContain("AGENT_AUTH");
+    expect(added).toContain("LOCAL_API_KEY");
     expect(read(folder)).toMatchObject({ AGENT_AUTH: "api-key", OTHER: "1" });
   });
 });

@@ -53,6 +53,9 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
 
     expect(output).toContain(`agent server   ${url}\n`);
     expect(output).toContain("graphs         answer\n");
+    expect(output).toMatch(
+      /^ {2}S3 endpoint {4}http:\/\/127\.0\.0\.1:\d+\/cdn-cgi\/local\/r2\/s3\n {2}S3 bucket {6}threadworks-exports\n {2}S3 key id {6}\w+\n {2}S3 secret {6}[\w-]+$/m,
+    );
     expect((await fetch(new URL("/ok", url))).status).toBe(200);
 
     child.kill("SIGTERM");

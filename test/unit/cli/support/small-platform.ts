@@ -19,6 +19,17 @@ migrations_dir = "migrations"
 binding = "FILES"
 bucket_name = "files"
 
+[[queues.producers]]
+binding = "STEPS"
+queue = "steps"
+
+[[queues.consumers]]
+queue = "steps"
+max_batch_timeout = 0
+
+[triggers]
+crons = ["* * * * *"]
+
 [[durable_objects.bindings]]
 name = "NOTES"
 class_name = "NotesObject"
@@ -54,11 +65,15 @@ export class NotesObject extends DurableObject {
 export default {
   async fetch(request, env, ctx) {
     const url = new URL(request.url);
-    const notes = env.NOTES.get(env.NOTES.idFromName("notes"));
+    const notes = env.NOTES.getByName("notes");
     if (url.pathname === "/ok") return Response.json({ ok: true });
     if (url.pathname === "/graph") return Response.json(await ctx.exports.GraphHost.answer());
     if (url.pathname === "/vars") {
       return Response.json([env.GREETING, env.SECRET, JSON.parse(env.PROJECT_ENV)]);
+    }
+    if (url.pathname === "/events") {
+      if (request.method === "POST") await env.STEPS.send(await request.text());
+      return Response.json(await env.NOTES.getByName("events").list());
     }
     if (url.pathname === "/alarm") {
       await notes.wakeIn(Number(url.searchParams.get("ms")));
@@ -79,6 +94,12 @@ export default {
       r2: file === null ? null : await file.text(),
     });
   },
+  async queue({ messages }, env) {
+    for (const { body } of messages) await env.NOTES.getByName("events").add("queue " + body);
+  },
+  async scheduled({ cron }, env) {
+    await env.NOTES.getByName("events").add("cron " + cron);
+  },
 };
 `;
 
@@ -98,7 +119,8 @@ export function defineGraphHost({ graphs }) {
 export function smallPlatform(): string {
   return temporaryProject({
     "wrangler.toml": WRANGLER_TOML,
-    ".dev.vars": "SECRET=from .dev.vars\n",
+    ".dev.vars":
+      "SECRET=from .dev.vars\nLOCAL_S3_ACCESS_KEY_ID=local\nLOCAL_S3_SECRET_ACCESS_KEY=secret\n",
     "worker.ts": WORKER,
     "notes-path.txt": "/notes\n",
     "graph-host.js": GRAPH_HOST,
