@@ -1,6 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import type { PayloadField } from "../run-write.ts";
-import type { PageQuery, RunPage, RunPosition, RunRecord } from "./run-record.ts";
+import { type PagePlan, pageRange } from "./page-range.ts";
+import type { PageQuery, RunPage, RunRecord } from "./run-record.ts";
 import { RUN_COLUMNS } from "./run-row.ts";
 import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
 
@@ -8,37 +9,19 @@ type PayloadRow = { key: number; body: string | null; object: string | null; byt
 
 const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
 
-export type PagePlan = {
-  /** When given, only these rows are looked at. */
-  rows: Sql | null;
-  /** How many runs may be looked at; the page may end before it is full. */
-  scan: number | null;
-};
-
 /** Reads runs for which the condition on `r` holds. */
 export function readPage(
   storage: SqlStorage,
   condition: Sql,
   query: PageQuery,
-  { rows, scan }: PagePlan,
+  plan: PagePlan,
 ): RunPage {
-  const { order, after, limit } = query;
-  const descending = order === "desc";
-  const direction = descending ? "DESC" : "ASC";
-  const position = beyond(after, descending ? "<" : ">");
-  const scanEnd = scan === null ? null : findScanEnd(storage, query, scan);
-  const end = beyond(scanEnd, descending ? ">=" : "<=");
+  const { limit } = query;
+  const { from, scanEnd } = pageRange(storage, condition, query, plan);
   const cursor = storage.exec<Omit<RunRecord, "payloads">>(
     `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
-     FROM runs r JOIN traces t ON t.trace_id = r.trace_id
-     WHERE ${rows === null ? "1" : `r.seq IN (${rows.text})`} AND ${condition.text}
-       AND ${position.text} AND ${end.text}
-     -- The plus keeps SQLite from going through the index in this order.
-     ORDER BY ${rows === null ? "" : "+"}r.start_time ${direction}, r.id ${direction} LIMIT ?`,
-    ...(rows?.params ?? []),
-    ...condition.params,
-    ...position.params,
-    ...end.params,
+     ${from.text} LIMIT ?`,
+    ...from.params,
     limit + 1,
   );
   const runs: RunRecord[] = [];
@@ -55,33 +38,6 @@ export function readPage(
     runs.push({ ...row, payloads });
   }
   return { runs, next: scanEnd };
-}
-
-function beyond(position: RunPosition | null, compare: string): Sql {
-  if (position === null) return { text: "1", params: [] };
-  return {
-    text: `(r.start_time, r.id) ${compare} (?, ?)`,
-    params: [position.startTime, position.id],
-  };
-}
-
-/** The last run of the next `scan` ones; null when there are fewer. */
-function findScanEnd(
-  storage: SqlStorage,
-  { order, after }: PageQuery,
-  scan: number,
-): RunPosition | null {
-  const direction = order === "desc" ? "DESC" : "ASC";
-  const { text, params } = beyond(after, order === "desc" ? "<" : ">");
-  const [row] = storage
-    .exec<{ start_time: number; id: string }>(
-      `SELECT r.start_time, r.id FROM runs r WHERE ${text}
-       ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT 1 OFFSET ?`,
-      ...params,
-      scan - 1,
-    )
-    .toArray();
-  return row === undefined ? null : { startTime: row.start_time, id: row.id };
 }
 
 function readPayloads(

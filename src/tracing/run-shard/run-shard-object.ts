@@ -7,14 +7,15 @@ import { log } from "../../lib/log.ts";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
 import { daysOf } from "../dotted-order.ts";
-import { attributeQueries, readsTexts } from "../filter/filter.ts";
 import { type KnownTraces, type RunSelection, selectionSql } from "../query/selection.ts";
 import type { RunWrite } from "../run-write.ts";
 import { loadPrices } from "../usage/price-cache.ts";
 import { AttributeTable } from "./attribute-table.ts";
 import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
-import { rareAttribute } from "./rare-attribute.ts";
+import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
+import { Garbage } from "./garbage.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
+import { planPage } from "./page-range.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
 import { type ForeignChild, mayBeChild, readTotals, rollUp } from "./roll-up.ts";
@@ -34,9 +35,6 @@ const RETRY_MS = 5_000;
 const MAX_UPLOAD_MS = 3_600_000;
 const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
-const GARBAGE_PER_STEP = 1000;
-/** Of how many runs the texts are read before other requests have their turn: some 0.2 s. */
-const TEXTS_AT_ONCE = 10_000;
 
 export type WriteResult = {
   /** Nothing was stored. */
@@ -59,6 +57,7 @@ export class RunShardObject extends DurableObject<Env> {
   readonly #attributes: AttributeTable;
   readonly #outbox: Outbox;
   readonly #traces: TraceTable;
+  readonly #garbage: Garbage;
   #exists: boolean;
   #nextSeq: number | null = null;
   #draining: Promise<void> | null = null;
@@ -72,6 +71,7 @@ export class RunShardObject extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     this.#attributes = new AttributeTable(this.#sql);
     this.#outbox = new Outbox(this.#sql);
+    this.#garbage = new Garbage(this.#sql, env.PAYLOADS);
     this.#traces = new TraceTable(this.#sql, {
       shortlivedMs: shortlivedTraceMs,
       longlivedMs: longlivedTraceMs,
@@ -154,10 +154,15 @@ export class RunShardObject extends DurableObject<Env> {
   /** Runs of the selection in order of their start. */
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
     if (!this.#exists) return { runs: [], next: null };
-    const { filter } = selection;
-    const rows = filter === undefined ? null : rareAttribute(this.#sql, attributeQueries(filter));
-    const scan = rows === null && filter !== undefined && readsTexts(filter) ? TEXTS_AT_ONCE : null;
-    return readPage(this.#sql, selectionSql(selection, "r", known), query, { rows, scan });
+    const plan = planPage(this.#sql, selection.filter);
+    return readPage(this.#sql, selectionSql(selection, "r", known), query, plan);
+  }
+
+  /** As `page`, in ascending order and column by column. */
+  exportPage(selection: RunSelection, query: ExportPageQuery, known?: KnownTraces): ExportPage {
+    if (!this.#exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
+    const plan = planPage(this.#sql, selection.filter);
+    return readExportPage(this.#sql, selectionSql(selection, "r", known), query, plan);
   }
 
   stats(selection: RunSelection, query: StatsQuery, known?: KnownTraces): GroupTotals[] {
@@ -228,7 +233,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   async #tidy(ref: ShardRef): Promise<void> {
     await this.#drain(ref);
-    await this.#collectGarbage();
+    await this.#garbage.collect();
     const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
     if (due.length > 0) await this.#removeTraces(ref, due);
     if (this.#traces.isEmpty()) {
@@ -339,22 +344,7 @@ export class RunShardObject extends DurableObject<Env> {
     const feedback = feedbackOf(this.#sql, traceIds);
     await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
     this.#transaction(() => deleteTraceRows(this.#sql, traceIds));
-    await this.#collectGarbage();
-  }
-
-  async #collectGarbage(): Promise<void> {
-    for (;;) {
-      const objects = this.#sql
-        .exec<{ object: string }>(`SELECT object FROM garbage LIMIT ${GARBAGE_PER_STEP}`)
-        .toArray()
-        .map(({ object }) => object);
-      if (objects.length === 0) return;
-      await this.env.PAYLOADS.delete(objects);
-      this.#sql.exec(
-        "DELETE FROM garbage WHERE object IN (SELECT value FROM json_each(?))",
-        JSON.stringify(objects),
-      );
-    }
+    await this.#garbage.collect();
   }
 
   /** Sets the alarm for what is to be done next, and begins with what need not wait for it. */
@@ -366,7 +356,7 @@ export class RunShardObject extends DurableObject<Env> {
     // Nobody knows of an alarm: also after a crash between a write and its alarm.
     if (this.#alarmAt === null) due.push(this.#traces.nextDue() ?? now + this.#traces.longestMs);
     if (newTraceTier !== undefined) due.push(now + this.#traces.ttlMs(newTraceTier));
-    if (waiting || this.#hasGarbage() || this.#traces.isEmpty()) due.push(now + RETRY_MS);
+    if (waiting || !this.#garbage.isEmpty() || this.#traces.isEmpty()) due.push(now + RETRY_MS);
     if (due.length > 0) await this.#alarmBy(Math.min(...due));
     if (waiting) this.ctx.waitUntil(this.#drain(this.#ref()));
   }
@@ -375,10 +365,6 @@ export class RunShardObject extends DurableObject<Env> {
     if (this.#alarmAt !== null && this.#alarmAt <= due) return;
     this.#alarmAt = due;
     await this.ctx.storage.setAlarm(due);
-  }
-
-  #hasGarbage(): boolean {
-    return this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length > 0;
   }
 
   /** One at a time; a failure leaves the rest to the alarm. */
@@ -445,7 +431,7 @@ export class RunShardObject extends DurableObject<Env> {
   async #erase(ref: ShardRef, uploadedBefore: number): Promise<void> {
     if (this.#exists) {
       discardAttachments(this.#sql);
-      await this.#collectGarbage();
+      await this.#garbage.collect();
     }
     await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref), uploadedBefore);
     await unlistShard(this.env.DB, keyOf(ref));

@@ -1,0 +1,143 @@
+import type { ParquetWriter, SchemaElement } from "hyparquet-writer";
+import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { ByteWriter } from "hyparquet-writer";
+import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
+import type { Codec } from "./codecs.ts";
+import type { FileOutput } from "./file-output.ts";
+
+/** Of values before compression: a page is read as a whole, whatever of it is asked for. */
+export const PAGE_BYTES = 1024 * 1024;
+
+export type ChunkTarget = {
+  output: FileOutput;
+  codec: Codec;
+  path: string[];
+  element: SchemaElement;
+};
+
+type RowGroup = ParquetWriter["row_groups"][number];
+export type ColumnChunk = RowGroup["columns"][number];
+type Statistics = NonNullable<NonNullable<ColumnChunk["meta_data"]>["statistics"]>;
+type PageEncoding = "PLAIN" | "RLE_DICTIONARY";
+
+export type Levels = {
+  /** For each value 1 where it is there; undefined: all are, and no value can be missing. */
+  definition: Uint8Array | undefined;
+  /** For each value of a list 0 where a list begins; undefined: it is no list. */
+  repetition: Uint8Array | undefined;
+};
+
+/** Writes the pages of one column of one row group. */
+export class ChunkWriter {
+  readonly #target: ChunkTarget;
+  readonly #start: number;
+  #dataStart: number | null = null;
+  #dictionaryStart: number | null = null;
+  #encoding: PageEncoding = "PLAIN";
+  #uncompressed = 0;
+  #values = 0;
+  #pages = 0;
+
+  constructor(target: ChunkTarget) {
+    this.#target = target;
+    this.#start = target.output.offset;
+  }
+
+  /** `values` are in PLAIN encoding; all data pages then consist of their numbers. */
+  async writeDictionary(values: Uint8Array, count: number): Promise<void> {
+    const { output, codec } = this.#target;
+    this.#dictionaryStart = output.offset;
+    this.#encoding = "RLE_DICTIONARY";
+    const compressed = codec.compress(values);
+    writePageHeader(output.writer, {
+      type: "DICTIONARY_PAGE",
+      uncompressed_page_size: values.length,
+      compressed_page_size: compressed.length,
+      dictionary_page_header: { num_values: count, encoding: "PLAIN" },
+    });
+    this.#uncompressed += output.offset - this.#dictionaryStart + values.length;
+    await output.append(compressed);
+  }
+
+  /** `values` are those that are there; `count` is with those that are missing. */
+  async writePage(
+    values: Uint8Array,
+    { rows, count, levels }: { rows: number; count: number; levels: Levels },
+  ): Promise<void> {
+    const { output, codec } = this.#target;
+    const start = output.offset;
+    this.#dataStart ??= start;
+    const encoded = new ByteWriter();
+    const repetitionBytes = writeLevels(encoded, levels.repetition);
+    const definitionBytes = writeLevels(encoded, levels.definition);
+    const compressed = codec.compress(values);
+    writePageHeader(output.writer, {
+      type: "DATA_PAGE_V2",
+      uncompressed_page_size: encoded.offset + values.length,
+      compressed_page_size: encoded.offset + compressed.length,
+      data_page_header_v2: {
+        num_values: count,
+        num_nulls: levels.definition === undefined ? 0 : zerosIn(levels.definition),
+        num_rows: rows,
+        encoding: this.#encoding,
+        definition_levels_byte_length: definitionBytes,
+        repetition_levels_byte_length: repetitionBytes,
+        is_compressed: true,
+      },
+    });
+    this.#uncompressed += output.offset - start + encoded.offset + values.length;
+    await output.append(encoded.getBytes());
+    await output.append(compressed);
+    this.#values += count;
+    this.#pages += 1;
+  }
+
+  end(statistics: Statistics | undefined): ColumnChunk {
+    const { output, codec, path, element } = this.#target;
+    const { type } = element;
+    if (type === undefined || this.#dataStart === null) throw new Error("a column without pages");
+    const dictionary = this.#dictionaryStart !== null;
+    return {
+      file_offset: BigInt(this.#start),
+      meta_data: {
+        type,
+        encodings: dictionary ? ["PLAIN", "RLE", "RLE_DICTIONARY"] : ["PLAIN", "RLE"],
+        path_in_schema: path,
+        codec: codec.name,
+        num_values: BigInt(this.#values),
+        total_compressed_size: BigInt(output.offset - this.#start),
+        total_uncompressed_size: BigInt(this.#uncompressed),
+        data_page_offset: BigInt(this.#dataStart),
+        ...(this.#dictionaryStart === null
+          ? {}
+          : { dictionary_page_offset: BigInt(this.#dictionaryStart) }),
+        ...(statistics === undefined ? {} : { statistics }),
+        encoding_stats: [
+          ...(dictionary
+            ? [{ page_type: "DICTIONARY_PAGE" as const, encoding: "PLAIN" as const, count: 1 }]
+            : []),
+          { page_type: "DATA_PAGE_V2", encoding: this.#encoding, count: this.#pages },
+        ],
+      },
+    };
+  }
+}
+
+/** Levels of 0 and 1; the length of what was written. */
+function writeLevels(writer: ByteWriter, levels: Uint8Array | undefined): number {
+  if (levels === undefined) return 0;
+  const first = levels[0];
+  if (first === undefined || levels.indexOf(1 - first) !== -1) {
+    return writeRleBitPackedHybrid(writer, levels, 1);
+  }
+  const start = writer.offset;
+  writer.appendVarInt(levels.length << 1);
+  writer.appendUint8(first);
+  return writer.offset - start;
+}
+
+function zerosIn(levels: Uint8Array): number {
+  let zeros = 0;
+  for (const level of levels) zeros += 1 - level;
+  return zeros;
+}

@@ -1,0 +1,124 @@
+import type { NumberColumn, RunColumn, TextColumn } from "../../tracing/packed-runs.ts";
+
+/** Where a column's values come from. */
+type Source =
+  | { kind: "text"; column: TextColumn; json?: boolean; isJsonString?: boolean }
+  | { kind: "number"; column: NumberColumn; unit: "count" | "microseconds" | "picodollars" }
+  | { kind: "workspace" }
+  | { kind: "project" }
+  | { kind: "isRoot" }
+  /** JSON lists of texts. */
+  | { kind: "tags" }
+  | { kind: "ancestors" };
+
+export type ExportColumn = {
+  name: string;
+  source: Source;
+  /** Every run has a value. */
+  required: boolean;
+  /** Its values are few: they are written once in each row group, and then by number. */
+  repeats: boolean;
+  /** Whether row groups tell their least and greatest value, and which values they have. */
+  statistics: boolean;
+  bloomFilter: boolean;
+};
+
+type Traits = Partial<Pick<ExportColumn, "required" | "repeats" | "statistics" | "bloomFilter">>;
+
+const REQUIRED = { required: true };
+
+function column(name: string, source: Source, traits: Traits): ExportColumn {
+  return {
+    name,
+    source,
+    required: false,
+    repeats: false,
+    statistics: true,
+    bloomFilter: false,
+    ...traits,
+  };
+}
+
+function text(name: TextColumn, traits: Traits = {}): ExportColumn {
+  return column(name, { kind: "text", column: name }, traits);
+}
+
+/** Their bounds would be whole documents, as a part of one is not JSON. */
+function json(name: TextColumn, traits: Traits = {}): ExportColumn {
+  return column(name, { kind: "text", column: name, json: true }, { statistics: false, ...traits });
+}
+
+function time(name: NumberColumn, traits: Traits = {}): ExportColumn {
+  return column(name, { kind: "number", column: name, unit: "microseconds" }, traits);
+}
+
+function tokens(name: NumberColumn): ExportColumn {
+  return column(name, { kind: "number", column: name, unit: "count" }, REQUIRED);
+}
+
+function cost(name: NumberColumn): ExportColumn {
+  return column(name, { kind: "number", column: name, unit: "picodollars" }, {});
+}
+
+/** All that can be exported, in the order of the file. */
+export const EXPORT_COLUMNS: readonly ExportColumn[] = [
+  text("id", { ...REQUIRED, bloomFilter: true }),
+  column("tenant_id", { kind: "workspace" }, REQUIRED),
+  column("session_id", { kind: "project" }, REQUIRED),
+  text("trace_id", { ...REQUIRED, bloomFilter: true }),
+  text("parent_run_id"),
+  column("parent_run_ids", { kind: "ancestors" }, { ...REQUIRED, statistics: false }),
+  text("reference_example_id", { repeats: true }),
+  text("name", { ...REQUIRED, repeats: true }),
+  text("run_type", { ...REQUIRED, repeats: true }),
+  time("start_time", REQUIRED),
+  time("end_time"),
+  text("status", { ...REQUIRED, repeats: true }),
+  column("is_root", { kind: "isRoot" }, { ...REQUIRED, statistics: false }),
+  text("dotted_order", REQUIRED),
+  text("trace_tier", { ...REQUIRED, repeats: true }),
+  json("inputs", REQUIRED),
+  json("outputs"),
+  column(
+    "error",
+    { kind: "text", column: "error", isJsonString: true },
+    { repeats: true, statistics: false },
+  ),
+  json("extra", REQUIRED),
+  json("events", { ...REQUIRED, repeats: true }),
+  column("tags", { kind: "tags" }, { ...REQUIRED, repeats: true, statistics: false }),
+  json("feedback_stats", { repeats: true }),
+  tokens("total_tokens"),
+  tokens("prompt_tokens"),
+  tokens("completion_tokens"),
+  cost("total_cost"),
+  cost("prompt_cost"),
+  cost("completion_cost"),
+  time("first_token_time"),
+];
+
+export const EXPORT_FIELDS: readonly string[] = EXPORT_COLUMNS.map(({ name }) => name);
+
+/** The columns by these names, in the order of the file; null: all. */
+export function chosenColumns(fields: readonly string[] | null): readonly ExportColumn[] {
+  return fields === null
+    ? EXPORT_COLUMNS
+    : EXPORT_COLUMNS.filter(({ name }) => fields.includes(name));
+}
+
+/** What of a run has to be read for a column. */
+export function readColumns({ source }: ExportColumn): RunColumn[] {
+  switch (source.kind) {
+    case "text":
+    case "number":
+      return [source.column];
+    case "isRoot":
+      return ["parent_run_id"];
+    case "tags":
+      return ["tags"];
+    case "ancestors":
+      return ["dotted_order"];
+    default:
+      return [];
+  }
+}

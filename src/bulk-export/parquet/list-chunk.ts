@@ -1,0 +1,72 @@
+import { ANCESTOR_CHARS, ancestorCount, ancestorStart } from "./ancestors.ts";
+import { type ChunkTarget, ChunkWriter } from "./column-chunk.ts";
+import { PageBuffer } from "./page-buffer.ts";
+import { startOf } from "./row-slices.ts";
+import { TextDictionary } from "./text-dictionary.ts";
+import type { TextSlice, WrittenChunk } from "./text-chunk.ts";
+
+/** Adds the texts of one row's list to the values; how many there are. */
+type ListReader = (values: PageBuffer, bytes: Uint8Array, start: number, end: number) => number;
+
+/** Writes a column of lists; every row has one. */
+export async function writeLists(
+  target: ChunkTarget,
+  slices: readonly TextSlice[],
+  read: ListReader,
+): Promise<WrittenChunk> {
+  const values = new PageBuffer(1024);
+  const repetition: number[] = [];
+  const definition: number[] = [];
+  let rows = 0;
+  for (const { texts, from, to } of slices) {
+    const { bytes, lengths } = texts;
+    let start = startOf(texts, from);
+    for (let row = from; row < to; row += 1) {
+      const end = start + Math.max(lengths[row] ?? 0, 0);
+      const count = read(values, bytes, start, end);
+      repetition.push(0);
+      definition.push(count === 0 ? 0 : 1);
+      for (let more = 1; more < count; more += 1) {
+        repetition.push(1);
+        definition.push(1);
+      }
+      start = end;
+      rows += 1;
+    }
+  }
+  const writer = new ChunkWriter(target);
+  await writer.writePage(values.bytes(), {
+    rows,
+    count: repetition.length,
+    levels: { repetition: Uint8Array.from(repetition), definition: Uint8Array.from(definition) },
+  });
+  return { chunk: writer.end(undefined), bloomFilter: undefined };
+}
+
+/** Of dotted orders: the ids above the run's own. */
+export const readAncestors: ListReader = (values, bytes, start, end) => {
+  const count = ancestorCount(end - start);
+  for (let index = 0; index < count; index += 1) {
+    const id = start + ancestorStart(index);
+    values.add(bytes, id, id + ANCESTOR_CHARS);
+  }
+  return count;
+};
+
+/** Of JSON lists of texts, each of which is parsed once. */
+export function jsonListReader(): ListReader {
+  const known = new TextDictionary();
+  const lists: Uint8Array[][] = [];
+  return (values, bytes, start, end) => {
+    const number = known.add(bytes, start, end);
+    const list = lists[number] ?? parsed(bytes.subarray(start, end));
+    if (number >= 0) lists[number] = list;
+    for (const text of list) values.add(text, 0, text.length);
+    return list.length;
+  };
+}
+
+function parsed(json: Uint8Array): Uint8Array[] {
+  const list = JSON.parse(new TextDecoder().decode(json)) as string[];
+  return list.map((text) => new TextEncoder().encode(text));
+}

@@ -1,0 +1,74 @@
+import type { NumberColumn } from "../../tracing/packed-runs.ts";
+import { type ChunkTarget, ChunkWriter } from "./column-chunk.ts";
+import { numbersOf, type RowSlice, rowsIn } from "./row-slices.ts";
+import type { WrittenChunk } from "./text-chunk.ts";
+
+/** How a number of a run is written: as an integer, or divided. */
+export type NumberFormat = { type: "INT64" } | { type: "DOUBLE"; divisor: number };
+
+const HALF = 2 ** 32;
+
+/** Writes a column of numbers; those that are NaN are missing. */
+export async function writeNumbers(
+  target: ChunkTarget,
+  slices: readonly RowSlice[],
+  column: NumberColumn,
+  { format, required }: { format: NumberFormat; required: boolean },
+): Promise<WrittenChunk> {
+  const rows = rowsIn(slices);
+  const definition = new Uint8Array(rows);
+  const numbers = new Float64Array(rows);
+  let used = 0;
+  let row = 0;
+  let min = Infinity;
+  let max = -Infinity;
+  for (const { runs, from, to } of slices) {
+    const source = numbersOf(runs, column);
+    for (let index = from; index < to; index += 1) {
+      const value = source[index] ?? NaN;
+      if (!Number.isNaN(value)) {
+        numbers[used] = value;
+        definition[row] = 1;
+        used += 1;
+        if (value < min) min = value;
+        if (value > max) max = value;
+      }
+      row += 1;
+    }
+  }
+  if (required && used < rows) throw new Error("a run lacks what every run has");
+  const writer = new ChunkWriter(target);
+  const values = numbers.subarray(0, used);
+  await writer.writePage(format.type === "INT64" ? integers(values) : quotients(values, format), {
+    rows,
+    count: rows,
+    levels: { definition: required ? undefined : definition, repetition: undefined },
+  });
+  const bound = (value: number): bigint | number =>
+    format.type === "INT64" ? BigInt(value) : value / format.divisor;
+  const bounds = used === 0 ? {} : { min_value: bound(min), max_value: bound(max) };
+  return {
+    chunk: writer.end({ ...bounds, null_count: BigInt(rows - used) }),
+    bloomFilter: undefined,
+  };
+}
+
+/** Of safe integers. */
+function integers(values: Float64Array): Uint8Array {
+  const page = new DataView(new ArrayBuffer(values.length * 8));
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] ?? 0;
+    const high = Math.floor(value / HALF);
+    page.setUint32(index * 8, value - high * HALF, true);
+    page.setInt32(index * 8 + 4, high, true);
+  }
+  return new Uint8Array(page.buffer);
+}
+
+function quotients(values: Float64Array, { divisor }: { divisor: number }): Uint8Array {
+  const page = new DataView(new ArrayBuffer(values.length * 8));
+  for (let index = 0; index < values.length; index += 1) {
+    page.setFloat64(index * 8, (values[index] ?? 0) / divisor, true);
+  }
+  return new Uint8Array(page.buffer);
+}

@@ -1,0 +1,72 @@
+/** Up to this length a loop is faster than a view. */
+const SHORT_BYTES = 40;
+const LENGTH_BYTES = 4;
+
+/** Texts in PLAIN encoding: each with its length before it. */
+export class PageBuffer {
+  #bytes: Uint8Array<ArrayBuffer>;
+  #view: DataView;
+  #used = 0;
+
+  constructor(capacity: number) {
+    this.#bytes = new Uint8Array(capacity);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Adds `source` from `start` to before `end`. */
+  add(source: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    this.reserve(LENGTH_BYTES + length);
+    this.#view.setUint32(this.#used, length, true);
+    const at = this.#used + LENGTH_BYTES;
+    if (length > SHORT_BYTES) {
+      this.#bytes.set(source.subarray(start, end), at);
+    } else {
+      const bytes = this.#bytes;
+      for (let index = 0; index < length; index += 1)
+        bytes[at + index] = source[start + index] ?? 0;
+    }
+    this.#used = at + length;
+  }
+
+  /** Adds a text whose bytes come piece by piece, without holding another copy of it. */
+  async addStream(stream: ReadableStream<Uint8Array>, size: number): Promise<void> {
+    this.reserve(LENGTH_BYTES + size);
+    const lengthAt = this.#used;
+    this.#used += LENGTH_BYTES;
+    for await (const piece of stream) {
+      this.reserve(piece.length);
+      this.#bytes.set(piece, this.#used);
+      this.#used += piece.length;
+    }
+    this.#view.setUint32(lengthAt, this.#used - lengthAt - LENGTH_BYTES, true);
+  }
+
+  /** Makes room. */
+  reserve(length: number): void {
+    const needed = this.#used + length;
+    if (needed <= this.#bytes.length) return;
+    const larger = new Uint8Array(
+      Math.max(needed, Math.min(this.#bytes.length * 2, needed + MAX_SPARE)),
+    );
+    larger.set(this.#bytes.subarray(0, this.#used));
+    this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
+  }
+
+  /** What was added; it is overwritten by what is added after `clear`. */
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#used);
+  }
+
+  clear(): void {
+    this.#used = 0;
+  }
+}
+
+/** A large text is seldom followed by another one in its page. */
+const MAX_SPARE = 1024 * 1024;

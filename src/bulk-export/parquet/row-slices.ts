@@ -1,0 +1,36 @@
+import type {
+  NumberColumn,
+  PackedNumbers,
+  PackedRuns,
+  PackedTexts,
+  TextColumn,
+} from "../../tracing/packed-runs.ts";
+
+/** Rows `from` to before `to`. */
+export type RowSlice = { runs: PackedRuns; from: number; to: number };
+
+export function textsOf(runs: PackedRuns, column: TextColumn): PackedTexts {
+  const texts = runs.texts[column];
+  if (texts === undefined) throw new Error(`${column} was not read`);
+  return texts;
+}
+
+export function numbersOf(runs: PackedRuns, column: NumberColumn): PackedNumbers {
+  const numbers = runs.numbers[column];
+  if (numbers === undefined) throw new Error(`${column} was not read`);
+  return numbers;
+}
+
+/** Where the text of a row begins. */
+export function startOf({ lengths }: PackedTexts, row: number): number {
+  let start = 0;
+  for (let before = 0; before < row; before += 1) {
+    const length = lengths[before] ?? 0;
+    if (length > 0) start += length;
+  }
+  return start;
+}
+
+export function rowsIn(slices: readonly RowSlice[]): number {
+  return slices.reduce((sum, { from, to }) => sum + to - from, 0);
+}

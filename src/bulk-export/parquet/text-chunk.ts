@@ -1,0 +1,201 @@
+import { ByteWriter } from "hyparquet-writer";
+import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
+import { NO_TEXT, type PackedTexts, STORED_TEXT } from "../../tracing/packed-runs.ts";
+import { BloomFilter } from "./bloom-filter.ts";
+import { ByteBounds } from "./byte-bounds.ts";
+import { type ChunkTarget, ChunkWriter, type ColumnChunk, PAGE_BYTES } from "./column-chunk.ts";
+import { PageBuffer } from "./page-buffer.ts";
+import { startOf } from "./row-slices.ts";
+import { type PayloadStore, type StoredPayload, StoredTexts } from "./stored-texts.ts";
+import { TextDictionary } from "./text-dictionary.ts";
+
+export type TextSlice = { texts: PackedTexts; from: number; to: number };
+
+export type TextOptions = {
+  required: boolean;
+  /** Whether a dictionary is tried. */
+  repeats: boolean;
+  statistics: boolean;
+  bloomFilter: boolean;
+  /** Payloads that are in R2 are JSON strings, of which the text is wanted. */
+  isJsonString: boolean;
+};
+
+export type WrittenChunk = { chunk: ColumnChunk; bloomFilter: Uint32Array | undefined };
+
+const JSON_NULL = new TextEncoder().encode("null");
+
+/** Writes a column of texts. */
+export async function writeTexts(
+  target: ChunkTarget,
+  bucket: PayloadStore,
+  slices: readonly TextSlice[],
+  options: TextOptions,
+): Promise<WrittenChunk> {
+  const rows = slices.reduce((sum, { from, to }) => sum + to - from, 0);
+  const stored = slices.flatMap(({ texts, from, to }) =>
+    texts.stored.filter(({ row }) => row >= from && row < to),
+  );
+  const writer = new ChunkWriter(target);
+  const numbered = options.repeats && stored.length === 0 ? number(slices, rows) : null;
+  if (numbered !== null) {
+    await writeNumbers(writer, numbered, options.required);
+    const bounds = new ByteBounds();
+    for (let entry = 0; entry < numbered.dictionary.size; entry += 1) {
+      const text = numbered.dictionary.entry(entry);
+      if (text !== undefined) bounds.add(text, 0, text.length);
+    }
+    const chunk = writer.end(statistics(options, bounds, numbered.missing));
+    return { chunk, bloomFilter: undefined };
+  }
+  const objects = new StoredTexts(bucket, stored);
+  try {
+    const facts = await writePlain(writer, objects, slices, rows, options);
+    const chunk = writer.end(statistics(options, facts.bounds, facts.missing));
+    return { chunk, bloomFilter: facts.filter?.words };
+  } finally {
+    await objects.close();
+  }
+}
+
+function statistics(options: TextOptions, bounds: ByteBounds, missing: number) {
+  if (!options.statistics) return undefined;
+  const { min, max } = bounds;
+  const values = min === undefined || max === undefined ? {} : { min_value: min, max_value: max };
+  return { ...values, null_count: BigInt(missing) };
+}
+
+type Facts = { bounds: ByteBounds; missing: number; filter: BloomFilter | null };
+
+async function writePlain(
+  writer: ChunkWriter,
+  objects: StoredTexts,
+  slices: readonly TextSlice[],
+  rows: number,
+  options: TextOptions,
+): Promise<Facts> {
+  const bounds = new ByteBounds();
+  const filter = options.bloomFilter ? new BloomFilter(rows) : null;
+  const { required } = options;
+  const definition = new Uint8Array(required ? 0 : rows);
+  const page = new PageBuffer(PAGE_BYTES + PAGE_BYTES / 4);
+  let missing = 0;
+  let count = 0;
+  let pageStart = 0;
+  const endPage = async (): Promise<void> => {
+    if (count === pageStart) return;
+    const levels = required ? undefined : definition.subarray(pageStart, count);
+    const pageRows = count - pageStart;
+    await writer.writePage(page.bytes(), {
+      rows: pageRows,
+      count: pageRows,
+      levels: { definition: levels, repetition: undefined },
+    });
+    page.clear();
+    pageStart = count;
+  };
+  for (const { texts, from, to } of slices) {
+    const { bytes, lengths } = texts;
+    let start = startOf(texts, from);
+    for (let row = from; row < to; row += 1) {
+      const length = lengths[row] ?? NO_TEXT;
+      if (length >= 0) {
+        const end = start + length;
+        page.add(bytes, start, end);
+        if (options.statistics) bounds.add(bytes, start, end);
+        filter?.add(bytes, start, end);
+        start = end;
+        if (!required) definition[count] = 1;
+      } else if (length === STORED_TEXT) {
+        if (page.used > 0) await endPage();
+        await addStored(page, await objects.next(), options);
+        if (!required) definition[count] = 1;
+      } else {
+        if (required) throw new Error("a run lacks what every run has");
+        missing += 1;
+      }
+      count += 1;
+      if (page.used >= PAGE_BYTES) await endPage();
+    }
+  }
+  await endPage();
+  return { bounds, missing, filter };
+}
+
+/** Statistics of payloads are not kept, so that nothing else is done with their bytes. */
+async function addStored(
+  page: PageBuffer,
+  object: StoredPayload | null,
+  { isJsonString }: TextOptions,
+): Promise<void> {
+  if (object === null) {
+    page.add(JSON_NULL, 0, JSON_NULL.length);
+  } else if (isJsonString) {
+    const text = new TextEncoder().encode(String(JSON.parse(await object.text())));
+    page.add(text, 0, text.length);
+  } else {
+    await page.addStream(object.body, object.size);
+  }
+}
+
+type Numbered = {
+  dictionary: TextDictionary;
+  /** Of the texts that are there. */
+  numbers: Int32Array;
+  definition: Uint8Array;
+  missing: number;
+};
+
+/** Null when there are too many distinct texts for a dictionary to be of use. */
+function number(slices: readonly TextSlice[], rows: number): Numbered | null {
+  const dictionary = new TextDictionary();
+  const numbers = new Int32Array(rows);
+  const definition = new Uint8Array(rows);
+  let used = 0;
+  let row = 0;
+  let total = 0;
+  for (const { texts, from, to } of slices) {
+    const { bytes, lengths } = texts;
+    let start = startOf(texts, from);
+    for (let index = from; index < to; index += 1) {
+      const length = lengths[index] ?? NO_TEXT;
+      if (length >= 0) {
+        const found = dictionary.add(bytes, start, start + length);
+        if (found < 0) return null;
+        numbers[used] = found;
+        used += 1;
+        definition[row] = 1;
+        start += length;
+        total += length + 4;
+      }
+      row += 1;
+    }
+  }
+  if (dictionary.size > 0 && dictionary.values.used * 2 > total) return null;
+  return { dictionary, numbers: numbers.subarray(0, used), definition, missing: rows - used };
+}
+
+async function writeNumbers(
+  writer: ChunkWriter,
+  { dictionary, numbers, definition }: Numbered,
+  required: boolean,
+): Promise<void> {
+  if (dictionary.size > 0) await writer.writeDictionary(dictionary.values.bytes(), dictionary.size);
+  const rows = definition.length;
+  await writer.writePage(
+    dictionary.size > 0 ? numberPage(numbers, dictionary.size) : new Uint8Array(),
+    {
+      rows,
+      count: rows,
+      levels: { definition: required ? undefined : definition, repetition: undefined },
+    },
+  );
+}
+
+export function numberPage(numbers: Int32Array, size: number): Uint8Array {
+  const width = Math.ceil(Math.log2(size));
+  const page = new ByteWriter();
+  page.appendUint8(width);
+  writeRleBitPackedHybrid(page, numbers, width);
+  return page.getBytes();
+}
