@@ -180,7 +180,7 @@ describe("runs for an export", () => {
           const [first, second] = bounds.map((time) => time * MICROS).toSorted((a, b) => a - b);
           const last = behind === null ? undefined : all[behind % all.length];
           const after: RunPosition | null =
-            last === undefined ? null : { startTime: last.start_time ?? 0, id: String(last.id) };
+            last === undefined ? null : { startTime: last.start_time ?? 0, id: last.id ?? "" };
           const query = { filter, after, from: first ?? 0, to: (second ?? 0) + 1 };
           expect(await read(target, query)).toEqual(await expected(target, query));
         },
@@ -227,7 +227,7 @@ describe("runs for an export", () => {
           {},
           { columns: ["inputs"], after, ...bounds },
         );
-        pages.push(unpackRuns(page.runs, 0, page.runs.rows).map(({ id }) => String(id)));
+        pages.push(unpackRuns(page.runs, 0, page.runs.rows).map(({ id }) => id ?? ""));
         after = page.next;
       } while (after !== null);
       return pages;

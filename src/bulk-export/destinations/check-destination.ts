@@ -1,16 +1,6 @@
 import type { S3Bucket } from "../s3/s3-bucket.ts";
-import { S3Error, type S3Failure } from "../s3/s3-error.ts";
-
-/** How the storage's own words are summed up for the user. */
-const SUMMARY_OF: Record<S3Failure, string> = {
-  access_denied: "Access denied",
-  clock_skew: "Access denied",
-  unknown_key_id: "Key ID you provided does not exist",
-  invalid_bucket: "Bucket is not valid",
-  no_such_upload: "Bucket is not valid",
-  invalid_endpoint: "Invalid endpoint",
-  unavailable: "Invalid endpoint",
-};
+import { S3Error } from "../s3/s3-error.ts";
+import { FAILURE_SUMMARY } from "./failure-summary.ts";
 
 /**
  * Writes a small file under `<prefix>/tmp/`, as the bucket's owner can see it, reads it back and
@@ -28,7 +18,7 @@ export async function checkDestination(bucket: S3Bucket, prefix: string): Promis
     return null;
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
-    return `${error.message.replace(/\.$/, "")}: ${SUMMARY_OF[error.failure]}`;
+    return `${error.message.replace(/\.$/, "")}: ${FAILURE_SUMMARY[error.failure]}`;
   }
 }
 

@@ -89,8 +89,8 @@ export class FileUpload {
     try {
       await this.#bucket.completeMultipart(this.#key, uploadId, this.#etags);
     } catch (error) {
-      if (!(error instanceof S3Error) || error.failure !== "no_such_upload") throw error;
-      // The request was repeated after its answer got lost: the first one has done it.
+      if (!(error instanceof S3Error)) throw error;
+      // Its answer may have got lost; servers then say different things when the request is repeated.
       if (await isStored(this.#bucket, this.#key, { step: this.#step, bytes: this.#bytes })) return;
       throw error;
     }

@@ -1,3 +1,4 @@
+import { FAILURE_SUMMARY } from "../destinations/failure-summary.ts";
 import { S3Error, type S3Failure } from "../s3/s3-error.ts";
 
 /** What no other attempt can mend. Its message is shown to the user. */
@@ -10,13 +11,8 @@ export class AttemptTimedOut extends Error {
   override readonly name = "AttemptTimedOut";
 }
 
-/** What of a bucket's answers is for its owner to mend, and so not worth another attempt. */
-const TEXT_OF: Partial<Record<S3Failure, string>> = {
-  access_denied: "Access denied",
-  invalid_bucket: "Bucket is not valid",
-  unknown_key_id: "Key ID you provided does not exist",
-  invalid_endpoint: "Invalid endpoint",
-};
+/** What may pass with time; the rest is for the bucket's owner to mend. */
+const TRANSIENT: ReadonlySet<S3Failure> = new Set(["unavailable", "clock_skew", "no_such_upload"]);
 
 export type StepFailure = {
   /** For the `errors` of the export run. */
@@ -29,10 +25,10 @@ export type StepFailure = {
 
 export function describeFailure(error: unknown): StepFailure {
   if (error instanceof S3Error) {
-    const reason = TEXT_OF[error.failure];
+    const retry = TRANSIENT.has(error.failure);
     return {
-      text: reason === undefined ? error.message : `${error.message}: ${reason}`,
-      retry: reason === undefined,
+      text: retry ? error.message : `${error.message}: ${FAILURE_SUMMARY[error.failure]}`,
+      retry,
       credentials: error.failure === "access_denied" || error.failure === "unknown_key_id",
     };
   }

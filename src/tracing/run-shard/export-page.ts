@@ -52,7 +52,7 @@ export function readExportPage(
       bytes += packer.take(row, at);
       at += packer.width;
     }
-    last = { startTime: Number(row[0]), id: String(row[1]) };
+    last = { startTime: row[0] as number, id: row[1] as string };
     rows += 1;
   }
   return { runs: pack(packers, rows), next: scanEnd };
