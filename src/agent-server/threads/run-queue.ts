@@ -5,7 +5,6 @@ import type {
   RunError,
   RunOutcome,
   StoreOperation,
-  ThreadSnapshot,
 } from "../../graph-runtime/protocol.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { ExecutionPort } from "./run-port.ts";
@@ -13,8 +12,8 @@ import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./ru
 import type { RunStreams } from "./run-streams.ts";
 import type { RunTraces } from "./run-traces.ts";
 import type { RunRow } from "./run-row.ts";
-import type { ThreadStatus } from "./thread-record.ts";
-import type { PastState, ThreadStates } from "./thread-states.ts";
+import { kwargsName, RunEndings, settledStatus } from "./run-endings.ts";
+import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
 /** A run that keeps dying with its process is given up after so many attempts. */
@@ -56,15 +55,15 @@ export type EnqueueResult =
 export class RunQueue {
   readonly #deps: RunQueueDeps;
   readonly #storage: ThreadStorage;
+  readonly endings: RunEndings;
   #execution: Execution | null = null;
-  /** Final values of runs that ended while somebody waited for them, by run. */
-  readonly #results = new Map<number, string>();
   /** Runs that have ended and whose readers have not been told yet. */
   readonly #concluding = new Set<number>();
 
   constructor(deps: RunQueueDeps) {
     this.#deps = deps;
     this.#storage = deps.storage;
+    this.endings = new RunEndings(deps);
   }
 
   get execution(): Execution | null {
@@ -110,16 +109,6 @@ export class RunQueue {
     return text === null ? null : JSON.parse(text);
   }
 
-  /** The final values of a run that has just ended; later they are read from its checkpoint. */
-  result(runSeq: number): string | null {
-    return this.#results.get(runSeq) ?? null;
-  }
-
-  /** Nobody waits for the run any more. */
-  forgetResult(runSeq: number): void {
-    this.#results.delete(runSeq);
-  }
-
   /** Nothing more will come of the run. */
   hasEnded(runSeq: number): boolean {
     return !this.#storage.runs.isInFlight(runSeq) && !this.#concluding.has(runSeq);
@@ -152,38 +141,14 @@ export class RunQueue {
     this.#execution = null;
   }
 
-  /** Removes a run with its checkpoints, events and texts. In a transaction. */
-  erase(run: RunRow): void {
-    const { runs, texts, checkpoints, log } = this.#storage;
-    checkpoints.deleteRun(run.run_id);
-    log.delete(run.seq);
-    texts.delete(kwargsName(run));
-    runs.delete(run.seq);
-    this.#deps.streams.wake(run.seq);
-  }
-
-  /** Drops the events whose time has come; a reader gets to the end. In a transaction. */
-  expire(): void {
-    const { runs, log } = this.#storage;
-    const now = this.#deps.now();
-    for (const run of runs.expired(now)) {
-      if (this.#deps.streams.hasReaders(run.seq)) {
-        runs.keepUntil(run.seq, now + this.#deps.retentionMs);
-        continue;
-      }
-      log.delete(run.seq);
-      runs.keepUntil(run.seq, null);
-    }
-  }
-
   #cancelRow(run: RunRow, action: CancelAction): void {
     const { runs, thread } = this.#storage;
     if (run.status === "running") {
       this.#cancelRunning(run, action);
       return;
     }
-    if (action === "rollback") this.erase(run);
-    else this.#endRow(run, { status: "interrupted" });
+    if (action === "rollback") this.endings.erase(run);
+    else this.endings.end(run, { status: "interrupted" });
     thread.settle(runs.inFlight().length > 0, this.#deps.now());
   }
 
@@ -304,20 +269,6 @@ export class RunQueue {
     }, RETRY_DELAY_MS * execution.run.attempt);
   }
 
-  /** For those who wait for the run now; whoever asks later gets it from the checkpoint. */
-  #keepResult(run: RunRow, result: string | null, error: RunError | null): void {
-    if (!this.#deps.streams.hasReaders(run.seq)) return;
-    const text = error === null ? result : JSON.stringify({ __error__: error });
-    this.#results.set(run.seq, text ?? this.#storage.thread.values() ?? "{}");
-  }
-
-  /** Where the run left the thread; read from its last checkpoint when its host could not say. */
-  async #snapshotOf(run: RunRow, outcome: RunOutcome): Promise<ThreadSnapshot | null> {
-    const { result, snapshot } = outcome;
-    if (snapshot === "result") return { values: result, next: [], interrupts: {} };
-    return snapshot ?? this.#deps.states.after(run);
-  }
-
   async #giveUp(run: RunRow): Promise<void> {
     const execution = new Execution(run);
     this.#execution = execution;
@@ -329,10 +280,10 @@ export class RunQueue {
     };
     this.#storage.transaction(() => {
       this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
-      this.#endRow(run, { status: "error", error });
-      this.#settle("error", snapshot, error);
+      this.endings.end(run, { status: "error", error });
+      this.endings.settle("error", snapshot, error);
     });
-    this.#keepResult(run, null, error);
+    this.endings.keepResult(run, null, error);
     this.#deps.traces?.of(run).abandon(`${error.error}: ${error.message}`);
     this.#conclude(execution);
   }
@@ -353,16 +304,16 @@ export class RunQueue {
     }
     const status = execution.finalStatus(outcome.status);
     const error = outcome.status === "error" ? outcome.error : null;
-    const snapshot = await this.#snapshotOf(run, outcome);
+    const snapshot = await this.endings.snapshotOf(run, outcome);
     if (this.#execution !== execution) return;
-    this.#keepResult(run, error === null ? outcome.result : null, error);
+    this.endings.keepResult(run, error === null ? outcome.result : null, error);
     this.#storage.transaction(() => {
       this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
-      if (this.#keepsEvents(run)) this.#append(run, outcome.tail.events);
+      if (this.endings.keepsEvents(run)) this.#append(run, outcome.tail.events);
       const settled = settledStatus(snapshot, status);
       const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
-      this.#endRow(run, { status, error, stop });
-      this.#settle(settled, snapshot, error);
+      this.endings.end(run, { status, error, stop });
+      this.endings.settle(settled, snapshot, error);
     });
     this.#conclude(execution);
   }
@@ -372,7 +323,7 @@ export class RunQueue {
     const { run } = execution;
     const before = await this.#deps.states.before(run);
     if (this.#execution !== execution) return;
-    this.#storage.transaction(() => this.#undo(run, before));
+    this.#storage.transaction(() => this.endings.undo(run, before));
     this.#conclude(execution);
   }
 
@@ -381,46 +332,10 @@ export class RunQueue {
     const isNewest = this.#storage.checkpoints.newestRun() === run.run_id;
     const before = isNewest ? await this.#deps.states.before(run) : null;
     this.#storage.transaction(() => {
-      if (before === null || this.#storage.runs.inFlight().length > 0) this.erase(run);
-      else this.#undo(run, before);
+      if (before === null || this.#storage.runs.inFlight().length > 0) this.endings.erase(run);
+      else this.endings.undo(run, before);
     });
     this.#deps.onChange(run);
-  }
-
-  #undo(run: RunRow, before: PastState): void {
-    this.erase(run);
-    this.#settle(before.snapshot.next.length > 0 ? "interrupted" : "idle", before.snapshot, null);
-    if (before.graphId !== null) this.#storage.thread.setGraph(before.graphId);
-  }
-
-  #endRow(
-    run: RunRow,
-    end: { status: RunRow["status"]; error?: RunError | null; stop?: string | null },
-  ): void {
-    const now = this.#deps.now();
-    const kept = this.#keepsEvents(run);
-    this.#storage.runs.end(run.seq, {
-      status: end.status,
-      error: end.error ? JSON.stringify(end.error) : null,
-      stop: end.stop ?? null,
-      now,
-      expiresAt: kept ? now + this.#deps.retentionMs : null,
-    });
-    if (!kept) this.#storage.log.delete(run.seq);
-  }
-
-  /**
-   * Without `stream_resumable` the events are promised only until the run ends, but whoever reads them
-   * at that moment gets to the end at its own pace.
-   */
-  #keepsEvents(run: RunRow): boolean {
-    return run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
-  }
-
-  #settle(settled: ThreadStatus, snapshot: ThreadSnapshot | null, error: RunError | null): void {
-    const { thread, runs } = this.#storage;
-    thread.setState(snapshot, settled, error);
-    thread.settle(runs.inFlight().length > 0, this.#deps.now());
   }
 
   /** After the commit that ended a run: the next one starts in the same turn, so in one commit. */
@@ -442,13 +357,4 @@ export class RunQueue {
     execution.end();
     if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
   }
-}
-
-function settledStatus(snapshot: ThreadSnapshot | null, status: RunRow["status"]): ThreadStatus {
-  if (status === "error" || status === "timeout") return "error";
-  return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
-}
-
-function kwargsName(run: RunRow): string {
-  return `kwargs:${run.run_id}`;
 }

@@ -72,9 +72,9 @@ export class ThreadObject extends DurableObject<Env> {
     if (this.#exists) this.#storage.migrate();
     this.#streams = new RunStreams(this.#storage.log, {
       hasEnded: (seq) => !this.#exists || this.#queue.hasEnded(seq),
-      resultOf: (seq) => this.#queue.result(seq),
+      resultOf: (seq) => this.#queue.endings.result(seq),
       onLeave: (seq) => {
-        if (!this.#streams.hasReaders(seq)) this.#queue.forgetResult(seq);
+        if (!this.#streams.hasReaders(seq)) this.#queue.endings.forgetResult(seq);
         this.#deleteIfDone();
       },
     });
@@ -272,7 +272,7 @@ export class ThreadObject extends DurableObject<Env> {
     this.#queue.pump();
     this.#timeOut();
     this.#storage.transaction(() => {
-      this.#queue.expire();
+      this.#queue.endings.expire();
       this.#index.recordConfirmed();
     });
     this.#deleteIfDone();
