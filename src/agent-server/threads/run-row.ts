@@ -32,3 +32,7 @@ export type RunRow = {
   stop: string | null;
   expires_at: number | null;
 };
+
+export function isInFlight(run: RunRow): boolean {
+  return run.status === "pending" || run.status === "running";
+}

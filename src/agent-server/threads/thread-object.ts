@@ -6,12 +6,14 @@ import { parseSettings } from "../../env.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { CancelAction } from "./execution.ts";
 import type { Result } from "./failures.ts";
+import { isOfModes } from "./event-modes.ts";
 import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
 import { RunStreams } from "./run-streams.ts";
 import { RunTraces } from "./run-traces.ts";
-import type { RunRow, RunStatus } from "./run-row.ts";
+import { isInFlight, type RunRow, type RunStatus } from "./run-row.ts";
+import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { LogLevel } from "../../lib/log.ts";
 import { recordRuns } from "../../tracing/record.ts";
@@ -22,27 +24,9 @@ import {
   ThreadStates,
   type UpdateStateRequest,
 } from "./thread-states.ts";
+import type { CreateThreadRequest, EventsQuery } from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
 import { type Run, type Thread, toRun, toThread } from "./wire.ts";
-
-/** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
-const HEARTBEAT_MS = 10_000;
-
-/** When an index row that could not be written at once is tried again. */
-const INDEX_RETRY_MS = 5000;
-
-export type CreateThreadRequest = {
-  scope: Scope;
-  thread_id: string;
-  metadata: Record<string, unknown>;
-  if_exists: "raise" | "do_nothing";
-};
-
-export type EventsQuery = {
-  last_event_id: number | null;
-  modes: string[] | null;
-  cancel_on_disconnect: boolean;
-};
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -58,8 +42,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #index: IndexOutbox;
+  readonly #alarm: ThreadAlarm;
   readonly #runTimeoutMs: number;
-  #alarmAt: number | null = null;
   #exists: boolean;
   #woken = false;
 
@@ -79,6 +63,7 @@ export class ThreadObject extends DurableObject<Env> {
       },
     });
     this.#index = new IndexOutbox(env, this.#storage);
+    this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
     const host = (): GraphHostApi => graphHost(ctx);
     this.#states = new ThreadStates(this.#storage, host);
     this.#queue = new RunQueue({
@@ -262,7 +247,7 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#alarmAt = null;
+    this.#alarm.forget();
     const thread = this.#storageRow();
     if (thread === null) return;
     if (thread.deleted === 1) {
@@ -339,28 +324,8 @@ export class ThreadObject extends DurableObject<Env> {
     this.#scheduleAlarm();
   }
 
-  /** Sets the alarm to what is due next; written only when that changed for the earlier. */
   #scheduleAlarm(): void {
-    if (!this.#exists) return;
-    const { runs, thread } = this.#storage;
-    const now = Date.now();
-    const running = runs.running() !== null;
-    const pending = runs.nextPending()?.created_at ?? null;
-    const due = [
-      running ? now + HEARTBEAT_MS : null,
-      // Behind a running one it waits for the end of that, not for a time.
-      pending === null || running ? null : pending,
-      // A run in flight has its heartbeat, and with it the index its next chance.
-      !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
-      this.#index.hasFailed() || thread.get().deleted === 1 ? now + INDEX_RETRY_MS : null,
-      runs.nextExpiry(),
-    ].filter((at) => at !== null);
-    if (due.length === 0) return;
-    // Not the time that an alarm is being handled for: setting that again would be lost.
-    const next = Math.max(Math.min(...due), now + 1);
-    if (this.#alarmAt !== null && this.#alarmAt <= next) return;
-    this.#alarmAt = next;
-    void this.ctx.storage.setAlarm(next);
+    if (this.#exists) this.#alarm.schedule(Date.now());
   }
 
   #timeOut(): void {
@@ -390,7 +355,7 @@ export class ThreadObject extends DurableObject<Env> {
 
   async #erase(): Promise<void> {
     this.#exists = false;
-    this.#alarmAt = null;
+    this.#alarm.forget();
     this.#index.reset();
     this.#streams.endAll();
     await this.#storage.erase();
@@ -428,17 +393,6 @@ export class ThreadObject extends DurableObject<Env> {
   #run(run: RunRow, threadId: string): Run {
     return toRun(run, threadId, this.#queue.kwargs(run));
   }
-}
-
-function isInFlight(run: RunRow): boolean {
-  return run.status === "pending" || run.status === "running";
-}
-
-/** `messages-tuple` and legacy `messages` share the name; control events always pass. */
-function isOfModes(event: string, modes: readonly string[]): boolean {
-  const name = event.split(/[|/]/, 1)[0] ?? event;
-  if (name === "metadata" || name === "error") return true;
-  return modes.includes(name) || (name === "messages" && modes.includes("messages-tuple"));
 }
 
 function textStream(text: string): ReadableStream<Uint8Array> {
