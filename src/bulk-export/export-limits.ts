@@ -6,7 +6,7 @@ const count = (fallback: number) => z.int().positive().default(fallback);
  * Every time and size that governs an export: the one table of them. What the variable EXPORT_LIMITS
  * leaves out is as here.
  */
-export const exportLimitsSchema = z.strictObject({
+const exportLimitsSchema = z.strictObject({
   /** Retries of an export run, and the time between them. */
   retries: z.int().nonnegative().default(20),
   retry_delay_seconds: count(30),
