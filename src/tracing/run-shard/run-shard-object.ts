@@ -27,6 +27,7 @@ import { readStats, type GroupTotals, type StatsQuery } from "./shard-stats.ts";
 import { readThreads, type ThreadTotals } from "./shard-threads.ts";
 import { matchingTraces, readMetadataCounts, splitTraces } from "./shard-traces.ts";
 import { SHARD_MIGRATIONS } from "./tables.ts";
+import { PROJECT_GONE, type WriteResult } from "./write-result.ts";
 import { writeRuns } from "./write-runs.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */
@@ -35,17 +36,6 @@ const RETRY_MS = 5_000;
 const MAX_UPLOAD_MS = 3_600_000;
 const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
-
-export type WriteResult = {
-  /** Nothing was stored. */
-  projectGone: boolean;
-  /** Runs of updates without a place in the tree, which are not here. */
-  unknown: string[];
-  /** Runs of writes that are not stored, as `extra` would have become too large. */
-  tooLarge: string[];
-};
-
-const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLarge: [] };
 
 /**
  * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
