@@ -421,6 +421,38 @@ describe("an attempt", () => {
     expect(written).toHaveLength(new Set(written).size);
   });
 
+  test("whose key is refused is followed at once by one with the newer key", async ({
+    server,
+    expect,
+  }) => {
+    const bucket = await faultyBucket(server, "rotated");
+    const { accessKeyId, secretAccessKey } = server.s3;
+    let rotated: Promise<unknown> | undefined;
+    let isRefused = false;
+    const ended = await bucket.run((request) => {
+      if (!isFile(request)) return undefined;
+      if (rotated === undefined) {
+        // While the first file is on its way; what is newer to us is the same to the bucket.
+        rotated = bucket.workspace.api(
+          "PATCH",
+          `/bulk-exports/destinations/${bucket.body.bulk_export_destination_id}`,
+          { credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey } },
+        );
+        return { kind: "hold", until: rotated };
+      }
+      // The second file of the day that began with the key before.
+      if (isRefused || !request.path.includes("runs-00001")) return undefined;
+      isRefused = true;
+      return { kind: "answer", status: 403, code: "InvalidAccessKeyId" };
+    });
+
+    expect(await isWhole(server, bucket, ended)).toBe("whole");
+    const errors = ended.runs.flatMap((run) => Object.entries(run.errors ?? {}));
+    expect(errors).toEqual([
+      ["retry_0", expect.stringMatching(/: Key ID you provided does not exist$/)],
+    ]);
+  });
+
   test("to a destination that is deleted is the last", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "deleted");
     let deleted: Promise<unknown> | undefined;
