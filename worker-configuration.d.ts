@@ -19,6 +19,7 @@ interface __BaseEnv_Env {
 	MAX_INGEST_PART_BYTES: string;
 	SELF_HOSTED: string;
 	EXPORT_PRIVATE_ENDPOINTS: string;
+	OAUTH_FRONTEND_CALLBACK_URL: string;
 	LOG_LEVEL: string;
 	PROJECT_ENV: string;
 	EXPORT_LIMITS: object;
@@ -45,7 +46,7 @@ type StringifyValues<EnvType extends Record<string, unknown>> = {
 	[Binding in keyof EnvType]: EnvType[Binding] extends string ? EnvType[Binding] : string;
 };
 declare namespace NodeJS {
-	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "API_HOST" | "CONTROL_PLANE_HOST" | "AGENTS_DOMAIN" | "MAX_BODY_BYTES" | "RESUMABLE_STREAM_TTL_SECONDS" | "RUN_TIMEOUT_SECONDS" | "RECORD_TRACES" | "SHORTLIVED_TRACE_SECONDS" | "LONGLIVED_TRACE_SECONDS" | "HELD_SPAN_SECONDS" | "MAX_INGEST_BYTES" | "MAX_INGEST_PART_BYTES" | "SELF_HOSTED" | "EXPORT_PRIVATE_ENDPOINTS" | "LOG_LEVEL" | "PROJECT_ENV" | "EXPORT_LIMITS" | "AGENT_AUTH" | "AGENT_WORKSPACE_ID" | "LOCAL_API_KEY" | "SIGNING_SECRET">> {}
+	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "API_HOST" | "CONTROL_PLANE_HOST" | "AGENTS_DOMAIN" | "MAX_BODY_BYTES" | "RESUMABLE_STREAM_TTL_SECONDS" | "RUN_TIMEOUT_SECONDS" | "RECORD_TRACES" | "SHORTLIVED_TRACE_SECONDS" | "LONGLIVED_TRACE_SECONDS" | "HELD_SPAN_SECONDS" | "MAX_INGEST_BYTES" | "MAX_INGEST_PART_BYTES" | "SELF_HOSTED" | "EXPORT_PRIVATE_ENDPOINTS" | "OAUTH_FRONTEND_CALLBACK_URL" | "LOG_LEVEL" | "PROJECT_ENV" | "EXPORT_LIMITS" | "AGENT_AUTH" | "AGENT_WORKSPACE_ID" | "LOCAL_API_KEY" | "SIGNING_SECRET">> {}
 }
 declare module "*.txt" {
 	const value: string;

@@ -1,6 +1,7 @@
 import { createApp } from "./app.ts";
 import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
 import { sweepExports } from "./bulk-export/sweep.ts";
+import { sweepOAuth } from "./control-plane/oauth/sweep.ts";
 import { sweepTracing } from "./tracing/sweep.ts";
 
 export { GraphHost } from "#project";
@@ -16,7 +17,11 @@ const app = createApp();
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
   scheduled: async ({ scheduledTime }, env) => {
-    await Promise.all([sweepTracing(env, scheduledTime), sweepExports(env, scheduledTime)]);
+    await Promise.all([
+      sweepTracing(env, scheduledTime),
+      sweepExports(env, scheduledTime),
+      sweepOAuth(env, scheduledTime),
+    ]);
   },
   queue: (batch, env) => consumeExportSteps(batch, env),
 } satisfies ExportedHandler<Env>;
