@@ -1,4 +1,4 @@
-import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
+import type { OAuthProviderType } from "../../db/oauth-schema.ts";
 
 /** Parameters that a request for authorization sets itself; a provider's own URL has none of them. */
 export const AUTHORIZATION_PARAMETERS: readonly string[] = [
@@ -14,7 +14,7 @@ export const AUTHORIZATION_PARAMETERS: readonly string[] = [
 
 /** Where the user's browser goes to give consent. */
 export function authorizationUrl(
-  provider: Pick<OAuthProviderRow, "auth_url" | "client_id" | "provider_type">,
+  provider: { auth_url: string; client_id: string; provider_type: OAuthProviderType | null },
   request: {
     state: string;
     redirectUri: string;

@@ -6,7 +6,7 @@ export function plainString(max = 255) {
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, "String should have no control characters");
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "String should have no control characters");
 }
 
 /** As RFC 6749 has them, but for the comma, which some servers separate them with. */
@@ -15,6 +15,6 @@ export const scopeString = z
   .min(1)
   .max(500)
   .regex(
-    /^[\u0021\u0023-\u002b\u002d-\u005b\u005d-\u007e]+$/,
+    /^[\u0021\u0023-\u002b\u002d-\u005b\u005d-\u007e]*$/,
     "String should be one scope, without blanks, commas, quotes and backslashes",
   );

@@ -11,7 +11,7 @@ export const providerIdString = z
   .min(1)
   .max(100)
   .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+    /^(?:[A-Za-z0-9][A-Za-z0-9._-]*)?$/,
     "String should have only letters, digits, dots, hyphens and underscores, and begin with a letter or digit",
   );
 
