@@ -66,7 +66,7 @@ function newProvider(server: OAuthServer, redirectUris: string[]): Provider {
   return new Provider(server.url, {
     clients: AUTH_METHODS.map((method) => ({
       client_id: clientIdOf(method),
-      ...(method === "none" ? {} : { client_secret: CLIENT.client_secret }),
+      client_secret: method === "none" ? undefined : CLIENT.client_secret,
       token_endpoint_auth_method: method,
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
