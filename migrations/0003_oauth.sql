@@ -31,6 +31,9 @@ CREATE TABLE `oauth_providers` (
 	`uses_pkce` integer NOT NULL,
 	`provider_type` text,
 	`token_endpoint_auth_method` text NOT NULL,
+	`mcp_server_url` text,
+	`resource` text,
+	`revocation_url` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	PRIMARY KEY(`workspace_id`, `id`)

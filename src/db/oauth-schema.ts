@@ -32,6 +32,11 @@ export const oauthProviders = sqliteTable(
     uses_pkce: integer({ mode: "boolean" }).notNull(),
     provider_type: text({ enum: OAUTH_PROVIDER_TYPES }),
     token_endpoint_auth_method: text({ enum: OAUTH_CLIENT_AUTH }).notNull(),
+    /** These are of a provider that was found by an MCP server's URL. */
+    mcp_server_url: text(),
+    /** What tokens are to be for. */
+    resource: text(),
+    revocation_url: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
   },

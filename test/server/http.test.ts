@@ -112,6 +112,7 @@ const ROUTES = [
   "GET /v2/auth/done",
   "GET /v2/auth/providers",
   "POST /v2/auth/providers",
+  "POST /v2/auth/providers/mcp-discover",
   "GET /v2/auth/providers/{provider_id}",
   "PATCH /v2/auth/providers/{provider_id}",
   "DELETE /v2/auth/providers/{provider_id}",

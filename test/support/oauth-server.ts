@@ -19,6 +19,8 @@ export type OAuthServer = {
   refreshes: number;
   /** Whose token it is, as the server sees it; null for a token that is not good. */
   userOf: (token: string) => Promise<string | null>;
+  /** Whose it is, and what it is for. */
+  describe: (token: string) => Promise<{ user: string; audience: string | undefined } | null>;
   close: () => Promise<void>;
 };
 
@@ -27,6 +29,7 @@ export type OAuthServer = {
  * clients may send users back to any of the addresses.
  */
 export async function startOAuthServer(redirectUris: string[]): Promise<OAuthServer> {
+  let provider: Provider | undefined;
   let handler: RequestListener = (_request, response) => response.end();
   const http = createServer((request, response) => {
     count(server, request.url ?? "", request);
@@ -46,13 +49,18 @@ export async function startOAuthServer(redirectUris: string[]): Promise<OAuthSer
       const body = (await response.json()) as { sub?: string };
       return response.ok ? (body.sub ?? null) : null;
     },
+    describe: async (token) => {
+      const found = await provider?.AccessToken.find(token);
+      return found === undefined ? null : { user: found.accountId, audience: found.aud };
+    },
     close: async () => {
       http.closeAllConnections();
       http.close();
       await once(http, "close");
     },
   };
-  handler = newProvider(server, redirectUris).callback();
+  provider = newProvider(server, redirectUris);
+  handler = provider.callback();
   return server;
 }
 
@@ -75,7 +83,15 @@ function newProvider(server: OAuthServer, redirectUris: string[]): Provider {
     cookies: { keys: ["a key of the tests"] },
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256" }] },
     scopes: ["openid", "offline_access", "notes:read", "notes:write"],
-    features: { devInteractions: { enabled: true }, revocation: { enabled: true } },
+    features: {
+      devInteractions: { enabled: true },
+      registration: { enabled: true },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({ scope: "notes:read", accessTokenFormat: "opaque" }),
+      },
+    },
     ttl: {
       AccessToken: () => server.lifetimeSeconds,
       AuthorizationCode: 60,

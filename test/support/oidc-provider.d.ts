@@ -12,7 +12,7 @@ declare module "oidc-provider" {
         cookies: { keys: string[] };
         jwks: { keys: Record<string, unknown>[] };
         scopes: string[];
-        features: Record<string, { enabled: boolean }>;
+        features: Record<string, { enabled: boolean } & Record<string, unknown>>;
         ttl: Record<string, number | (() => number)>;
         pkce: { required: () => boolean };
         rotateRefreshToken: boolean;
@@ -20,6 +20,9 @@ declare module "oidc-provider" {
         findAccount: (context: unknown, id: string) => Account;
       },
     );
+    AccessToken: {
+      find: (token: string) => Promise<{ accountId: string; aud?: string } | undefined>;
+    };
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
     on(event: string, listener: (...values: unknown[]) => void): this;
   }

@@ -53,6 +53,9 @@ async function newConnection(keys: string): Promise<OAuthTokenRow> {
     uses_pkce: true,
     provider_type: null,
     token_endpoint_auth_method: "client_secret_post",
+    mcp_server_url: null,
+    resource: null,
+    revocation_url: null,
     created_at: 0,
     updated_at: 0,
   });

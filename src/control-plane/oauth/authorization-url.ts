@@ -10,11 +10,17 @@ export const AUTHORIZATION_PARAMETERS: readonly string[] = [
   "user_scope",
   "code_challenge",
   "code_challenge_method",
+  "resource",
 ];
 
 /** Where the user's browser goes to give consent. */
 export function authorizationUrl(
-  provider: { auth_url: string; client_id: string; provider_type: OAuthProviderType | null },
+  provider: {
+    auth_url: string;
+    client_id: string;
+    provider_type: OAuthProviderType | null;
+    resource: string | null;
+  },
   request: {
     state: string;
     redirectUri: string;
@@ -35,6 +41,7 @@ export function authorizationUrl(
     const isSlack = provider.provider_type === "slack";
     searchParams.set(isSlack ? "user_scope" : "scope", request.scopes.join(isSlack ? "," : " "));
   }
+  if (provider.resource !== null) searchParams.set("resource", provider.resource);
   if (request.codeChallenge !== null) {
     searchParams.set("code_challenge", request.codeChallenge);
     searchParams.set("code_challenge_method", "S256");

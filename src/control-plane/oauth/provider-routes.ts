@@ -1,7 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { listOAuthProviders, type OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import { createRouter } from "../../http/router.ts";
+import { createMcpProvider } from "./mcp-provider.ts";
 import {
+  mcpProviderSchema,
   providerCreateSchema,
   type ProviderJson,
   providerParams,
@@ -59,6 +61,20 @@ providerRoutes.openapi(
     responses: { 200: oneProvider },
   }),
   async (c) => c.json(toProvider(await createProvider(c, c.req.valid("json"))), 200),
+);
+
+providerRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/auth/providers/mcp-discover",
+    tags,
+    summary: "Create the OAuth provider of an MCP server, with a client that is registered now",
+    request: {
+      body: { required: true, content: { "application/json": { schema: mcpProviderSchema } } },
+    },
+    responses: { 200: oneProvider },
+  }),
+  async (c) => c.json(toProvider(await createMcpProvider(c, c.req.valid("json"))), 200),
 );
 
 providerRoutes.openapi(
@@ -129,9 +145,9 @@ function toProvider(row: OAuthProviderRow): ProviderJson {
     uses_pkce: row.uses_pkce,
     code_challenge_method: "S256",
     provider_type: row.provider_type,
-    mcp_server_url: null,
+    mcp_server_url: row.mcp_server_url,
     token_endpoint_auth_method: row.token_endpoint_auth_method,
-    is_dynamic_client: false,
+    is_dynamic_client: row.mcp_server_url !== null,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
   };

@@ -39,6 +39,16 @@ export const providerCreateSchema = z
 
 export type ProviderCreate = z.infer<typeof providerCreateSchema>;
 
+export const mcpProviderSchema = z
+  .strictObject({
+    provider_id: providerIdString,
+    name: fields.name,
+    mcp_server_url: z.string().min(1).max(MAX_URL_CHARS),
+  })
+  .openapi("MCPOAuthProviderCreateRequest");
+
+export type McpProviderCreate = z.infer<typeof mcpProviderSchema>;
+
 /** What is null or missing stays as it is. */
 export const providerUpdateSchema = z
   .strictObject({
@@ -66,9 +76,9 @@ export const providerSchema = z
     uses_pkce: z.boolean(),
     code_challenge_method: z.string().nullable(),
     provider_type: z.enum(OAUTH_PROVIDER_TYPES).nullable(),
-    mcp_server_url: z.null(),
+    mcp_server_url: z.string().nullable(),
     token_endpoint_auth_method: z.enum(OAUTH_CLIENT_AUTH),
-    is_dynamic_client: z.literal(false),
+    is_dynamic_client: z.boolean(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })

@@ -13,9 +13,15 @@ import { AUTHORIZATION_PARAMETERS } from "./authorization-url.ts";
 import type { ProviderCreate, ProviderUpdate } from "./provider-schemas.ts";
 import { sealingKey, sealOAuth, withSecrets } from "./sealed-secrets.ts";
 
+/** Of a provider that was found by an MCP server's URL. */
+type McpColumns = Pick<OAuthProviderRow, "mcp_server_url" | "resource" | "revocation_url">;
+
+const NO_MCP: McpColumns = { mcp_server_url: null, resource: null, revocation_url: null };
+
 export async function createProvider(
   c: AppContext,
   body: ProviderCreate,
+  mcp: McpColumns = NO_MCP,
 ): Promise<OAuthProviderRow> {
   checkUrls(c, body);
   const { client_secret: secret } = body;
@@ -37,14 +43,12 @@ export async function createProvider(
     uses_pkce: body.uses_pkce,
     provider_type: body.provider_type ?? null,
     token_endpoint_auth_method: method,
+    ...mcp,
     created_at: now,
     updated_at: now,
   };
   if (await insertOAuthProvider(c.env.DB, row)) return row;
-  throw new ApiError(
-    "conflict",
-    `The workspace has an OAuth provider '${body.provider_id}' already`,
-  );
+  throw nameTaken(body.provider_id);
 }
 
 export async function changeProvider(
@@ -132,6 +136,10 @@ function sealedSecret(
     client_secret: await sealOAuth(c.env, secret, of),
     key_version: sealingKey(c.env),
   }));
+}
+
+export function nameTaken(providerId: string): ApiError {
+  return new ApiError("conflict", `The workspace has an OAuth provider '${providerId}' already`);
 }
 
 function providerNotFound(): ApiError {

@@ -72,8 +72,9 @@ async function revocationEndpoint(
   signal: AbortSignal,
 ): Promise<string | null> {
   const policy = { allowPrivate: parseSettings(env).privateEndpoints };
-  const { provider_type: type, token_url: tokenUrl } = provider;
+  const { provider_type: type, token_url: tokenUrl, revocation_url: known } = provider;
   if (endpointRefusal(tokenUrl, { ...policy, allowQuery: true }) !== null) return null;
+  if (known !== null) return endpointRefusal(known, policy) === null ? known : null;
   if (type === "slack") return new URL(SLACK_REVOCATION, tokenUrl).href;
   if (type === "salesforce") return new URL(SALESFORCE_REVOCATION, tokenUrl).href;
   for (const path of METADATA_PATHS) {

@@ -28,7 +28,7 @@ export async function startAttempt(
 ): Promise<{ authId: string; url: string }> {
   const authId = oauth.generateRandomState();
   const workspaceId = provider.workspace_id;
-  const redirectUri = new URL(`/v2/auth/callback/${provider.provider_id}`, request.origin).href;
+  const redirectUri = callbackUrl(request.origin, provider.provider_id);
   const replaced = request.replaces === undefined ? [] : scopesOf(request.replaces);
   const scopes = scopesToAsk(request.scopes, replaced, provider.provider_type);
   const verifier = provider.uses_pkce ? oauth.generateRandomCodeVerifier() : null;
@@ -56,6 +56,11 @@ export async function startAttempt(
   const codeChallenge = verifier === null ? null : await oauth.calculatePKCECodeChallenge(verifier);
   const url = authorizationUrl(provider, { state: authId, redirectUri, scopes, codeChallenge });
   return { authId, url };
+}
+
+/** The address that a service sends users back to, to be registered with it. */
+export function callbackUrl(origin: string, providerId: string): string {
+  return new URL(`/v2/auth/callback/${providerId}`, origin).href;
 }
 
 export function scopesOf(row: Pick<OAuthTokenRow, "scopes">): string[] {

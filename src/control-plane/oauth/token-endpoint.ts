@@ -103,6 +103,7 @@ async function askForToken(
   const options = {
     headers: { "user-agent": "threadworks" },
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    additionalParameters: provider.resource === null ? {} : { resource: provider.resource },
     [oauth.allowInsecureRequests]: allowPrivate,
   };
   let status: number;

@@ -13,7 +13,7 @@ function queryOf(url: string): Record<string, string> {
 }
 
 describe("authorizationUrl", () => {
-  const provider = { auth_url: "https://notes.example/auth", client_id: "c&d" };
+  const provider = { auth_url: "https://notes.example/auth", client_id: "c&d", resource: null };
 
   test("asks for a code", ({ expect }) => {
     const url = authorizationUrl({ ...provider, provider_type: null }, REQUEST);
@@ -32,6 +32,11 @@ describe("authorizationUrl", () => {
     const query = queryOf(authorizationUrl({ ...provider, provider_type: null }, request));
     expect(query["scope"]).toBeUndefined();
     expect(query).toMatchObject({ code_challenge: "x", code_challenge_method: "S256" });
+  });
+
+  test("says what the token is to be for", ({ expect }) => {
+    const mcp = { ...provider, provider_type: null, resource: "https://mcp.example/notes" };
+    expect(queryOf(authorizationUrl(mcp, REQUEST))["resource"]).toBe("https://mcp.example/notes");
   });
 
   test("asks Slack in the user's name, with commas", ({ expect }) => {
