@@ -22,16 +22,15 @@ const GOOD = { access_token: "the token", token_type: "Bearer", expires_in: 3600
 const USED = "The attempt has ended already, or was too long ago";
 const UNKNOWN = "The attempt is not known, or was too long ago";
 
-const test = testWithOAuth({ OAUTH_FRONTEND_CALLBACK_URL: FRONTEND }).extend(
-  "endpoint",
-  { scope: "file" },
-  async ({ vars }, { onCleanup }) => {
-    void vars;
-    const endpoint = await startTokenEndpoint();
-    onCleanup(() => endpoint.close());
-    return endpoint;
-  },
-);
+const test = testWithOAuth({
+  OAUTH_FRONTEND_CALLBACK_URL: FRONTEND,
+  CONTROL_PLANE_HOST: "127.0.0.1",
+}).extend("endpoint", { scope: "file" }, async ({ vars }, { onCleanup }) => {
+  void vars;
+  const endpoint = await startTokenEndpoint();
+  onCleanup(() => endpoint.close());
+  return endpoint;
+});
 
 function callback(server: TestServer, provider: string, query: object): Promise<Redirect> {
   const text = new URLSearchParams({ ...query }).toString();
@@ -428,5 +427,16 @@ describe("the platform's own page", () => {
     const denied = await page({ status: "failed", error: "access_denied" });
     expect(denied.html).toContain("Access was not granted.");
     expect((await page({ error: "constructor" })).html).toContain("could not be connected");
+  });
+});
+
+describe("the control plane's host", () => {
+  test("has no other API", async ({ server, tenant, expect }) => {
+    expect((await tenant.call("GET", "/providers")).status).toBe(200);
+    for (const path of ["/threads/search", "/api/v1/sessions", "/v2", "/v2/nothing"]) {
+      const response = await server.fetch(path, { method: "POST", body: "{}" });
+      const status = path === "/v2/nothing" ? 401 : 404;
+      expect([path, response.status]).toEqual([path, status]);
+    }
   });
 });

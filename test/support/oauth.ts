@@ -10,7 +10,7 @@ const ENCRYPTION_KEYS = `1:${"k".repeat(43)}`;
 /** Names of providers that the OAuth server knows the callbacks of. */
 const PROVIDERS = ["notes", "notes-basic", "notes-public"];
 
-export type Call = (
+type Call = (
   method: string,
   path: string,
   body?: unknown,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type TokenRequest = { path: string; form: Record<string, string>; headers: object };
+type TokenRequest = { path: string; form: Record<string, string>; headers: object };
 
 export type TokenEndpoint = {
   authUrl: string;
