@@ -315,7 +315,7 @@ describe("an id", () => {
 });
 
 describe("a route that does not exist", () => {
-  test.for(["/", "/nope", "/threads/", "/threads//state", "/assistants/a/b/c", "/v2/deployments"])(
+  test.for(["/", "/nope", "/threads/", "/threads//state", "/assistants/a/b/c", "/v2x"])(
     "%s is not found",
     async (path, { server, expect }) => {
       expect(await answerOf(send(server, "GET", path))).toEqual({

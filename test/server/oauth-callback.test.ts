@@ -81,6 +81,16 @@ describe("a callback", () => {
     expect(await wait(tenant, auth_id)).toEqual(waited);
   });
 
+  test("that is only looked at is not used up", async ({ server, tenant, endpoint, expect }) => {
+    await createProvider(tenant, endpoint);
+    const { auth_id } = await authenticate(tenant);
+    endpoint.answer = { body: GOOD };
+    const path = `/v2/auth/callback/notes?code=c&state=${auth_id}`;
+    const head = await server.fetch(path, { method: "HEAD", redirect: "manual" });
+    expect(head.status).toBe(405);
+    expect(await follow(server.url + path)).toEqual(succeeded(auth_id));
+  });
+
   test("that comes many times at once brings one token", async ({
     server,
     tenant,

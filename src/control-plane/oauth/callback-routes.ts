@@ -19,6 +19,13 @@ const tags = ["Auth service"];
 const text = z.string().max(16_384);
 const params = z.object({ provider_id: providerIdString });
 
+/** A HEAD is answered by the route of GET; whoever only looks at a link is not to use its state up. */
+callbackRoutes.use("/auth/callback/:provider_id", async (c, next) => {
+  if (c.req.method !== "HEAD") return next();
+  c.header("allow", "GET, POST");
+  throw new ApiError("method_not_allowed", "Method Not Allowed");
+});
+
 callbackRoutes.openapi(
   createRoute({
     method: "get",

@@ -16,6 +16,7 @@ describe("parseSettings", () => {
       maxIngestBytes: 268_435_456,
       maxPartBytes: 33_554_432,
       signingSecret: "",
+      oauthCallbackPage: null,
       logLevel: "info",
       hosts: { api: null, controlPlane: null, agentsDomain: null },
     });
@@ -28,6 +29,8 @@ describe("parseSettings", () => {
     ["MAX_BODY_BYTES", "0"],
     ["RESUMABLE_STREAM_TTL_SECONDS", "-1"],
     ["RECORD_TRACES", "true"],
+    ["OAUTH_FRONTEND_CALLBACK_URL", "app.example/connected"],
+    ["OAUTH_FRONTEND_CALLBACK_URL", "javascript:alert(1)"],
     ["LOG_LEVEL", "verbose"],
     ["API_HOST", "https://api.test"],
   ] as const)("names a variable that it cannot use: %s=%s", ([name, value], { expect }) => {
