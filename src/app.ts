@@ -10,6 +10,7 @@ import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
+import { mountControlPlane } from "./control-plane/routes.ts";
 import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi } from "./http/api-reference.ts";
@@ -64,6 +65,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   describeApi(app, openApiDocument(app));
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);
+  mountControlPlane(app);
   app.use(agentScope);
   app.use(jsonBody);
   app.route("/", assistantRoutes);

@@ -34,10 +34,12 @@ export type Settings = {
   encryptionKeys: string;
   /** Whether destinations may use the credentials of the installation. */
   selfHosted: boolean;
-  /** Whether exports may go to addresses that are not public. */
+  /** Whether exports and OAuth may use addresses that are not public. */
   privateEndpoints: boolean;
   installationCredentials: InstallationCredentials | null;
   exportLimits: ExportLimits;
+  /** The page that shows users how connecting a service ended; null: the platform's own. */
+  oauthCallbackPage: string | null;
   logLevel: LogLevel;
   hosts: Hosts;
 };
@@ -70,6 +72,7 @@ export type SettingsVars = Partial<
     | "AWS_ACCESS_KEY_ID"
     | "AWS_SECRET_ACCESS_KEY"
     | "AWS_SESSION_TOKEN"
+    | "OAUTH_FRONTEND_CALLBACK_URL"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
@@ -155,6 +158,7 @@ function read(env: SettingsVars): Settings {
       ) === "allow",
     installationCredentials: installationCredentials(env),
     exportLimits: parseExportLimits(env.EXPORT_LIMITS),
+    oauthCallbackPage: webAddress("OAUTH_FRONTEND_CALLBACK_URL", env.OAUTH_FRONTEND_CALLBACK_URL),
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),
@@ -206,6 +210,15 @@ function host(name: string, value: string | undefined): string | null {
   if (value === undefined || value === "") return null;
   if (!/^[a-z0-9.-]+$/i.test(value)) throw invalid(name, value, "a host name without a port");
   return value.toLowerCase();
+}
+
+function webAddress(name: string, value: string | undefined): string | null {
+  if (value === undefined || value === "") return null;
+  const protocol = URL.parse(value)?.protocol;
+  if (protocol !== "https:" && protocol !== "http:") {
+    throw invalid(name, value, "a URL that begins with https:// or http://");
+  }
+  return value;
 }
 
 function invalid(name: string, value: string, expected: string): Error {

@@ -1,6 +1,7 @@
 import { createApp } from "./app.ts";
 import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
 import { sweepExports } from "./bulk-export/sweep.ts";
+import { sweepOAuth } from "./control-plane/oauth/sweep.ts";
 import { sweepTracing } from "./tracing/sweep.ts";
 
 export { GraphHost } from "#project";
@@ -16,9 +17,13 @@ const app = createApp();
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
   scheduled: async ({ scheduledTime }, env) => {
-    // Exports first, of which each part stands alone: an error of the other ends the invocation.
-    await sweepExports(env, scheduledTime);
-    await sweepTracing(env, scheduledTime);
+    const sweeps = await Promise.allSettled([
+      sweepExports(env, scheduledTime),
+      sweepOAuth(env, scheduledTime),
+      sweepTracing(env, scheduledTime),
+    ]);
+    // Only now: an error ends the invocation, and what has not been done then.
+    for (const sweep of sweeps) if (sweep.status === "rejected") throw sweep.reason;
   },
   queue: (batch, env) => consumeExportSteps(batch, env),
 } satisfies ExportedHandler<Env>;

@@ -28,5 +28,6 @@ export function routedPath(hostname: string, path: string, hosts: Hosts): string
 
 /** Whether a path, as it is routed, is one of this surface's. */
 export function isPathOf(surface: Surface | null, path: string): boolean {
-  return surface === (path.startsWith("/api/") ? "tracing" : "agent-server");
+  if (path.startsWith("/api/")) return surface === "tracing";
+  return surface === (path.startsWith("/v2/") ? "control-plane" : "agent-server");
 }

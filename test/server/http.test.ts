@@ -119,6 +119,22 @@ const ROUTES = [
   "GET /api/v2/threads/{thread_id}/traces",
   "GET /api/v2/public/{share_token}/run/{run_id}",
   "POST /api/v2/public/{share_token}/runs/query",
+  "GET /v2/auth/callback/{provider_id}",
+  "POST /v2/auth/callback/{provider_id}",
+  "GET /v2/auth/done",
+  "GET /v2/auth/providers",
+  "POST /v2/auth/providers",
+  "POST /v2/auth/providers/mcp-discover",
+  "GET /v2/auth/providers/{provider_id}",
+  "PATCH /v2/auth/providers/{provider_id}",
+  "DELETE /v2/auth/providers/{provider_id}",
+  "POST /v2/auth/authenticate",
+  "GET /v2/auth/wait/{auth_id}",
+  "GET /v2/auth/tokens",
+  "DELETE /v2/auth/tokens",
+  "GET /v2/auth/tokens/exists",
+  "DELETE /v2/auth/tokens/{token_id}",
+  "PATCH /v2/auth/tokens/{token_id}/metadata",
 ];
 
 describe("system routes", () => {

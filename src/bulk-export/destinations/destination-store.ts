@@ -13,7 +13,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../http/errors.ts";
 import { keyVersions, SecretBoxError } from "../../lib/secret-box.ts";
 import { AWS_REGION } from "../s3/s3-address.ts";
-import { endpointRefusal } from "../s3/endpoint-address.ts";
+import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { S3Bucket, type S3Credentials } from "../s3/s3-bucket.ts";
 import { checkDestination } from "./check-destination.ts";
 import {

@@ -1,4 +1,4 @@
-import { endpointRefusal } from "./endpoint-address.ts";
+import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { errorOf, type S3Answer } from "./error-answers.ts";
 import { objectUrl, type S3Location } from "./s3-address.ts";
 import { S3Error } from "./s3-error.ts";

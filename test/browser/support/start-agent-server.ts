@@ -12,7 +12,7 @@ const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 export type AgentServer = { url: string; apiKey: string; close: () => Promise<void> };
 
 /** The platform as `npm start` runs it, on a new state directory; every request needs the key. */
-export async function startAgentServer(): Promise<AgentServer> {
+export async function startAgentServer(vars: Record<string, string> = {}): Promise<AgentServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-browser-"));
   const removeState = (): void => rmSync(stateDir, { recursive: true, force: true });
   const apiKey = generateApiKey();
@@ -23,7 +23,7 @@ export async function startAgentServer(): Promise<AgentServer> {
       stateDir,
       port: 0,
       watch: false,
-      vars: { AGENT_AUTH: "api-key", LOG_LEVEL: "error" },
+      vars: { AGENT_AUTH: "api-key", LOG_LEVEL: "error", ...vars },
       prepareDatabase: (database) =>
         ensureLocalWorkspace(localDatabase(database), { workspaceId: randomUUID(), apiKey }),
       onLog: ({ level, message }) => {

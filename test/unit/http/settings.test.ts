@@ -41,6 +41,7 @@ describe("parseSettings", () => {
         bytes_per_group: 8_388_608,
         part_bytes: 8_388_608,
       },
+      oauthCallbackPage: null,
       logLevel: "info",
       hosts: { api: null, controlPlane: null, agentsDomain: null },
     });
@@ -59,6 +60,8 @@ describe("parseSettings", () => {
     ["EXPORT_LIMITS", '{"retry":20}'],
     ["EXPORT_LIMITS", '{"retries":-1}'],
     ["EXPORT_LIMITS", "retries = 20"],
+    ["OAUTH_FRONTEND_CALLBACK_URL", "app.example/connected"],
+    ["OAUTH_FRONTEND_CALLBACK_URL", "javascript:alert(1)"],
     ["LOG_LEVEL", "verbose"],
     ["API_HOST", "https://api.test"],
   ] as const)("names a variable that it cannot use: %s=%s", ([name, value], { expect }) => {

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { surfaceOf } from "../../../src/http/surface.ts";
+import { isPathOf, surfaceOf } from "../../../src/http/surface.ts";
 
 const NO_HOSTS = { api: null, controlPlane: null, agentsDomain: null };
 const HOSTS = { api: "api.test", controlPlane: "control.test", agentsDomain: "agents.test" };
@@ -24,5 +24,17 @@ describe("surfaceOf", () => {
     ["localhost", null],
   ] as const)("chooses by host when hosts are configured: %s", ([host, surface], { expect }) => {
     expect(surfaceOf(host, "/threads", HOSTS)).toBe(surface);
+  });
+});
+
+describe("isPathOf", () => {
+  test.for([
+    ["/threads", "agent-server"],
+    ["/v2x", "agent-server"],
+    ["/v2/auth/providers", "control-plane"],
+    ["/api/v2/runs/query", "tracing"],
+  ] as const)("knows whose %s is", ([path, surface], { expect }) => {
+    const surfaces = ["agent-server", "control-plane", "tracing", null] as const;
+    expect(surfaces.filter((each) => isPathOf(each, path))).toEqual([surface]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { endpointRefusal } from "../../../../src/bulk-export/s3/endpoint-address.ts";
+import { endpointRefusal } from "../../../../src/lib/endpoint-address.ts";
 import { objectUrl, type S3Location } from "../../../../src/bulk-export/s3/s3-address.ts";
 import { S3Error } from "../../../../src/bulk-export/s3/s3-error.ts";
 import { bucketAt } from "./support/buckets.ts";

@@ -3,6 +3,8 @@ import ipaddr from "ipaddr.js";
 export type EndpointPolicy = {
   /** Whether plain HTTP and addresses that are not public are allowed. */
   allowPrivate: boolean;
+  /** Whether the URL may have a query; it may not unless said so. */
+  allowQuery?: boolean;
 };
 
 /** Names by which nothing public is reached, with all that ends in them. */
@@ -34,7 +36,7 @@ export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): st
   if (url === null) return "should be a URL, such as https://s3.example.com";
   if (url.protocol !== "https:" && url.protocol !== "http:") return "should begin with https://";
   if (url.username !== "" || url.password !== "") return "should not contain credentials";
-  if (endpointUrl.includes("?")) return "should not contain a query";
+  if (endpointUrl.includes("?") && policy.allowQuery !== true) return "should not contain a query";
   if (endpointUrl.includes("#")) return "should not contain a fragment";
   if (policy.allowPrivate) return null;
   if (url.protocol === "http:") return "should begin with https://";

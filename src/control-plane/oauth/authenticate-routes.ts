@@ -1,0 +1,63 @@
+import { createRoute } from "@hono/zod-openapi";
+import { createRouter } from "../../http/router.ts";
+import { authenticate } from "./authenticate.ts";
+import {
+  authenticatedSchema,
+  authenticateSchema,
+  waitParams,
+  waitQuery,
+  waitSchema,
+} from "./authenticate-schemas.ts";
+import { withSecrets } from "./sealed-secrets.ts";
+import { waitForToken } from "./wait-for-token.ts";
+
+export const authenticateRoutes = createRouter();
+
+const tags = ["Auth service"];
+
+authenticateRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/auth/authenticate",
+    tags,
+    summary: "A token of a user, or where to send the user to get one",
+    request: {
+      body: { required: true, content: { "application/json": { schema: authenticateSchema } } },
+    },
+    responses: {
+      200: {
+        description: "The token; or the URL, and the id to wait for",
+        content: { "application/json": { schema: authenticatedSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const body = c.req.valid("json");
+    const authenticated = await withSecrets(() => authenticate(c, body));
+    c.header("cache-control", "no-store");
+    return c.json(authenticated, 200);
+  },
+);
+
+authenticateRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/auth/wait/{auth_id}",
+    tags,
+    summary: "Wait until a user has connected a service; timeout is in seconds",
+    request: { params: waitParams, query: waitQuery },
+    responses: {
+      200: {
+        description: "How it ended, or that it has not yet",
+        content: { "application/json": { schema: waitSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { auth_id: authId } = c.req.valid("param");
+    const timeoutMs = c.req.valid("query").timeout * 1000;
+    const waited = await withSecrets(() => waitForToken(c, authId, timeoutMs));
+    c.header("cache-control", "no-store");
+    return c.json(waited, 200);
+  },
+);

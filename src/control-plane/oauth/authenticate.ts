@@ -1,0 +1,115 @@
+import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
+import {
+  listOAuthTokens,
+  type OAuthTokenRow,
+  type TokenOwner,
+} from "../../db/oauth-tokens-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { AuthenticateBody, AuthenticatedJson } from "./authenticate-schemas.ts";
+import { requireProvider } from "./provider-store.ts";
+import { type UsableToken, usableToken } from "./refresh-token.ts";
+import { coversScopes } from "./scopes.ts";
+import { scopesOf, startAttempt } from "./start-attempt.ts";
+import { toItsEnd } from "./to-its-end.ts";
+import { tokenOwner } from "./user-id.ts";
+
+/** A token that is handed out is good for at least this long, where its provider allows it. */
+const MARGIN_MS = 60_000;
+
+/** A stored token that does, or else an attempt to get one from the user. */
+export async function authenticate(
+  c: AppContext,
+  body: AuthenticateBody,
+): Promise<AuthenticatedJson> {
+  const provider = await requireProvider(c, body.provider);
+  const owner = tokenOwner(c, body.user_id ?? body.ls_user_id);
+  const stored = await findToken(c.env.DB, owner, provider, body);
+  const usable = await stillUsable(c, provider, body, stored);
+  if (usable?.status === "usable") {
+    return {
+      status: "completed",
+      url: null,
+      auth_id: null,
+      token: usable.accessToken,
+      user_id: owner.userId,
+      metadata: metadataOf(usable.row),
+    };
+  }
+  const agentId = body.agent_id ?? null;
+  const { authId, url } = await startAttempt(c.env, provider, {
+    userId: owner.userId,
+    agentId,
+    scopes: body.scopes,
+    isDefault: body.is_default,
+    replaces: isReplaced(stored, body) ? stored : undefined,
+    origin: new URL(c.req.url).origin,
+  });
+  return {
+    status: "pending",
+    url,
+    auth_id: authId,
+    token: null,
+    user_id: owner.userId,
+    metadata: null,
+  };
+}
+
+/**
+ * The token that `token_id` names, else the best one: an agent's own before those of every agent, and
+ * those with the scopes first. 404 when `token_id` is none that the agent may use.
+ */
+async function findToken(
+  db: D1Database,
+  owner: TokenOwner,
+  provider: OAuthProviderRow,
+  body: AuthenticateBody,
+): Promise<OAuthTokenRow | undefined> {
+  const agentId = body.agent_id ?? null;
+  const all = (await listOAuthTokens(db, owner, provider.provider_id)).map(({ token }) => token);
+  const general = all.filter((token) => token.agent_id === null);
+  const own = agentId === null ? [] : all.filter((token) => token.agent_id === agentId);
+  const candidates = [...own, ...general];
+  if (body.token_id != null) {
+    const found = candidates.find(({ id }) => id === body.token_id);
+    if (found === undefined) throw new ApiError("not_found", "OAuth token not found");
+    return found;
+  }
+  return candidates.find((token) => covers(token, provider, body)) ?? candidates[0];
+}
+
+async function stillUsable(
+  c: AppContext,
+  provider: OAuthProviderRow,
+  body: AuthenticateBody,
+  stored: OAuthTokenRow | undefined,
+): Promise<UsableToken | null> {
+  if (stored === undefined || body.force_new || !covers(stored, provider, body)) return null;
+  const usable = await toItsEnd(c, usableToken(c.env, provider, stored, MARGIN_MS));
+  if (usable.status === "unavailable") {
+    throw new ApiError("unavailable", `The token cannot be refreshed now: ${usable.reason}`);
+  }
+  // The provider may have taken a scope away.
+  return usable.status === "usable" && !covers(usable.row, provider, body) ? null : usable;
+}
+
+/**
+ * A new token takes the place of the one that did not do. Not of one that other agents use, too: what
+ * one agent asks for is not for all. A token beside it comes of `force_new` without `token_id`.
+ */
+function isReplaced(stored: OAuthTokenRow | undefined, body: AuthenticateBody): boolean {
+  if (stored === undefined || stored.agent_id !== (body.agent_id ?? null)) return false;
+  return !body.force_new || body.token_id != null;
+}
+
+function covers(
+  token: OAuthTokenRow,
+  provider: OAuthProviderRow,
+  { scopes }: AuthenticateBody,
+): boolean {
+  return coversScopes(scopesOf(token), scopes, provider.provider_type);
+}
+
+function metadataOf({ metadata }: OAuthTokenRow): Record<string, unknown> | null {
+  return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>);
+}

@@ -1,0 +1,143 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { createRouter } from "../../http/router.ts";
+import { DONE_PAGE_HEADERS, donePage } from "./done-page.ts";
+import { finishAttempt, type Outcome } from "./finish-attempt.ts";
+import { providerIdString } from "./provider-schemas.ts";
+import { toItsEnd } from "./to-its-end.ts";
+
+/** What a user's browser asks for, which has no key. */
+export const callbackRoutes = createRouter();
+
+/** The same with a key, for a page that passes on what it was called with. */
+export const finalizeRoutes = createRouter();
+
+const DONE_PATH = "/v2/auth/done";
+
+const tags = ["Auth service"];
+const text = z.string().max(16_384);
+const params = z.object({ provider_id: providerIdString });
+
+/** A HEAD is answered by the route of GET; whoever only looks at a link is not to use its state up. */
+callbackRoutes.use("/auth/callback/:provider_id", async (c, next) => {
+  if (c.req.method !== "HEAD") return next();
+  c.header("allow", "GET, POST");
+  throw new ApiError("method_not_allowed", "Method Not Allowed");
+});
+
+callbackRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/auth/callback/{provider_id}",
+    tags,
+    summary: "Where an OAuth provider sends the user back to; needs no key, but the state",
+    security: [],
+    request: {
+      params,
+      // Providers send more than this, and each something else.
+      query: z.object({
+        code: text.optional(),
+        state: text.optional(),
+        error: text.optional(),
+        error_description: text.optional(),
+      }),
+    },
+    responses: {
+      302: { description: "To the page that shows how it ended: with a token, or not" },
+    },
+  }),
+  async (c) => {
+    const { error_description: errorDescription, ...query } = c.req.valid("query");
+    const answer = { ...query, ...providerOf(c.req.valid("param")), errorDescription };
+    const outcome = await toItsEnd(c, finishAttempt(c.env, answer));
+    c.header("cache-control", "no-store");
+    c.header("referrer-policy", "no-referrer");
+    return c.redirect(endPage(c, outcome), 302);
+  },
+);
+
+callbackRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/auth/done",
+    tags,
+    summary: "A page that tells the user how connecting a service ended; needs no key",
+    security: [],
+    request: {
+      query: z.object({
+        status: z.string().optional(),
+        error: z.string().optional(),
+      }),
+    },
+    responses: {
+      200: { description: "The page", content: { "text/html": { schema: z.string() } } },
+    },
+  }),
+  (c) => c.html(donePage(c.req.valid("query")), 200, DONE_PAGE_HEADERS),
+);
+
+finalizeRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/auth/callback/{provider_id}",
+    tags,
+    summary: "Exchange a code that a page of yours was called with",
+    request: {
+      params,
+      body: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: z
+              .strictObject({ code: text.min(1), state: text.min(1) })
+              .openapi("OAuthFinalizeRequest"),
+          },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: "The token is stored",
+        content: {
+          "application/json": {
+            schema: z.object({
+              status: z.literal("completed"),
+              provider_id: z.string(),
+              auth_id: z.string(),
+            }),
+          },
+        },
+      },
+    },
+  }),
+  async (c) => {
+    const answer = {
+      ...c.req.valid("json"),
+      ...providerOf(c.req.valid("param")),
+      workspaceId: c.var.scope.workspaceId,
+    };
+    const { providerId, authId, failure } = await toItsEnd(c, finishAttempt(c.env, answer));
+    if (failure !== null || authId === null) {
+      throw new ApiError("bad_request", `${failure?.error}: ${failure?.description}`);
+    }
+    return c.json({ status: "completed" as const, provider_id: providerId, auth_id: authId }, 200);
+  },
+);
+
+function endPage(c: AppContext, { providerId, authId, failure }: Outcome): string {
+  const page = c.var.settings.oauthCallbackPage ?? new URL(DONE_PATH, c.req.url).href;
+  const url = new URL(page);
+  url.searchParams.set("status", failure === null ? "completed" : "failed");
+  url.searchParams.set("provider_id", providerId);
+  if (authId !== null) url.searchParams.set("auth_id", authId);
+  if (failure !== null) {
+    url.searchParams.set("error", failure.error);
+    url.searchParams.set("error_description", failure.description);
+  }
+  return url.href;
+}
+
+function providerOf({ provider_id: providerId }: { provider_id: string }): { providerId: string } {
+  return { providerId };
+}

@@ -1,0 +1,144 @@
+import { v7 as uuid } from "uuid";
+import {
+  claimOAuthAttempt,
+  completeOAuthAttempt,
+  failOAuthAttempt,
+  type OAuthAttemptRow,
+  selectOAuthAttempt,
+} from "../../db/oauth-attempts-repo.ts";
+import { type OAuthProviderRow, selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
+import { parseSettings } from "../../env.ts";
+import { log } from "../../lib/log.ts";
+import { failureOf, type OAuthFailure } from "./oauth-failure.ts";
+import { openOAuth, sealTokens } from "./sealed-secrets.ts";
+import { ATTEMPT_TTL_MS } from "./start-attempt.ts";
+import { exchangeCode, type TokenGrant } from "./token-endpoint.ts";
+
+/** What a provider sends the user's browser back with. */
+export type ProviderAnswer = {
+  /** As in the URL. */
+  providerId: string;
+  state?: string | undefined;
+  code?: string | undefined;
+  error?: string | undefined;
+  errorDescription?: string | undefined;
+  /** Of the request's key, where it has one. */
+  workspaceId?: string | undefined;
+};
+
+export type Outcome = {
+  providerId: string;
+  /** Null when the answer belongs to no attempt. */
+  authId: string | null;
+  failure: OAuthFailure | null;
+};
+
+/** Ends the attempt that `state` names, once: with a token, or with the reason why there is none. */
+export async function finishAttempt(env: Env, answer: ProviderAnswer): Promise<Outcome> {
+  const { providerId, state } = answer;
+  if (state === undefined || state === "") {
+    return refused(providerId, null, "The answer has no state, so it belongs to no attempt");
+  }
+  const attempt = await selectOAuthAttempt(env.DB, state);
+  const isForeign =
+    answer.workspaceId !== undefined && attempt?.workspace_id !== answer.workspaceId;
+  if (attempt === undefined || isForeign) {
+    return refused(providerId, null, "The attempt is not known, or was too long ago");
+  }
+  const { auth_id: authId } = attempt;
+  if (!(await claimOAuthAttempt(env.DB, authId, Date.now()))) {
+    return refused(providerId, authId, "The attempt has ended already, or was too long ago");
+  }
+  const failure = await bringToken(env, attempt, answer);
+  if (failure !== null) {
+    await failOAuthAttempt(env.DB, authId, {
+      error: failure.error,
+      error_description: failure.description,
+      expires_at: Date.now() + ATTEMPT_TTL_MS,
+    });
+  }
+  return { providerId, authId, failure };
+}
+
+/** Null when the token is stored. An attempt that was begun is ended, so nothing may be thrown. */
+async function bringToken(
+  env: Env,
+  attempt: OAuthAttemptRow,
+  answer: ProviderAnswer,
+): Promise<OAuthFailure | null> {
+  try {
+    return await exchange(env, attempt, answer);
+  } catch (error) {
+    log(parseSettings(env).logLevel, "error", {
+      event: "oauth_attempt_failed",
+      workspace: attempt.workspace_id,
+      provider: answer.providerId,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return { error: "server_error", description: "The platform could not store the connection" };
+  }
+}
+
+async function exchange(
+  env: Env,
+  attempt: OAuthAttemptRow,
+  answer: ProviderAnswer,
+): Promise<OAuthFailure | null> {
+  const { workspace_id: workspaceId, auth_id: id } = attempt;
+  const provider = await selectOAuthProviderById(env.DB, workspaceId, attempt.provider);
+  // A provider that answers in the place of another may be after the other's code.
+  if (provider?.provider_id !== answer.providerId) {
+    return invalidState("The attempt was made with another provider");
+  }
+  const { code, error } = answer;
+  if (error !== undefined && error !== "") {
+    return failureOf(error, answer.errorDescription, "The provider reported an error");
+  }
+  if (code === undefined || code === "") {
+    const description = "The provider sent neither a code nor an error";
+    return { error: "invalid_request", description };
+  }
+  const { code_verifier: sealed, redirect_uri: redirectUri } = attempt;
+  const codeVerifier =
+    sealed === null
+      ? null
+      : await openOAuth(env, sealed, { kind: "code_verifier", workspaceId, id });
+  const result = await exchangeCode(env, provider, { code, state: id, redirectUri, codeVerifier });
+  return result.ok ? store(env, { attempt, provider, grant: result.grant }) : result.failure;
+}
+
+async function store(
+  env: Env,
+  of: { attempt: OAuthAttemptRow; provider: OAuthProviderRow; grant: TokenGrant },
+): Promise<OAuthFailure | null> {
+  const { attempt, provider, grant } = of;
+  const { workspace_id: workspaceId } = attempt;
+  const id = attempt.token_id ?? uuid();
+  const now = Date.now();
+  const token = {
+    id,
+    workspace_id: workspaceId,
+    provider: provider.id,
+    user_id: attempt.user_id,
+    agent_id: attempt.agent_id,
+    scopes: grant.scopes === null ? attempt.scopes : JSON.stringify(grant.scopes),
+    ...(await sealTokens(env, { workspaceId, id }, grant)),
+    provider_account_label: grant.accountLabel,
+    metadata: grant.metadata === null ? null : JSON.stringify(grant.metadata),
+    is_default: attempt.is_default,
+    expires_at: grant.expiresAt,
+    refreshing_until: null,
+    created_at: now,
+    updated_at: now,
+  };
+  const isStored = await completeOAuthAttempt(env.DB, attempt.auth_id, token, now + ATTEMPT_TTL_MS);
+  return isStored ? null : invalidState("The provider was deleted meanwhile");
+}
+
+function refused(providerId: string, authId: string | null, description: string): Outcome {
+  return { providerId, authId, failure: invalidState(description) };
+}
+
+function invalidState(description: string): OAuthFailure {
+  return { error: "invalid_state", description };
+}

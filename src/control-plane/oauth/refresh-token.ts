@@ -1,0 +1,109 @@
+import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
+import {
+  claimOAuthRefresh,
+  finishOAuthRefresh,
+  type OAuthTokenRow,
+  releaseOAuthRefresh,
+  selectOAuthToken,
+} from "../../db/oauth-tokens-repo.ts";
+import { openTokens, sealTokens } from "./sealed-secrets.ts";
+import { refreshGrant, type TokenGrant } from "./token-endpoint.ts";
+
+export type UsableToken =
+  | { status: "usable"; accessToken: string; row: OAuthTokenRow }
+  /** Only the user can bring a new one. */
+  | { status: "expired" }
+  | { status: "unavailable"; reason: string };
+
+/** Longer than a request to the provider may take. */
+const LEASE_MS = 30_000;
+
+/** How long to wait for somebody else's refresh. */
+const WAIT_MS = 15_000;
+const POLL_MS = 200;
+
+/**
+ * The token, refreshed first when it is good for no more than `marginMs`. Of any number of callers one
+ * asks the provider, and the others wait: many providers take a refresh token once. Throws a
+ * `SecretBoxError` when it cannot be opened.
+ */
+export async function usableToken(
+  env: Env,
+  provider: OAuthProviderRow,
+  token: OAuthTokenRow,
+  marginMs: number,
+): Promise<UsableToken> {
+  const giveUpAt = Date.now() + WAIT_MS;
+  let row: OAuthTokenRow | undefined = token;
+  while (row !== undefined) {
+    const { accessToken, refreshToken } = await openTokens(env, row);
+    const now = Date.now();
+    if (row.expires_at === null || row.expires_at > now + marginMs) {
+      return { status: "usable", accessToken, row };
+    }
+    if (refreshToken === null) return { status: "expired" };
+    if (await claimOAuthRefresh(env.DB, row, { now, until: now + LEASE_MS })) {
+      return refresh(env, provider, row, { accessToken, refreshToken });
+    }
+    if (now > giveUpAt) return { status: "unavailable", reason: "The token is being refreshed" };
+    await scheduler.wait(POLL_MS);
+    row = await reread(env, row);
+  }
+  return { status: "expired" };
+}
+
+async function refresh(
+  env: Env,
+  provider: OAuthProviderRow,
+  row: OAuthTokenRow,
+  old: { accessToken: string; refreshToken: string },
+): Promise<UsableToken> {
+  const result = await refreshGrant(env, provider, old.refreshToken);
+  if (result.ok) return store(env, row, result.grant, old.refreshToken);
+  const { reason, failure } = result;
+  // Other refusals may pass, such as that of a client whose secret has changed.
+  const forget = reason === "refused" && failure.error === "invalid_grant";
+  await releaseOAuthRefresh(env.DB, row, { forget });
+  if (reason === "refused") return { status: "expired" };
+  if (row.expires_at !== null && row.expires_at > Date.now()) {
+    return { status: "usable", accessToken: old.accessToken, row };
+  }
+  return { status: "unavailable", reason: failure.description };
+}
+
+async function store(
+  env: Env,
+  row: OAuthTokenRow,
+  grant: TokenGrant,
+  refreshToken: string,
+): Promise<UsableToken> {
+  const { workspace_id: workspaceId, id } = row;
+  const plain = {
+    accessToken: grant.accessToken,
+    // Without a new one the old one stays good.
+    refreshToken: grant.refreshToken ?? refreshToken,
+  };
+  const change = {
+    ...(await sealTokens(env, { workspaceId, id }, plain)),
+    scopes: grant.scopes === null ? row.scopes : JSON.stringify(grant.scopes),
+    metadata: grant.metadata === null ? row.metadata : JSON.stringify(grant.metadata),
+    expires_at: grant.expiresAt,
+    updated_at: Date.now(),
+  };
+  if (await finishOAuthRefresh(env.DB, row, change)) {
+    return { status: "usable", accessToken: grant.accessToken, row: { ...row, ...change } };
+  }
+  // The user has connected the service anew, or disconnected it.
+  const newer = await reread(env, row);
+  if (newer === undefined) return { status: "expired" };
+  return {
+    status: "usable",
+    accessToken: (await openTokens(env, newer)).accessToken,
+    row: newer,
+  };
+}
+
+async function reread(env: Env, row: OAuthTokenRow): Promise<OAuthTokenRow | undefined> {
+  const owner = { workspaceId: row.workspace_id, userId: row.user_id };
+  return (await selectOAuthToken(env.DB, owner, row.id))?.token;
+}

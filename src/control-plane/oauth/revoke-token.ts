@@ -1,0 +1,98 @@
+import * as oauth from "oauth4webapi";
+import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
+import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
+import { parseSettings } from "../../env.ts";
+import { endpointRefusal } from "../../lib/endpoint-address.ts";
+import { log } from "../../lib/log.ts";
+import { jsonOrUndefined, readLimited } from "./read-limited.ts";
+import { openTokens } from "./sealed-secrets.ts";
+import { clientAuthOf } from "./token-endpoint.ts";
+
+/** For all requests of one revocation: somebody waits for it, who does not need it. */
+const TIMEOUT_MS = 5000;
+const MAX_METADATA_BYTES = 256 * 1024;
+
+/** Where servers describe themselves: by RFC 8414, and by OpenID Connect. */
+const METADATA_PATHS = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/openid-configuration",
+];
+
+/** Siblings of the token endpoint. */
+const SALESFORCE_REVOCATION = "revoke";
+const SLACK_REVOCATION = "auth.revoke";
+
+/**
+ * Asks the provider to take a token back, where it is known how. It may fail: a token that is to be
+ * deleted here is deleted in any case.
+ */
+export async function revokeToken(
+  env: Env,
+  provider: OAuthProviderRow,
+  token: OAuthTokenRow,
+): Promise<void> {
+  const { logLevel } = parseSettings(env);
+  const fields = { event: "oauth_token_not_revoked", workspace: token.workspace_id };
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const endpoint = await revocationEndpoint(env, provider, signal);
+    if (endpoint !== null) await revoke(env, { provider, token, endpoint, signal });
+  } catch (error) {
+    log(logLevel, "warn", { ...fields, provider: provider.provider_id, error: String(error) });
+  }
+}
+
+async function revoke(
+  env: Env,
+  of: { provider: OAuthProviderRow; token: OAuthTokenRow; endpoint: string; signal: AbortSignal },
+): Promise<void> {
+  const { provider, token, endpoint, signal } = of;
+  const { accessToken, refreshToken } = await openTokens(env, token);
+  if (provider.provider_type === "slack") {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    await fetch(endpoint, { method: "POST", headers, redirect: "manual", signal });
+    return;
+  }
+  const server = { issuer: new URL(endpoint).origin, revocation_endpoint: endpoint };
+  const client = { client_id: provider.client_id };
+  const auth = await clientAuthOf(env, provider);
+  const options = { signal, [oauth.allowInsecureRequests]: parseSettings(env).privateEndpoints };
+  // The refresh token first: it would bring new ones.
+  for (const each of [refreshToken, accessToken]) {
+    if (each === null) continue;
+    const response = await oauth.revocationRequest(server, client, auth, each, options);
+    await oauth.processRevocationResponse(response);
+  }
+}
+
+/** Null where it is not known. */
+async function revocationEndpoint(
+  env: Env,
+  provider: OAuthProviderRow,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const policy = { allowPrivate: parseSettings(env).privateEndpoints };
+  const { provider_type: type, token_url: tokenUrl, revocation_url: known } = provider;
+  if (endpointRefusal(tokenUrl, { ...policy, allowQuery: true }) !== null) return null;
+  if (known !== null) return endpointRefusal(known, policy) === null ? known : null;
+  if (type === "slack") return new URL(SLACK_REVOCATION, tokenUrl).href;
+  if (type === "salesforce") return new URL(SALESFORCE_REVOCATION, tokenUrl).href;
+  for (const path of METADATA_PATHS) {
+    const url = new URL(path, tokenUrl);
+    const response = await fetch(url, { redirect: "manual", signal });
+    const metadata = jsonOrUndefined(await readLimited(response, MAX_METADATA_BYTES));
+    const endpoint = endpointIn(metadata, tokenUrl);
+    if (endpoint !== null) return endpointRefusal(endpoint, policy) === null ? endpoint : null;
+  }
+  return null;
+}
+
+/** Only of a server that names the token endpoint as its own: an origin may have several. */
+function endpointIn(metadata: unknown, tokenUrl: string): string | null {
+  if (typeof metadata !== "object" || metadata === null) return null;
+  const { token_endpoint: tokenEndpoint, revocation_endpoint: endpoint } = metadata as Record<
+    string,
+    unknown
+  >;
+  return tokenEndpoint === tokenUrl && typeof endpoint === "string" ? endpoint : null;
+}

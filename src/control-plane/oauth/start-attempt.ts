@@ -1,0 +1,68 @@
+import * as oauth from "oauth4webapi";
+import { insertOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
+import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
+import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
+import { authorizationUrl } from "./authorization-url.ts";
+import { scopesToAsk } from "./scopes.ts";
+import { sealOAuth } from "./sealed-secrets.ts";
+
+/** How long a user has for the provider's pages, and a client to ask how it ended. */
+export const ATTEMPT_TTL_MS = 10 * 60_000;
+
+export type AttemptRequest = {
+  userId: string;
+  agentId: string | null;
+  scopes: readonly string[];
+  isDefault: boolean;
+  /** Whose place the new token takes. */
+  replaces: OAuthTokenRow | undefined;
+  /** Of this platform, as the user's browser reaches it. */
+  origin: string;
+};
+
+/** Begins an attempt: its id, and where to send the user. */
+export async function startAttempt(
+  env: Env,
+  provider: OAuthProviderRow,
+  request: AttemptRequest,
+): Promise<{ authId: string; url: string }> {
+  const authId = oauth.generateRandomState();
+  const workspaceId = provider.workspace_id;
+  const redirectUri = callbackUrl(request.origin, provider.provider_id);
+  const replaced = request.replaces === undefined ? [] : scopesOf(request.replaces);
+  const scopes = scopesToAsk(request.scopes, replaced, provider.provider_type);
+  const verifier = provider.uses_pkce ? oauth.generateRandomCodeVerifier() : null;
+  const now = Date.now();
+  await insertOAuthAttempt(env.DB, {
+    auth_id: authId,
+    workspace_id: workspaceId,
+    provider: provider.id,
+    user_id: request.userId,
+    agent_id: request.agentId,
+    scopes: JSON.stringify(scopes),
+    is_default: request.isDefault,
+    redirect_uri: redirectUri,
+    code_verifier:
+      verifier === null
+        ? null
+        : await sealOAuth(env, verifier, { kind: "code_verifier", workspaceId, id: authId }),
+    status: "pending",
+    token_id: request.replaces?.id ?? null,
+    error: null,
+    error_description: null,
+    created_at: now,
+    expires_at: now + ATTEMPT_TTL_MS,
+  });
+  const codeChallenge = verifier === null ? null : await oauth.calculatePKCECodeChallenge(verifier);
+  const url = authorizationUrl(provider, { state: authId, redirectUri, scopes, codeChallenge });
+  return { authId, url };
+}
+
+/** The address that a service sends users back to, to be registered with it. */
+export function callbackUrl(origin: string, providerId: string): string {
+  return new URL(`/v2/auth/callback/${providerId}`, origin).href;
+}
+
+export function scopesOf(row: Pick<OAuthTokenRow, "scopes">): string[] {
+  return JSON.parse(row.scopes) as string[];
+}

@@ -1,0 +1,180 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { type OAuthProviderRow, selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
+import {
+  deleteOAuthToken,
+  deleteOAuthTokensOf,
+  describeOAuthToken,
+  type ListedOAuthToken,
+  listOAuthTokens,
+  selectOAuthToken,
+} from "../../db/oauth-tokens-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { createRouter } from "../../http/router.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
+import { requireProvider } from "./provider-store.ts";
+import { revokeToken } from "./revoke-token.ts";
+import { scopesOf } from "./start-attempt.ts";
+import { toItsEnd } from "./to-its-end.ts";
+import {
+  tokenListQuery,
+  tokenParams,
+  tokenProviderQuery,
+  tokenStatusSchema,
+  type TokenSummary,
+  tokenSummarySchema,
+  tokenUpdateSchema,
+} from "./token-schemas.ts";
+import { tokenOwner } from "./user-id.ts";
+
+/** The calling user's tokens. */
+export const tokenRoutes = createRouter();
+
+const REVOCATIONS_AT_A_TIME = 4;
+
+const tags = ["Auth service"];
+
+tokenRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/auth/tokens",
+    tags,
+    summary: "List the user's tokens, without their texts: the default ones first",
+    request: { query: tokenListQuery },
+    responses: {
+      200: {
+        description: "The tokens",
+        content: { "application/json": { schema: z.array(tokenSummarySchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { provider_id: providerId } = c.req.valid("query");
+    const tokens = await listOAuthTokens(c.env.DB, tokenOwner(c), providerId);
+    return c.json(tokens.map(toSummary), 200);
+  },
+);
+
+tokenRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/auth/tokens/exists",
+    tags,
+    summary: "Whether the user has a token of a provider",
+    request: { query: tokenProviderQuery },
+    responses: {
+      200: {
+        description: "Whether there is one, of any agent",
+        content: { "application/json": { schema: tokenStatusSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { provider_id: providerId } = c.req.valid("query");
+    const tokens = await listOAuthTokens(c.env.DB, tokenOwner(c), providerId);
+    return c.json({ has_token: tokens.length > 0 }, 200);
+  },
+);
+
+tokenRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/auth/tokens",
+    tags,
+    summary: "Revoke and delete all tokens that the user has of a provider",
+    request: { query: tokenProviderQuery },
+    responses: {
+      200: {
+        description: "They are deleted",
+        content: { "application/json": { schema: z.object({}) } },
+      },
+    },
+  }),
+  async (c) => {
+    const provider = await requireProvider(c, c.req.valid("query").provider_id);
+    await toItsEnd(c, deleteAll(c, provider));
+    return c.json({}, 200);
+  },
+);
+
+tokenRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/auth/tokens/{token_id}",
+    tags,
+    summary: "Revoke and delete a token",
+    request: { params: tokenParams },
+    responses: { 204: { description: "It is deleted" } },
+  }),
+  async (c) => {
+    const listed = await requireToken(c, c.req.valid("param").token_id);
+    await toItsEnd(c, deleteOne(c, listed));
+    return c.body(null, 204);
+  },
+);
+
+tokenRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/auth/tokens/{token_id}/metadata",
+    tags,
+    summary: "Change a token's label, or which one is the default",
+    request: {
+      params: tokenParams,
+      body: { required: true, content: { "application/json": { schema: tokenUpdateSchema } } },
+    },
+    responses: {
+      200: {
+        description: "The token",
+        content: { "application/json": { schema: tokenSummarySchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { token_id: id } = c.req.valid("param");
+    const { provider_account_label: label, is_default: isDefault } = c.req.valid("json");
+    const { token } = await requireToken(c, id);
+    await describeOAuthToken(c.env.DB, token, {
+      label: label === "" ? null : (label ?? undefined),
+      isDefault: isDefault ?? undefined,
+      now: Date.now(),
+    });
+    return c.json(toSummary(await requireToken(c, id)), 200);
+  },
+);
+
+/** 404 when the user has none with this id. */
+async function requireToken(c: AppContext, id: string): Promise<ListedOAuthToken> {
+  const found = await selectOAuthToken(c.env.DB, tokenOwner(c), id);
+  if (found === undefined) throw new ApiError("not_found", "OAuth token not found");
+  return found;
+}
+
+async function deleteOne(c: AppContext, { token }: ListedOAuthToken): Promise<void> {
+  const provider = await selectOAuthProviderById(c.env.DB, token.workspace_id, token.provider);
+  if (provider !== undefined) await revokeToken(c.env, provider, token);
+  await deleteOAuthToken(c.env.DB, tokenOwner(c), token.id);
+}
+
+async function deleteAll(c: AppContext, provider: OAuthProviderRow): Promise<void> {
+  const owner = tokenOwner(c);
+  const tokens = await listOAuthTokens(c.env.DB, owner, provider.provider_id);
+  await mapLimited(tokens, REVOCATIONS_AT_A_TIME, ({ token }) =>
+    revokeToken(c.env, provider, token),
+  );
+  await deleteOAuthTokensOf(c.env.DB, owner, provider.id);
+}
+
+function toSummary({ token, providerId }: ListedOAuthToken): TokenSummary {
+  const { expires_at: expiresAt } = token;
+  return {
+    id: token.id,
+    provider_id: providerId,
+    provider_account_label: token.provider_account_label,
+    scopes: scopesOf(token),
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    is_default: token.is_default,
+    created_at: new Date(token.created_at).toISOString(),
+    updated_at: new Date(token.updated_at).toISOString(),
+  };
+}

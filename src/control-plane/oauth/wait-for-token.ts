@@ -1,0 +1,81 @@
+import { type OAuthAttemptRow, selectOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
+import { selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
+import { selectOAuthToken } from "../../db/oauth-tokens-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import type { WaitJson } from "./authenticate-schemas.ts";
+import { usableToken } from "./refresh-token.ts";
+import { toItsEnd } from "./to-its-end.ts";
+import { callingUser } from "./user-id.ts";
+
+/** Quick where a person has just come back, and few queries where nobody does. */
+const POLLS = [
+  { forMs: 20_000, everyMs: 250 },
+  { forMs: Number.POSITIVE_INFINITY, everyMs: 1000 },
+] as const;
+
+const NOT_FOUND: WaitJson = answer("not_found");
+
+/** How an attempt of the workspace has ended, or that it has not within `timeoutMs`. */
+export async function waitForToken(
+  c: AppContext,
+  authId: string,
+  timeoutMs: number,
+): Promise<WaitJson> {
+  const startedAt = Date.now();
+  const endsAt = startedAt + timeoutMs;
+  for (;;) {
+    const attempt = await selectOAuthAttempt(c.env.DB, authId);
+    if (attempt === undefined || !isVisible(c, attempt)) return NOT_FOUND;
+    const ended = await endOf(c, attempt);
+    if (ended !== null) return ended;
+    const now = Date.now();
+    if (now >= endsAt) return answer(timeoutMs === 0 ? "pending" : "timeout");
+    await scheduler.wait(Math.min(pauseAfter(now - startedAt), endsAt - now));
+  }
+}
+
+function isVisible(c: AppContext, attempt: OAuthAttemptRow): boolean {
+  if (attempt.workspace_id !== c.var.scope.workspaceId) return false;
+  return (callingUser(c) ?? attempt.user_id) === attempt.user_id;
+}
+
+/** Null while it is under way. */
+async function endOf(c: AppContext, attempt: OAuthAttemptRow): Promise<WaitJson | null> {
+  switch (attempt.status) {
+    case "completed":
+      return completed(c, attempt);
+    case "failed":
+      return answer("not_found", {
+        error: attempt.error,
+        error_description: attempt.error_description,
+      });
+    case "pending":
+    case "exchanging":
+      return attempt.expires_at > Date.now() ? null : NOT_FOUND;
+  }
+}
+
+async function completed(c: AppContext, attempt: OAuthAttemptRow): Promise<WaitJson> {
+  const { workspace_id: workspaceId, user_id: userId, token_id: tokenId } = attempt;
+  const [provider, stored] = await Promise.all([
+    selectOAuthProviderById(c.env.DB, workspaceId, attempt.provider),
+    selectOAuthToken(c.env.DB, { workspaceId, userId }, tokenId ?? ""),
+  ]);
+  if (provider === undefined || stored === undefined) return NOT_FOUND;
+  // It has just come: whatever is left of its time is the provider's choice.
+  const usable = await toItsEnd(c, usableToken(c.env, provider, stored.token, 0));
+  return usable.status === "usable"
+    ? answer("completed", { token: usable.accessToken })
+    : answer("not_found", {
+        error: "token_expired",
+        error_description: "The token has expired, and could not be refreshed",
+      });
+}
+
+function answer(status: WaitJson["status"], more: Partial<WaitJson> = {}): WaitJson {
+  return { status, token: null, error: null, error_description: null, ...more };
+}
+
+function pauseAfter(elapsedMs: number): number {
+  return POLLS.find(({ forMs }) => elapsedMs < forMs)?.everyMs ?? POLLS[1].everyMs;
+}

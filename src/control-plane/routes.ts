@@ -1,0 +1,19 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { AppEnv } from "../http/app-types.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { workspaceScope } from "../identity/authenticate.ts";
+import { authenticateRoutes } from "./oauth/authenticate-routes.ts";
+import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
+import { providerRoutes } from "./oauth/provider-routes.ts";
+import { tokenRoutes } from "./oauth/token-routes.ts";
+
+const CONTROL_PLANE = "/v2";
+
+/** The control plane. Order matters: what needs no key, and the rest. */
+export function mountControlPlane(app: OpenAPIHono<AppEnv>): void {
+  app.route(CONTROL_PLANE, callbackRoutes);
+  app.use(`${CONTROL_PLANE}/*`, workspaceScope, jsonBody);
+  for (const routes of [providerRoutes, authenticateRoutes, finalizeRoutes, tokenRoutes]) {
+    app.route(CONTROL_PLANE, routes);
+  }
+}
