@@ -1,6 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import type { RunSpec } from "./protocol.ts";
+import type { RunConfig, RunSpec } from "./protocol.ts";
 
 /** How LangGraph takes a checkpointer for one call, without changing the shared graph. */
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
@@ -21,9 +21,30 @@ export function runnableConfig(
     metadata: { ...metadata, run_attempt: spec.attempt },
     configurable: {
       ...configurable,
+      ...userKeys(spec),
       ...(spec.resuming ? {} : checkpointLocation(spec)),
       ...(checkpointer !== null ? { [CHECKPOINTER_KEY]: checkpointer } : {}),
     },
+  };
+}
+
+/** The config as a factory of graphs sees it. */
+export function factoryConfig(spec: RunSpec): RunConfig {
+  const configurable = { ...spec.config.configurable, ...userKeys(spec) };
+  return { ...spec.config, configurable };
+}
+
+/**
+ * Whom the graph works for. Apart from the stored config, which clients are shown and which goes into
+ * checkpoints.
+ */
+function userKeys({ principal }: RunSpec): Record<string, unknown> {
+  if (principal === null) return {};
+  return {
+    agent_auth_user: principal.user,
+    langgraph_auth_user: principal.user,
+    langgraph_auth_user_id: principal.user.identity,
+    langgraph_auth_permissions: principal.permissions,
   };
 }
 

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import {
@@ -11,7 +11,7 @@ import { localDatabase, type Database } from "../../cli/database/database.ts";
 import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
-const PROJECT_MODULE = resolve(REPO_ROOT, ".threadworks/test/project.js");
+const PROJECTS = resolve(REPO_ROOT, ".threadworks/test");
 
 /** Of the server, unless a test file gives others. Without keys, so that most tests need none. */
 const TEST_VARS = {
@@ -36,8 +36,8 @@ export type TestServer = {
 };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(vars: Record<string, string> = {}): Promise<TestServer> {
-  const harness = createTestHarness(harnessOptions(vars));
+async function startServer(vars: Record<string, string>, project: string): Promise<TestServer> {
+  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project)));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
   await worker.applyD1Migrations("DB");
@@ -58,26 +58,29 @@ async function startServer(vars: Record<string, string> = {}): Promise<TestServe
   };
 }
 
-/** A `test` whose file shares one server: `({ server, client, expect }) => ...`. */
-export function testWithServer(vars: Record<string, string> = {}) {
+/**
+ * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is a module
+ * that `build-fixtures.ts` makes.
+ */
+export function testWithServer(vars: Record<string, string> = {}, project = "project.js") {
   return base
     .extend("vars", { scope: "file" }, () => vars)
     .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
-      const server = await startServer(vars);
+      const server = await startServer(vars, project);
       onCleanup(() => server.close());
       return server;
     })
     .extend("client", ({ server }) => server.client());
 }
 
-function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
+function harnessOptions(vars: Record<string, string>, project: string): TestHarnessOptions {
   const read = unstable_readConfig(
     { config: resolve(REPO_ROOT, "wrangler.toml") },
     { hideWarnings: true },
   );
   return {
     // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
-    root: dirname(PROJECT_MODULE),
+    root: PROJECTS,
     workers: [
       {
         config: {
@@ -89,7 +92,7 @@ function harnessOptions(vars: Record<string, string>): TestHarnessOptions {
           durable_objects: read.durable_objects,
           r2_buckets: read.r2_buckets,
           migrations: read.migrations,
-          alias: { "#project": PROJECT_MODULE },
+          alias: { "#project": project },
           vars: { ...read.vars, ...TEST_VARS, ...vars },
         },
       },

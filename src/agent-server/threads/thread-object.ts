@@ -17,6 +17,7 @@ import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { LogLevel } from "../../lib/log.ts";
 import { recordRuns } from "../../tracing/record.ts";
+import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
 import { hasTables } from "../../lib/object-migrations.ts";
 import {
   type HistoryQuery,
@@ -27,6 +28,9 @@ import {
 import type { CreateThreadRequest, EventsQuery } from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
 import { type Run, type Thread, toRun, toThread } from "./wire.ts";
+
+/** Whoever asks sees only a thread whose metadata matches; null sees any. */
+type Filter = MetadataFilter | null;
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -81,10 +85,15 @@ export class ThreadObject extends DurableObject<Env> {
     });
   }
 
-  async create(request: CreateThreadRequest): Promise<Result<Thread, "thread_exists">> {
+  async create(
+    request: CreateThreadRequest,
+    filter: Filter = null,
+  ): Promise<Result<Thread, "thread_exists">> {
     const existing = this.#wake();
     if (existing !== null) {
-      if (request.if_exists === "raise") return { ok: false, code: "thread_exists" };
+      if (request.if_exists === "raise" || !isSeenWith(filter, existing)) {
+        return { ok: false, code: "thread_exists" };
+      }
       return { ok: true, value: this.#thread(existing) };
     }
     this.#make(request.scope, request.thread_id, request.metadata, false);
@@ -92,21 +101,21 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
 
-  async get(): Promise<Thread | null> {
-    const row = this.#wake();
+  async get(filter: Filter = null): Promise<Thread | null> {
+    const row = this.#wake(filter);
     return row === null ? null : this.#thread(row);
   }
 
-  async patch(metadata: Record<string, unknown>): Promise<Thread | null> {
-    if (this.#wake() === null) return null;
+  async patch(metadata: Record<string, unknown>, filter: Filter = null): Promise<Thread | null> {
+    if (this.#wake(filter) === null) return null;
     this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
     await this.#drainIndex();
     return this.#thread(this.#storage.thread.get());
   }
 
   /** False when there is no such thread. */
-  async remove(): Promise<boolean> {
-    if (this.#wake() === null) return false;
+  async remove(filter: Filter = null): Promise<boolean> {
+    if (this.#wake(filter) === null) return false;
     this.#queue.abandon();
     this.#storage.transaction(() => this.#storage.thread.markDeleted());
     this.#scheduleAlarm();
@@ -116,14 +125,17 @@ export class ThreadObject extends DurableObject<Env> {
 
   async createRun(
     request: CreateRunRequest,
+    filter: Filter = null,
   ): Promise<
     Result<
       { run: Run; stream: ReadableStream<Uint8Array> | null },
-      "thread_not_found" | "thread_busy"
+      "thread_not_found" | "thread_exists" | "thread_busy"
     >
   > {
-    if (this.#wake() === null) {
+    const existing = this.#wake();
+    if (existing === null || !isSeenWith(filter, existing)) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
+      if (existing !== null) return { ok: false, code: "thread_exists" };
       const { scope, thread_id, payload, temporary } = request;
       this.#make(scope, thread_id, payload.metadata, temporary);
     }
@@ -143,25 +155,24 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: { run: wire, stream } };
   }
 
-  async listRuns(options: {
-    limit: number;
-    offset: number;
-    status: RunStatus | null;
-  }): Promise<Run[] | null> {
-    const thread = this.#wake();
+  async listRuns(
+    options: { limit: number; offset: number; status: RunStatus | null },
+    filter: Filter = null,
+  ): Promise<Run[] | null> {
+    const thread = this.#wake(filter);
     if (thread === null) return null;
     return this.#storage.runs.list(options).map((run) => this.#run(run, thread.thread_id));
   }
 
-  async getRun(runId: string): Promise<Run | null> {
-    const thread = this.#wake();
+  async getRun(runId: string, filter: Filter = null): Promise<Run | null> {
+    const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
     return thread === null || run === null ? null : this.#run(run, thread.thread_id);
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
-  async deleteRun(runId: string): Promise<boolean> {
-    if (this.#wake() === null) return false;
+  async deleteRun(runId: string, filter: Filter = null): Promise<boolean> {
+    if (this.#wake(filter) === null) return false;
     const run = this.#storage.runs.get(runId);
     if (run === null) return false;
     if (isInFlight(run)) await this.#queue.cancel(run, "rollback");
@@ -174,8 +185,9 @@ export class ThreadObject extends DurableObject<Env> {
   async cancelRun(
     runId: string,
     options: { action: CancelAction; wait: boolean },
+    filter: Filter = null,
   ): Promise<Result<null, "run_not_found">> {
-    const run = this.#wake() === null ? null : this.#storage.runs.get(runId);
+    const run = this.#wake(filter) === null ? null : this.#storage.runs.get(runId);
     if (run === null) return { ok: false, code: "run_not_found" };
     if (!isInFlight(run)) return { ok: true, value: null };
     const cancelled = this.#queue.cancel(run, options.action);
@@ -187,8 +199,9 @@ export class ThreadObject extends DurableObject<Env> {
   async joinRun(
     runId: string,
     options: { cancel_on_disconnect: boolean },
+    filter: Filter = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
-    const found = this.#findRun(runId);
+    const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
     const run = found.value;
     const onDisconnect = options.cancel_on_disconnect ? () => this.#cancelLater(runId) : null;
@@ -199,8 +212,9 @@ export class ThreadObject extends DurableObject<Env> {
   async streamRun(
     runId: string,
     query: EventsQuery,
+    filter: Filter = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
-    const found = this.#findRun(runId);
+    const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
     const run = found.value;
     // Without a last event id a reader joins in: it gets what is produced from now on.
@@ -214,8 +228,11 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: stream };
   }
 
-  async getState(query: StateQuery): Promise<Result<string, "thread_not_found" | "graph_failed">> {
-    const thread = this.#wake();
+  async getState(
+    query: StateQuery,
+    filter: Filter = null,
+  ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
+    const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.get(thread, query);
@@ -223,8 +240,9 @@ export class ThreadObject extends DurableObject<Env> {
 
   async getHistory(
     query: HistoryQuery,
+    filter: Filter = null,
   ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
-    const thread = this.#wake();
+    const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.history(thread, query);
@@ -232,13 +250,14 @@ export class ThreadObject extends DurableObject<Env> {
 
   async updateState(
     request: UpdateStateRequest,
+    filter: Filter = null,
   ): Promise<
     Result<
       WireCheckpoint,
       "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed"
     >
   > {
-    const thread = this.#wake();
+    const thread = this.#wake(filter);
     if (thread === null) return { ok: false, code: "thread_not_found" };
     if (this.#storage.runs.inFlight().length > 0) return { ok: false, code: "thread_busy" };
     const updated = await this.#states.update(thread, request);
@@ -267,14 +286,14 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** Every entry comes through here: after a crash it is what finds the interrupted run. */
-  #wake(): ThreadRow | null {
+  #wake(filter: Filter = null): ThreadRow | null {
     const thread = this.#storageRow();
     if (thread === null || thread.deleted === 1) return null;
     this.#queue.pump();
     // What was not confirmed before the object was last stopped may not have reached the index.
     if (!this.#woken) this.#index.drainSoon(() => this.#scheduleAlarm());
     this.#woken = true;
-    return thread;
+    return isSeenWith(filter, thread) ? thread : null;
   }
 
   #storageRow(): ThreadRow | null {
@@ -365,8 +384,8 @@ export class ThreadObject extends DurableObject<Env> {
     void this.cancelRun(runId, { action: "interrupt", wait: false });
   }
 
-  #findRun(runId: string): Result<RunRow, "thread_not_found" | "run_not_found"> {
-    if (this.#wake() === null) return { ok: false, code: "thread_not_found" };
+  #findRun(runId: string, filter: Filter): Result<RunRow, "thread_not_found" | "run_not_found"> {
+    if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
     const run = this.#storage.runs.get(runId);
     return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
   }
@@ -393,6 +412,10 @@ export class ThreadObject extends DurableObject<Env> {
   #run(run: RunRow, threadId: string): Run {
     return toRun(run, threadId, this.#queue.kwargs(run));
   }
+}
+
+function isSeenWith(filter: Filter, thread: ThreadRow): boolean {
+  return filter === null || matchesMetadata(JSON.parse(thread.metadata), filter);
 }
 
 function textStream(text: string): ReadableStream<Uint8Array> {

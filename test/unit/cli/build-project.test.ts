@@ -77,6 +77,30 @@ describe("a bundle", () => {
     });
   });
 
+  test("holds what decides who may do what", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "agent.ts": "export const graph = 1;",
+      "auth.ts": 'export const auth = "handlers";',
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        auth: { path: "./auth.ts:auth", cache: { cache_keys: ["Cookie"], max_size: 5 } },
+      },
+    });
+
+    const { inputs } = await build(folder);
+    const { GraphHost } = await load(folder);
+
+    expect(GraphHost).toMatchObject({
+      auth: {
+        handlers: "handlers",
+        studio: true,
+        cache: { headers: ["cookie"], ttl_ms: 60_000, max_size: 5 },
+      },
+    });
+    expect(inputs).toContain(join(folder, "auth.ts"));
+  });
+
   test("evaluates the graph host before the graphs", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": `globalThis.evaluated = ["host"];\n${STUB_HOST}`,
@@ -214,6 +238,21 @@ describe("a project is refused", () => {
 
     expect(problem).toBe(
       '<project> does not build:\n  graph "agent": <project>/agent.ts has no export named "graph"',
+    );
+  });
+
+  test("when its auth names no export", async ({ expect }) => {
+    const problem = await problemOf({
+      "agent.ts": "export const graph = 1;",
+      "auth.ts": "export const other = 1;",
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        auth: { path: "./auth.ts:auth" },
+      },
+    });
+
+    expect(problem).toBe(
+      '<project> does not build:\n  "auth.path": <project>/auth.ts has no export named "auth"',
     );
   });
 
