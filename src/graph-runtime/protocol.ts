@@ -276,7 +276,7 @@ export type AuthInfo = {
   cache: { headers: string[]; ttl_ms: number; max_size: number } | null;
 };
 
-export type HeaderLine = { name: string; value: string };
+type HeaderLine = { name: string; value: string };
 
 export type AuthenticationRequest = {
   method: string;
