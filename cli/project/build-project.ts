@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
+import { checkAuth } from "./check-auth.ts";
 import { extractSchemas, type ExtractedSchemas } from "./extract-schemas.ts";
 import { loadProjectConfig, type ProjectConfig } from "./langgraph-json.ts";
 import {
@@ -76,6 +77,10 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   try {
     const result = await rebuild(context, project);
     warnings.push(...result.warnings.map(describeMessage));
+    await checkAuth(project, {
+      nodePaths: WORKERD_BUILD_OPTIONS.nodePaths,
+      outFile: `${resolve(options.outFile)}.auth-check.mjs`,
+    });
     const bundled = bundledFiles(result.metafile, project.projectDir);
     if (options.schemas) {
       const sources = filesOfGraphs(result.metafile, project);
