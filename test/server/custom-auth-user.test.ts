@@ -44,6 +44,13 @@ describe("the user who asks for a run", () => {
     }
   });
 
+  test("reaches functions that make graphs", async ({ server, expect }) => {
+    const client = server.client({ headers: bearer(CAROL) });
+    expect(await client.runs.wait(null, "made_for_user", { input: {} })).toEqual({
+      made_for: "carol",
+    });
+  });
+
   test("is who created it, also when the run waits behind another user's", async ({
     server,
     expect,
