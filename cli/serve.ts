@@ -78,6 +78,8 @@ export type Platform = {
   s3: LocalS3 | undefined;
   /** Fires the cron trigger now, beside the minutes. */
   fireCron: () => Promise<void>;
+  /** A D1 database as the Worker has it: no other process on its files gets in the Worker's way. */
+  database: (binding: string) => Promise<D1>;
   close: () => Promise<void>;
 };
 
@@ -183,6 +185,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       vars,
       s3: credentials === undefined ? undefined : localS3(s3Port, credentials),
       fireCron,
+      database: (binding) => miniflare.getD1Database(binding),
       close,
     };
   } catch (error) {

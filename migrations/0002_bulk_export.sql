@@ -22,7 +22,8 @@ CREATE TABLE `bulk_exports` (
 );
 --> statement-breakpoint
 CREATE INDEX `bulk_exports_by_creation` ON `bulk_exports` (`workspace_id`,`created_at`);--> statement-breakpoint
-CREATE INDEX `bulk_exports_unfinished` ON `bulk_exports` (`workspace_id`,`status`,`created_at`) WHERE "bulk_exports"."status" IN ('CREATED', 'RUNNING');--> statement-breakpoint
+CREATE INDEX `bulk_exports_waiting` ON `bulk_exports` (`workspace_id`,`created_at`) WHERE "bulk_exports"."status" = 'CREATED';--> statement-breakpoint
+CREATE INDEX `bulk_exports_running` ON `bulk_exports` (`workspace_id`,`created_at`) WHERE "bulk_exports"."status" = 'RUNNING';--> statement-breakpoint
 CREATE INDEX `bulk_exports_due` ON `bulk_exports` (`next_due_at`) WHERE "bulk_exports"."next_due_at" IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `bulk_exports_by_range` ON `bulk_exports` (`workspace_id`,`source_id`,`start_time`) WHERE "bulk_exports"."source_id" IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `export_credentials` (
@@ -93,4 +94,5 @@ CREATE TABLE `export_runs` (
 );
 --> statement-breakpoint
 CREATE INDEX `export_runs_by_export` ON `export_runs` (`workspace_id`,`export_id`,`start_time`);--> statement-breakpoint
-CREATE INDEX `export_runs_running` ON `export_runs` (`due_at`) WHERE "export_runs"."status" = 'RUNNING';
+CREATE INDEX `export_runs_running` ON `export_runs` (`due_at`) WHERE "export_runs"."status" = 'RUNNING';--> statement-breakpoint
+CREATE INDEX `export_runs_open_upload` ON `export_runs` (`status`) WHERE "export_runs"."open_upload" IS NOT NULL;

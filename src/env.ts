@@ -43,7 +43,7 @@ export type Settings = {
 };
 
 /** For S3, by the names that S3 clients look for. */
-export type InstallationCredentials = {
+type InstallationCredentials = {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string | null;

@@ -16,7 +16,9 @@ const app = createApp();
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
   scheduled: async ({ scheduledTime }, env) => {
-    await Promise.all([sweepTracing(env, scheduledTime), sweepExports(env, scheduledTime)]);
+    // Exports first, of which each part stands alone: an error of the other ends the invocation.
+    await sweepExports(env, scheduledTime);
+    await sweepTracing(env, scheduledTime);
   },
   queue: (batch, env) => consumeExportSteps(batch, env),
 } satisfies ExportedHandler<Env>;

@@ -15,7 +15,12 @@ const platform = await startPlatform({
   port: 0,
   watch: false,
   schemas: false,
-  vars: { AGENT_AUTH: "none", AGENT_WORKSPACE_ID: WORKSPACE_ID, LOG_LEVEL: "warn" },
+  vars: {
+    AGENT_AUTH: "none",
+    AGENT_WORKSPACE_ID: WORKSPACE_ID,
+    EXPORT_PRIVATE_ENDPOINTS: "allow",
+    LOG_LEVEL: "warn",
+  },
   onLog: ({ level, message }) => {
     if (level !== "info") console.error(message);
   },

@@ -6,7 +6,7 @@ const count = (fallback: number) => z.int().positive().default(fallback);
  * Every time and size that governs an export: the one table of them. What the variable EXPORT_LIMITS
  * leaves out is as here.
  */
-export const exportLimitsSchema = z.strictObject({
+const exportLimitsSchema = z.strictObject({
   /** Retries of an export run, and the time between them. */
   retries: z.int().nonnegative().default(20),
   retry_delay_seconds: count(30),
@@ -18,8 +18,8 @@ export const exportLimitsSchema = z.strictObject({
   exports_per_workspace: count(15),
   /** How long after its range has ended an export of a schedule begins. */
   schedule_delay_seconds: count(600),
-  /** Ranges of one schedule that one sweep spawns. */
-  spawns_per_sweep: count(50),
+  /** Exports of one schedule that have not ended, before it spawns more. */
+  spawned_at_once: count(15),
   /** Days that one export may span. */
   days_per_export: count(3660),
   /** How long a step that says nothing keeps others from taking over. */

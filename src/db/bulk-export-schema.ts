@@ -104,9 +104,13 @@ export const bulkExports = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.workspace_id, table.id] }),
     index("bulk_exports_by_creation").on(table.workspace_id, table.created_at),
-    index("bulk_exports_unfinished")
-      .on(table.workspace_id, table.status, table.created_at)
-      .where(sql`${table.status} IN ('CREATED', 'RUNNING')`),
+    // By literal statuses: a bound one would not let SQLite use a partial index.
+    index("bulk_exports_waiting")
+      .on(table.workspace_id, table.created_at)
+      .where(sql`${table.status} = 'CREATED'`),
+    index("bulk_exports_running")
+      .on(table.workspace_id, table.created_at)
+      .where(sql`${table.status} = 'RUNNING'`),
     index("bulk_exports_due")
       .on(table.next_due_at)
       .where(sql`${table.next_due_at} IS NOT NULL`),
@@ -162,6 +166,9 @@ export const exportRuns = sqliteTable(
     index("export_runs_running")
       .on(table.due_at)
       .where(sql`${table.status} = 'RUNNING'`),
+    index("export_runs_open_upload")
+      .on(table.status)
+      .where(sql`${table.open_upload} IS NOT NULL`),
   ],
 );
 

@@ -113,50 +113,42 @@ export async function selectBulkExport(
   return drizzle(db).select().from(bulkExports).where(isExport(workspaceId, id)).get();
 }
 
+/** SQLite knows no offset without a limit. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
 /** The newest first. */
 export async function listBulkExports(
   db: D1Database,
   workspaceId: string,
-  page: { limit: number; offset: number },
+  page: { limit?: number | undefined; offset: number },
 ): Promise<BulkExportRow[]> {
   return drizzle(db)
     .select()
     .from(bulkExports)
     .where(eq(bulkExports.workspace_id, workspaceId))
     .orderBy(desc(bulkExports.created_at), desc(bulkExports.id))
-    .limit(page.limit)
+    .limit(page.limit ?? ALL)
     .offset(page.offset);
 }
 
-/**
- * Sets exports of a workspace to work, the oldest first, as long as fewer than `limit` are. Returns the
- * ids of all that are at work then.
- */
+/** Sets exports of a workspace to work, the oldest first, as long as fewer than `limit` are. */
 export async function startExports(
   db: D1Database,
   workspaceId: string,
   { limit, now }: { limit: number; now: number },
-): Promise<string[]> {
-  const [, running] = await db.batch<{ id: string }>([
-    db
-      .prepare(
-        `UPDATE bulk_exports SET status = 'RUNNING', started_at = ?, updated_at = ?
-         WHERE workspace_id = ? AND id IN (
-           SELECT id FROM bulk_exports
-           WHERE workspace_id = ? AND status = 'CREATED' AND interval_hours IS NULL
-           ORDER BY created_at, id
-           LIMIT max(0, ? - (SELECT count(*) FROM bulk_exports
-             WHERE workspace_id = ? AND status = 'RUNNING')))`,
-      )
-      .bind(now, now, workspaceId, workspaceId, limit, workspaceId),
-    db
-      .prepare(
-        `SELECT id FROM bulk_exports WHERE workspace_id = ? AND status = 'RUNNING'
-         ORDER BY created_at, id`,
-      )
-      .bind(workspaceId),
-  ]);
-  return running?.results.map(({ id }) => id) ?? [];
+): Promise<void> {
+  await db
+    .prepare(
+      `UPDATE bulk_exports SET status = 'RUNNING', started_at = ?, updated_at = ?
+       WHERE workspace_id = ? AND id IN (
+         SELECT id FROM bulk_exports
+         WHERE workspace_id = ? AND status = 'CREATED' AND interval_hours IS NULL
+         ORDER BY created_at, id
+         LIMIT max(0, ? - (SELECT count(*) FROM bulk_exports
+           WHERE workspace_id = ? AND status = 'RUNNING')))`,
+    )
+    .bind(now, now, workspaceId, workspaceId, limit, workspaceId)
+    .run();
 }
 
 /**
@@ -198,11 +190,11 @@ export async function listOverdueExports(
   return drizzle(db)
     .select()
     .from(bulkExports)
-    .where(and(eq(bulkExports.status, "RUNNING"), lte(bulkExports.started_at, startedBefore)))
+    .where(and(sql`${bulkExports.status} = 'RUNNING'`, lte(bulkExports.started_at, startedBefore)))
     .limit(limit);
 }
 
-/** Schedules with a range that is to be exported by now. */
+/** Schedules with a range that is to be exported by now. In no order, as some may have to wait. */
 export async function listDueSchedules(
   db: D1Database,
   now: number,
@@ -212,20 +204,44 @@ export async function listDueSchedules(
     .select()
     .from(bulkExports)
     .where(and(lte(bulkExports.next_due_at, now), eq(bulkExports.status, "CREATED")))
-    .orderBy(bulkExports.next_due_at)
+    .orderBy(sql`random()`)
     .limit(limit);
 }
 
-/** Workspaces that have exports to be begun or gone on with. */
+/**
+ * Workspaces that have exports to be begun or gone on with. In no order, so that none of many is left
+ * out again and again.
+ */
 export async function listExportingWorkspaces(db: D1Database, limit: number): Promise<string[]> {
-  const rows = await drizzle(db)
-    .selectDistinct({ id: bulkExports.workspace_id })
-    .from(bulkExports)
-    .where(
-      sql`${bulkExports.status} IN ('CREATED', 'RUNNING') AND ${bulkExports.interval_hours} IS NULL`,
+  const { results } = await db
+    .prepare(
+      `SELECT workspace_id FROM (
+         SELECT workspace_id FROM bulk_exports WHERE status = 'CREATED' AND interval_hours IS NULL
+         UNION SELECT workspace_id FROM bulk_exports WHERE status = 'RUNNING')
+       ORDER BY random() LIMIT ?`,
     )
-    .limit(limit);
-  return rows.map(({ id }) => id);
+    .bind(limit)
+    .all<{ workspace_id: string }>();
+  return results.map(({ workspace_id }) => workspace_id);
+}
+
+/** How many exports of a schedule have not ended. */
+export async function countUnfinishedSpawned(
+  db: D1Database,
+  workspaceId: string,
+  sourceId: string,
+): Promise<number> {
+  const counted = await db
+    .prepare(
+      `SELECT
+         (SELECT count(*) FROM bulk_exports
+          WHERE workspace_id = ?1 AND status = 'CREATED' AND source_id = ?2)
+         + (SELECT count(*) FROM bulk_exports
+            WHERE workspace_id = ?1 AND status = 'RUNNING' AND source_id = ?2) AS n`,
+    )
+    .bind(workspaceId, sourceId)
+    .first<{ n: number }>();
+  return counted?.n ?? 0;
 }
 
 function isExport(workspaceId: string, id: string) {

@@ -2,6 +2,14 @@ import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { bulkExports, exportFiles, exportRuns } from "./bulk-export-schema.ts";
 
+/** A parameter has 2 MB at most. */
+const RUNS_PER_STATEMENT = 1000;
+
+/** SQLite knows no offset without a limit. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+type Page = { limit?: number | undefined; offset: number };
+
 export type ExportRunRow = typeof exportRuns.$inferSelect;
 
 export type ExportFileRow = typeof exportFiles.$inferSelect;
@@ -33,12 +41,15 @@ export async function listExportRuns(
   db: D1Database,
   workspaceId: string,
   exportId: string,
+  page: Page,
 ): Promise<ExportRunRow[]> {
   return drizzle(db)
     .select()
     .from(exportRuns)
     .where(and(eq(exportRuns.workspace_id, workspaceId), eq(exportRuns.export_id, exportId)))
-    .orderBy(asc(exportRuns.start_time));
+    .orderBy(asc(exportRuns.start_time))
+    .limit(page.limit ?? ALL)
+    .offset(page.offset);
 }
 
 /** The runs of all exports that a schedule has spawned. */
@@ -46,7 +57,7 @@ export async function listSpawnedRuns(
   db: D1Database,
   workspaceId: string,
   sourceId: string,
-  page: { limit: number; offset: number },
+  page: Page,
 ): Promise<ExportRunRow[]> {
   const spawned = drizzle(db)
     .select({ id: bulkExports.id })
@@ -57,7 +68,7 @@ export async function listSpawnedRuns(
     .from(exportRuns)
     .where(and(eq(exportRuns.workspace_id, workspaceId), inArray(exportRuns.export_id, spawned)))
     .orderBy(asc(exportRuns.start_time))
-    .limit(page.limit)
+    .limit(page.limit ?? ALL)
     .offset(page.offset);
 }
 
@@ -67,57 +78,67 @@ export async function listExportFiles(
   workspaceId: string,
   runIds: readonly string[],
 ): Promise<ExportFileRow[]> {
-  return drizzle(db)
-    .select()
-    .from(exportFiles)
-    .where(
-      and(
-        eq(exportFiles.workspace_id, workspaceId),
-        inArray(
-          exportFiles.export_run_id,
-          sql`(SELECT value FROM json_each(${JSON.stringify(runIds)}))`,
+  const files: ExportFileRow[] = [];
+  for (let from = 0; from < runIds.length; from += RUNS_PER_STATEMENT) {
+    const ids = JSON.stringify(runIds.slice(from, from + RUNS_PER_STATEMENT));
+    const found = await drizzle(db)
+      .select()
+      .from(exportFiles)
+      .where(
+        and(
+          eq(exportFiles.workspace_id, workspaceId),
+          inArray(exportFiles.export_run_id, sql`(SELECT value FROM json_each(${ids}))`),
         ),
-      ),
-    )
-    .orderBy(asc(exportFiles.export_run_id), asc(exportFiles.number));
+      )
+      .orderBy(asc(exportFiles.export_run_id), asc(exportFiles.number));
+    for (const file of found) files.push(file);
+  }
+  return files;
 }
 
 /**
- * Sets runs of an export to work, the earliest day first, as long as fewer than `limit` are and the
- * export is. Returns the ids of those that were set to work now.
+ * Sets runs to work, the earliest days of each export first, as long as fewer than `limit` of it are
+ * and the export is: of one export, or of all of the workspace. Returns those that were set to work.
  */
 export async function startRuns(
   db: D1Database,
   workspaceId: string,
-  exportId: string,
-  { limit, now }: { limit: number; now: number },
-): Promise<string[]> {
+  { exportId = null, limit, now }: { exportId?: string | null; limit: number; now: number },
+): Promise<ExportRunKey[]> {
   const { results } = await db
     .prepare(
-      `UPDATE export_runs SET status = 'RUNNING', due_at = ?, updated_at = ?
-       WHERE workspace_id = ? AND id IN (
-         SELECT id FROM export_runs WHERE workspace_id = ? AND export_id = ? AND status = 'CREATED'
-         ORDER BY start_time
-         LIMIT max(0, ? - (SELECT count(*) FROM export_runs
-           WHERE workspace_id = ? AND export_id = ? AND status = 'RUNNING')))
-       AND EXISTS (SELECT 1 FROM bulk_exports
-         WHERE workspace_id = ? AND id = ? AND status = 'RUNNING')
+      `UPDATE export_runs SET status = 'RUNNING', due_at = ?1, updated_at = ?1
+       WHERE workspace_id = ?2 AND id IN (
+         SELECT id FROM (
+           SELECT r.id, e.id AS export_id,
+             row_number() OVER (PARTITION BY e.id ORDER BY r.start_time) AS place
+           FROM bulk_exports e
+           JOIN export_runs r ON r.workspace_id = e.workspace_id AND r.export_id = e.id
+           WHERE e.workspace_id = ?2 AND e.status = 'RUNNING' AND (?3 IS NULL OR e.id = ?3)
+             AND r.status = 'CREATED') AS waiting
+         WHERE place <= ?4 - (SELECT count(*) FROM export_runs
+           WHERE workspace_id = ?2 AND export_id = waiting.export_id AND status = 'RUNNING'))
        RETURNING id`,
     )
-    .bind(
-      now,
-      now,
-      workspaceId,
-      workspaceId,
-      exportId,
-      limit,
-      workspaceId,
-      exportId,
-      workspaceId,
-      exportId,
-    )
+    .bind(now, workspaceId, exportId, limit)
     .all<{ id: string }>();
-  return results.map(({ id }) => id);
+  return results.map(({ id }) => ({ workspaceId, runId: id }));
+}
+
+/** Runs that have ended and left a multipart upload open. */
+export async function listOpenUploads(db: D1Database, limit: number): Promise<ExportRunRow[]> {
+  return drizzle(db)
+    .select()
+    .from(exportRuns)
+    .where(sql`${exportRuns.open_upload} IS NOT NULL AND ${exportRuns.status} <> 'RUNNING'`)
+    .limit(limit);
+}
+
+export async function clearOpenUpload(db: D1Database, row: ExportRunRow): Promise<void> {
+  await drizzle(db)
+    .update(exportRuns)
+    .set({ open_upload: null })
+    .where(and(eq(exportRuns.workspace_id, row.workspace_id), eq(exportRuns.id, row.id)));
 }
 
 /** Runs at work that are due and that nobody works on, the longest waiting first. */

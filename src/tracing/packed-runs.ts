@@ -14,7 +14,7 @@ export type PackedTexts = {
 };
 
 /** `size` is of its JSON text in bytes. */
-export type StoredText = { row: number; object: string; size: number };
+type StoredText = { row: number; object: string; size: number };
 
 /** There is none: null. */
 export const NO_TEXT = -1;

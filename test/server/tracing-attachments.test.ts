@@ -7,7 +7,7 @@ import {
   runPart,
 } from "../support/ingest.ts";
 import type { Part } from "../support/multipart.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import { testWithServer, type WorkerServer } from "../support/server.ts";
 import { runData } from "../support/trace-data.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
@@ -38,7 +38,7 @@ async function readAttachments({ client }: IngestWorkspace, runId: string) {
 }
 
 /** How many attachments of the run are kept, whether or not the run tells of them. */
-async function countObjects({ worker }: TestServer, workspaceId: string, runId: string) {
+async function countObjects({ worker }: WorkerServer, workspaceId: string, runId: string) {
   const { PAYLOADS } = (await worker.getEnv()) as {
     PAYLOADS: { list: (options: { prefix: string }) => Promise<{ objects: unknown[] }> };
   };

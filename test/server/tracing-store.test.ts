@@ -523,7 +523,7 @@ test("a deleted project goes with its traces, and its name is free at once", asy
   expect(await status(workspace, "GET", `/runs/${run.id}`)).toBe(404);
   expect((await query(workspace, {})).runs).toEqual([]);
   await workspace.batch({ post: [runData("p", { id: run.id, name: "again" })] });
-  await server.worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });
+  await server.sweep();
   const { runs } = await query(workspace, { select: ["name"] });
   expect(runs.map(({ name, session_id }) => [name, session_id])).toEqual([
     ["again", await projectId(workspace, "p")],

@@ -8,17 +8,31 @@ import {
   type WorkerHandle,
 } from "wrangler";
 import { localDatabase, type Database } from "../../cli/database/database.ts";
+import { LOCAL_BUCKET, type LocalS3, localS3 } from "../../cli/platform/local-s3.ts";
 import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 const PROJECTS = resolve(REPO_ROOT, ".threadworks/test");
 
+/** Text, or a table as in wrangler.toml. */
+export type TestVars = Record<string, string | Record<string, number>>;
+
 /** Of the server, unless a test file gives others. Without keys, so that most tests need none. */
-const TEST_VARS = {
+export const TEST_VARS: TestVars = {
   AGENT_AUTH: "none",
   LOG_LEVEL: "error",
   SIGNING_SECRET: "a secret of the tests and of nothing else",
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
+  ENCRYPTION_KEYS: `1:${Buffer.alloc(32, "key of the tests").toString("base64url")}`,
+  EXPORT_PRIVATE_ENDPOINTS: "allow",
+};
+
+export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "test-secret" };
+
+const EXPORT_BUCKET = {
+  binding: "LOCAL_EXPORTS",
+  bucket_name: LOCAL_BUCKET,
+  local_dev: { experimental_s3_credentials: S3_CREDENTIALS },
 };
 
 type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
@@ -27,16 +41,24 @@ type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
 export type TestServer = {
   /** Without a slash at its end. */
   url: string;
-  worker: WorkerHandle;
   database: Database;
+  /** A bucket that the server itself has, for exports. */
+  s3: LocalS3;
+  /** Does what the cron trigger does once a minute. */
+  sweep: () => Promise<void>;
   /** The official client. A failed request fails: it is not tried again. */
   client: (options?: ClientOptions) => Client;
   fetch: (path: string, init?: RequestInit) => Promise<Response>;
   close: () => Promise<void>;
 };
 
+/** A server that lends its Worker's bindings. */
+export type WorkerServer = TestServer & { worker: WorkerHandle };
+
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(vars: Record<string, string>, project: string): Promise<TestServer> {
+async function startServer(vars: TestVars, project: string): Promise<WorkerServer> {
+  // Otherwise it prints a line for each message of a queue.
+  process.env["WRANGLER_LOG"] ??= "error";
   const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project)));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
@@ -46,15 +68,26 @@ async function startServer(vars: Record<string, string>, project: string): Promi
     url: url.origin,
     worker,
     database: localDatabase(DB),
+    s3: localS3(Number(url.port), S3_CREDENTIALS),
+    sweep: async () => {
+      await worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });
+    },
+    ...requestsTo(url.origin),
+    close: () => harness.close(),
+  };
+}
+
+/** Ways to ask the server. */
+export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
+  return {
     client: ({ apiKey, headers = {} } = {}) =>
       new Client({
-        apiUrl: url.origin,
+        apiUrl: url,
         apiKey: apiKey ?? null,
         defaultHeaders: headers,
         callerOptions: { maxRetries: 0 },
       }),
     fetch: (path, init) => fetch(new URL(path, url), init),
-    close: () => harness.close(),
   };
 }
 
@@ -62,7 +95,7 @@ async function startServer(vars: Record<string, string>, project: string): Promi
  * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is a module
  * that `build-fixtures.ts` makes.
  */
-export function testWithServer(vars: Record<string, string> = {}, project = "project.js") {
+export function testWithServer(vars: TestVars = {}, project = "project.js") {
   return base
     .extend("vars", { scope: "file" }, () => vars)
     .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
@@ -73,7 +106,7 @@ export function testWithServer(vars: Record<string, string> = {}, project = "pro
     .extend("client", ({ server }) => server.client());
 }
 
-function harnessOptions(vars: Record<string, string>, project: string): TestHarnessOptions {
+function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
   const read = unstable_readConfig(
     { config: resolve(REPO_ROOT, "wrangler.toml") },
     { hideWarnings: true },
@@ -90,7 +123,8 @@ function harnessOptions(vars: Record<string, string>, project: string): TestHarn
           compatibility_flags: read.compatibility_flags,
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
-          r2_buckets: read.r2_buckets,
+          queues: read.queues,
+          r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
           migrations: read.migrations,
           alias: { "#project": project },
           vars: { ...read.vars, ...TEST_VARS, ...vars },

@@ -1,10 +1,13 @@
 import type { TracingWorkspace } from "./tracing.ts";
 
+/** Who may ask. */
+export type Caller = Pick<TracingWorkspace, "api">;
+
 export type Json = Record<string, unknown>;
 
 /** A request that has to succeed, and its answer. */
 export async function ask<T = Json>(
-  { api }: TracingWorkspace,
+  { api }: Caller,
   method: string,
   path: string,
   body?: unknown,

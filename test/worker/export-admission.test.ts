@@ -1,10 +1,12 @@
 import { env } from "cloudflare:workers";
 import { assert, beforeAll, inject, test } from "vitest";
 import {
+  countUnfinishedSpawned,
   endExport,
   insertBulkExport,
   insertSpawnedExport,
   listBulkExports,
+  listExportingWorkspaces,
   selectBulkExport,
   startExports,
 } from "../../src/db/bulk-exports-repo.ts";
@@ -43,12 +45,15 @@ test("the oldest exports begin first, as many as the limit allows, and others wh
   const tests = await new TestExports().open();
   const ids = [await tests.add(), await tests.add(), await tests.add()];
   const { workspaceId } = tests;
-  assert.deepEqual(await startExports(env.DB, workspaceId, { limit: 2, now: 5 }), ids.slice(0, 2));
-  assert.deepEqual(await startExports(env.DB, workspaceId, { limit: 2, now: 6 }), ids.slice(0, 2));
+  await startExports(env.DB, workspaceId, { limit: 2, now: 5 });
+  assert.deepEqual(await tests.running(), ids.slice(0, 2));
+  await startExports(env.DB, workspaceId, { limit: 2, now: 6 });
+  assert.deepEqual(await tests.running(), ids.slice(0, 2));
   assert.isTrue(
     await endExport(env.DB, workspaceId, ids[0] ?? "", { status: "CANCELLED", now: 7 }),
   );
-  assert.deepEqual(await startExports(env.DB, workspaceId, { limit: 2, now: 8 }), ids.slice(1));
+  await startExports(env.DB, workspaceId, { limit: 2, now: 8 });
+  assert.deepEqual(await tests.running(), ids.slice(1));
   const second = await selectBulkExport(env.DB, workspaceId, ids[1] ?? "");
   assert.equal(second?.started_at, 5);
 });
@@ -56,29 +61,32 @@ test("the oldest exports begin first, as many as the limit allows, and others wh
 test("another workspace's exports do not count", async () => {
   const [one, other] = [await new TestExports().open(), await new TestExports().open()];
   const [id, otherId] = [await one.add(), await other.add()];
-  assert.deepEqual(await startExports(env.DB, one.workspaceId, { limit: 1, now: 5 }), [id]);
-  assert.deepEqual(await startExports(env.DB, other.workspaceId, { limit: 1, now: 5 }), [otherId]);
+  await startExports(env.DB, one.workspaceId, { limit: 1, now: 5 });
+  assert.deepEqual(await one.running(), [id]);
+  await startExports(env.DB, other.workspaceId, { limit: 1, now: 5 });
+  assert.deepEqual(await other.running(), [otherId]);
 });
 
 test("a schedule is never begun itself", async () => {
   const tests = await new TestExports().open();
   await tests.add({ end_time: null, interval_hours: 1, next_start: 0, next_due_at: 1 });
-  assert.deepEqual(await startExports(env.DB, tests.workspaceId, { limit: 5, now: 5 }), []);
+  await startExports(env.DB, tests.workspaceId, { limit: 5, now: 5 });
+  assert.deepEqual(await tests.running(), []);
 });
 
 test("the runs of an export begin by day, as many as the limit allows", async () => {
   const tests = await new TestExports().open();
   const id = await tests.add({ end_time: 5 * DAY });
   const { workspaceId } = tests;
-  assert.deepEqual(await startRuns(env.DB, workspaceId, id, { limit: 2, now: 1 }), []);
+  assert.deepEqual(await startRuns(env.DB, workspaceId, { exportId: id, limit: 2, now: 1 }), []);
   await startExports(env.DB, workspaceId, { limit: 1, now: 1 });
   const runs = await tests.runs(id);
-  const started = await startRuns(env.DB, workspaceId, id, { limit: 2, now: 1 });
+  const started = await startRuns(env.DB, workspaceId, { exportId: id, limit: 2, now: 1 });
   assert.sameMembers(
-    started,
+    started.map(({ runId }) => runId),
     runs.slice(0, 2).map((run) => run.id),
   );
-  assert.deepEqual(await startRuns(env.DB, workspaceId, id, { limit: 2, now: 1 }), []);
+  assert.deepEqual(await startRuns(env.DB, workspaceId, { exportId: id, limit: 2, now: 1 }), []);
   assert.deepEqual(await tests.statuses(id), [
     "RUNNING",
     "RUNNING",
@@ -93,7 +101,7 @@ test("ending an export ends what is unfinished of it, once", async () => {
   const id = await tests.add();
   const { workspaceId } = tests;
   await startExports(env.DB, workspaceId, { limit: 1, now: 1 });
-  await startRuns(env.DB, workspaceId, id, { limit: 2, now: 1 });
+  await startRuns(env.DB, workspaceId, { exportId: id, limit: 2, now: 1 });
   assert.isTrue(await endExport(env.DB, workspaceId, id, { status: "TIMEDOUT", now: 9 }));
   assert.deepEqual(await tests.statuses(id), ["TIMEDOUT", "TIMEDOUT", "TIMEDOUT"]);
   assert.isFalse(await endExport(env.DB, workspaceId, id, { status: "CANCELLED", now: 10 }));
@@ -120,7 +128,7 @@ test("a range of a schedule is spawned once, and the next one begins behind it",
   assert.isFalse(await spawn(0));
   assert.equal((await selectBulkExport(env.DB, tests.workspaceId, source))?.next_start, DAY);
   assert.isTrue(await spawn(DAY));
-  const rows = await listBulkExports(env.DB, tests.workspaceId, { limit: -1, offset: 0 });
+  const rows = await listBulkExports(env.DB, tests.workspaceId, { offset: 0 });
   const spawned = rows.filter(({ source_id }) => source_id === source);
   assert.sameMembers(
     spawned.map(({ start_time }) => start_time),
@@ -147,4 +155,55 @@ test("a cancelled schedule spawns nothing more, and leaves what it has spawned",
   const next = { ...tests.row({ start_time: DAY, end_time: 2 * DAY }), source_id: source };
   assert.isFalse(await insertSpawnedExport(env.DB, next, [], { start: 2 * DAY, dueAt: 3 }));
   assert.equal((await selectBulkExport(env.DB, workspaceId, child.id))?.status, "CREATED");
+});
+
+test("the runs of all exports of a workspace begin in one statement, each export by its own limit", async () => {
+  const tests = await new TestExports().open();
+  const ids = [await tests.add(), await tests.add(), await tests.add()];
+  const { workspaceId } = tests;
+  await startExports(env.DB, workspaceId, { limit: 2, now: 1 });
+  await startRuns(env.DB, workspaceId, { exportId: ids[0] ?? "", limit: 1, now: 1 });
+  assert.lengthOf(await startRuns(env.DB, workspaceId, { limit: 2, now: 1 }), 3);
+  const statuses = await Promise.all(ids.map((id) => tests.statuses(id)));
+  assert.deepEqual(statuses, [
+    ["RUNNING", "RUNNING", "CREATED"],
+    ["RUNNING", "RUNNING", "CREATED"],
+    ["CREATED", "CREATED", "CREATED"],
+  ]);
+});
+
+test("exports that have not ended are counted for their schedule only", async () => {
+  const tests = await new TestExports().open();
+  const { workspaceId } = tests;
+  const [source, other] = [crypto.randomUUID(), crypto.randomUUID()];
+  // Not by insertion through a schedule, which the count does not ask for.
+  const ids = [];
+  for (const [index, source_id] of [source, source, source, other].entries()) {
+    const id = await tests.add({ start_time: index, end_time: index + 1 });
+    await env.DB.prepare("UPDATE bulk_exports SET source_id = ? WHERE id = ?")
+      .bind(source_id, id)
+      .run();
+    ids.push(id);
+  }
+  await startExports(env.DB, workspaceId, { limit: 1, now: 1 });
+  await endExport(env.DB, workspaceId, ids[2] ?? "", { status: "CANCELLED", now: 2 });
+  assert.equal(await countUnfinishedSpawned(env.DB, workspaceId, source), 2);
+  assert.equal(await countUnfinishedSpawned(env.DB, workspaceId, other), 1);
+});
+
+test("workspaces with something to begin or to go on with are found", async () => {
+  const [waiting, running, ended] = [
+    await new TestExports().open(),
+    await new TestExports().open(),
+    await new TestExports().open(),
+  ];
+  await waiting.add();
+  await running.add();
+  await startExports(env.DB, running.workspaceId, { limit: 1, now: 1 });
+  const id = await ended.add();
+  await endExport(env.DB, ended.workspaceId, id, { status: "CANCELLED", now: 2 });
+  const found = await listExportingWorkspaces(env.DB, 1000);
+  assert.include(found, waiting.workspaceId);
+  assert.include(found, running.workspaceId);
+  assert.notInclude(found, ended.workspaceId);
 });

@@ -28,7 +28,7 @@ async function running() {
   const id = await tests.add();
   const { workspaceId } = tests;
   await startExports(env.DB, workspaceId, { limit: 1, now: 100 });
-  await startRuns(env.DB, workspaceId, id, { limit: 3, now: 100 });
+  await startRuns(env.DB, workspaceId, { exportId: id, limit: 3, now: 100 });
   const runs = await tests.runs(id);
   const key = (index: number, lease: string): LeaseKey => {
     const run = runs[index];

@@ -1,7 +1,11 @@
 import { env } from "cloudflare:workers";
 import { drizzle } from "drizzle-orm/d1";
 import { exportDestinations } from "../../src/db/bulk-export-schema.ts";
-import { insertBulkExport, type NewBulkExport } from "../../src/db/bulk-exports-repo.ts";
+import {
+  insertBulkExport,
+  listBulkExports,
+  type NewBulkExport,
+} from "../../src/db/bulk-exports-repo.ts";
 import { listExportRuns, type ExportRunRow } from "../../src/db/export-runs-repo.ts";
 import { newPartitions } from "../../src/bulk-export/execution/partitions.ts";
 
@@ -63,7 +67,14 @@ export class TestExports {
   }
 
   runs(exportId: string): Promise<ExportRunRow[]> {
-    return listExportRuns(env.DB, this.workspaceId, exportId);
+    return listExportRuns(env.DB, this.workspaceId, exportId, { offset: 0 });
+  }
+
+  /** Those at work, the oldest first. */
+  async running(): Promise<string[]> {
+    const rows = await listBulkExports(env.DB, this.workspaceId, { offset: 0 });
+    const running = rows.filter(({ status }) => status === "RUNNING");
+    return running.map(({ id }) => id).toReversed();
   }
 
   async statuses(exportId: string): Promise<string[]> {

@@ -8,25 +8,17 @@ const MESSAGES_PER_BATCH = 100;
 
 /** Begins as many of a workspace's waiting exports and export runs as its limits allow. */
 export async function admitExports(env: Env, workspaceId: string): Promise<void> {
-  const { exports_per_workspace } = parseSettings(env).exportLimits;
-  const ids = await startExports(env.DB, workspaceId, {
-    limit: exports_per_workspace,
-    now: Date.now(),
-  });
-  for (const id of ids) await admitRuns(env, workspaceId, id);
+  const { exports_per_workspace, runs_per_export } = parseSettings(env).exportLimits;
+  const now = Date.now();
+  await startExports(env.DB, workspaceId, { limit: exports_per_workspace, now });
+  await nudge(env, await startRuns(env.DB, workspaceId, { limit: runs_per_export, now }));
 }
 
 /** Begins as many of an export's waiting runs as its limit allows. */
 export async function admitRuns(env: Env, workspaceId: string, exportId: string): Promise<void> {
   const { runs_per_export } = parseSettings(env).exportLimits;
-  const runIds = await startRuns(env.DB, workspaceId, exportId, {
-    limit: runs_per_export,
-    now: Date.now(),
-  });
-  await nudge(
-    env,
-    runIds.map((runId) => ({ workspaceId, runId })),
-  );
+  const options = { exportId, limit: runs_per_export, now: Date.now() };
+  await nudge(env, await startRuns(env.DB, workspaceId, options));
 }
 
 /**

@@ -13,12 +13,14 @@ export async function consumeExportSteps(batch: MessageBatch, env: Env): Promise
       if (key.success) await runExportStep(env, key.data);
       message.ack();
     } catch (error) {
-      log(parseSettings(env).logLevel, "error", {
+      const { logLevel, exportLimits } = parseSettings(env);
+      log(logLevel, "error", {
         event: "export_step_failed",
         run_id: key.data?.runId,
         error: String(error),
       });
-      message.retry();
+      // The lease, which could not be given back, keeps everybody else away until then.
+      message.retry({ delaySeconds: exportLimits.lease_seconds + 1 });
     }
   }
 }

@@ -6,6 +6,7 @@ import { writeRunFile } from "../parquet/run-file.ts";
 import type { S3Bucket } from "../s3/s3-bucket.ts";
 import { formatCursor, parseCursor } from "./cursor.ts";
 import { abortUpload, FileUpload, isStored } from "./file-upload.ts";
+import { formatOpenUpload, parseOpenUpload } from "./left-uploads.ts";
 import type { Lease } from "./lease.ts";
 import { fileName } from "./object-keys.ts";
 import { parsePendingUpload, type PendingUpload } from "./pending-upload.ts";
@@ -34,7 +35,7 @@ export async function exportFile(step: FileStep): Promise<{ isLast: boolean }> {
   await abortOpenUpload(step);
   const upload = new FileUpload(bucket, { key, step: lease.key.lease }, async (uploadId) => {
     lease.require(
-      await saveOpenUpload(env.DB, lease.key, JSON.stringify({ key, upload_id: uploadId })),
+      await saveOpenUpload(env.DB, lease.key, formatOpenUpload({ key, upload_id: uploadId })),
     );
   });
   try {
@@ -94,6 +95,6 @@ async function record({ env, lease, run }: FileStep, pending: PendingUpload): Pr
 /** Of a step that died: nobody else would end it. */
 async function abortOpenUpload({ run, bucket }: FileStep): Promise<void> {
   if (run.open_upload === null) return;
-  const { key, upload_id } = JSON.parse(run.open_upload) as { key: string; upload_id: string };
+  const { key, upload_id } = parseOpenUpload(run.open_upload);
   await abortUpload(bucket, key, upload_id);
 }

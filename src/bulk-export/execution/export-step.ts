@@ -10,12 +10,13 @@ import { log } from "../../lib/log.ts";
 import { findExportProject } from "../../tracing/export.ts";
 import { currentCredentials, openBucket, type OpenBucket } from "../destinations/open-bucket.ts";
 import type { ExportLimits } from "../export-limits.ts";
-import { admitExports, admitRuns, nudge } from "./admit.ts";
+import { admitRuns, nudge } from "./admit.ts";
+import { goOnAfter } from "./after-end.ts";
 import { exportFile } from "./export-file.ts";
 import { Lease, LeaseLost } from "./lease.ts";
 import { manifestJson } from "./manifest.ts";
 import { MANIFEST_NAME, partitionFolder } from "./object-keys.ts";
-import { AttemptTimedOut, describeFailure, ExportImpossible } from "./step-failure.ts";
+import { describeFailure, ExportImpossible, StepError } from "./step-failure.ts";
 
 /** So that the message does not come before the row is due. */
 const NUDGE_AFTER_SECONDS = 1;
@@ -79,7 +80,7 @@ class ExportStep {
     const overdue = (started_at ?? now) + this.#limits.export_timeout_seconds * 1000 <= now;
     if (!overdue) return false;
     await endExport(this.#env.DB, workspace_id, id, { status: "TIMEDOUT", now });
-    await admitExports(this.#env, workspace_id);
+    await goOnAfter(this.#env, this.#export);
     return true;
   }
 
@@ -116,8 +117,15 @@ class ExportStep {
 
   async fail(error: unknown): Promise<void> {
     const { text, retry, credentials } = describeFailure(error);
+    log(parseSettings(this.#env).logLevel, "warn", {
+      event: "export_attempt_failed",
+      workspace: this.#export.workspace_id,
+      export_id: this.#export.id,
+      run_id: this.#run.id,
+      retry_number: this.#run.retry_number,
+      error: error instanceof Error ? error.stack : String(error),
+    });
     const { key } = this.#lease;
-    const { workspace_id: workspaceId, id: exportId } = this.#export;
     const now = Date.now();
     const renewed = credentials && (await this.#haveCredentialsChanged());
     if ((retry || renewed) && this.#run.retry_number < this.#limits.retries) {
@@ -127,8 +135,8 @@ class ExportStep {
       await nudge(this.#env, [key], renewed ? 0 : delaySeconds + NUDGE_AFTER_SECONDS);
       return;
     }
-    await failRun(this.#env.DB, key, { exportId, error: text, now });
-    await admitExports(this.#env, workspaceId);
+    await failRun(this.#env.DB, key, { exportId: this.#export.id, error: text, now });
+    await goOnAfter(this.#env, this.#export);
   }
 
   async #open(): Promise<OpenBucket> {
@@ -161,7 +169,7 @@ class ExportStep {
     );
     const now = Date.now();
     const { exportEnded } = await completeRun(DB, this.#lease.key, { exportId, now });
-    if (exportEnded) await admitExports(this.#env, workspaceId);
+    if (exportEnded) await goOnAfter(this.#env, this.#export);
     else await admitRuns(this.#env, workspaceId, exportId);
   }
 
@@ -176,15 +184,13 @@ class ExportStep {
     const { interruptions, latest_cursor } = this.#run;
     if (interruptions < this.#limits.interruptions) return;
     const place = latest_cursor === null ? "at its beginning" : `behind ${latest_cursor}`;
-    throw new Error(`The export run was interrupted ${interruptions} times in a row ${place}`);
+    throw new StepError(`The export run was interrupted ${interruptions} times in a row ${place}`);
   }
 
   #checkAttempt(): void {
     this.#lease.check();
     if (this.#attemptEnd() > Date.now()) return;
-    throw new AttemptTimedOut(
-      `The attempt took longer than ${this.#limits.run_timeout_seconds} seconds`,
-    );
+    throw new StepError(`The attempt took longer than ${this.#limits.run_timeout_seconds} seconds`);
   }
 
   #attemptEnd(): number {

@@ -1,15 +1,11 @@
 import type { S3Bucket } from "../s3/s3-bucket.ts";
 import { S3Error } from "../s3/s3-error.ts";
+import { StepError } from "./step-failure.ts";
 
 const CONTENT_TYPE = "application/vnd.apache.parquet";
 
 /** The object's metadata that tells which step wrote it. */
 const STEP = "step";
-
-/** The bucket has another object than the one that was sent. */
-export class UploadIncomplete extends Error {
-  override readonly name = "UploadIncomplete";
-}
 
 /**
  * One object, written part by part: a single request while it is one part, a multipart upload from the
@@ -56,7 +52,7 @@ export class FileUpload {
     await this.#send(this.#uploadId, held);
   }
 
-  /** Throws `UploadIncomplete` when the bucket tells another size than what was sent. */
+  /** Throws a `StepError` when the bucket tells another size than what was sent. */
   async finish(): Promise<void> {
     const last = this.#held ?? new Uint8Array();
     this.#held = null;
@@ -69,7 +65,7 @@ export class FileUpload {
     const stored = await storedObject(this.#bucket, this.#key);
     if (stored === "unknown") return;
     if (stored?.bytes === this.#bytes) return;
-    throw new UploadIncomplete(
+    throw new StepError(
       `${this.#key} has ${stored?.bytes ?? "no"} bytes in the bucket, but ${this.#bytes} were sent`,
     );
   }

@@ -1,5 +1,10 @@
 import { v7 as uuid } from "uuid";
-import { endExport, insertSpawnedExport, type BulkExportRow } from "../../db/bulk-exports-repo.ts";
+import {
+  countUnfinishedSpawned,
+  endExport,
+  insertSpawnedExport,
+  type BulkExportRow,
+} from "../../db/bulk-exports-repo.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { findExportProject } from "../../tracing/export.ts";
 import { newPartitions, type TimeRange } from "./partitions.ts";
@@ -13,25 +18,27 @@ export function dueAt(start: number, intervalHours: number, limits: ExportLimits
 }
 
 /**
- * Spawns the exports of a schedule that are due by `now`, some at a time, each as an export of its own
- * that begins where the one before ended. True when it spawned any.
+ * Spawns the exports of a schedule that are due by `now`, each as an export of its own that begins
+ * where the one before ended. Not more than some at a time: what the workspace asks for meanwhile is
+ * not to wait for a long back-fill.
  */
 export async function spawnDue(
   env: Env,
   schedule: BulkExportRow,
   limits: ExportLimits,
   now: number,
-): Promise<boolean> {
+): Promise<void> {
   const { interval_hours: hours, next_start: first, workspace_id: workspaceId } = schedule;
-  if (hours === null || first === null) return false;
+  if (hours === null || first === null) return;
   if (!(await findExportProject(env, workspaceId, schedule.project_id))) {
     // There will never be anything to export again.
     await endExport(env.DB, workspaceId, schedule.id, { status: "CANCELLED", now });
-    return false;
+    return;
   }
   let start = first;
-  let spawned = 0;
-  while (spawned < limits.spawns_per_sweep && dueAt(start, hours, limits) <= now) {
+  let room =
+    limits.spawned_at_once - (await countUnfinishedSpawned(env.DB, workspaceId, schedule.id));
+  while (room > 0 && dueAt(start, hours, limits) <= now) {
     const end = start + hours * MICROS_PER_HOUR;
     const inserted = await insertSpawnedExport(
       env.DB,
@@ -42,9 +49,8 @@ export async function spawnDue(
     // Another one spawns at the same time, or the schedule was cancelled.
     if (!inserted) break;
     start = end;
-    spawned += 1;
+    room -= 1;
   }
-  return spawned > 0;
 }
 
 function spawnedExport(schedule: BulkExportRow, range: TimeRange, now: number) {

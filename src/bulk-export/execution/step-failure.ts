@@ -1,14 +1,14 @@
 import { FAILURE_SUMMARY } from "../destinations/failure-summary.ts";
 import { S3Error, type S3Failure } from "../s3/s3-error.ts";
 
-/** What no other attempt can mend. Its message is shown to the user. */
-export class ExportImpossible extends Error {
-  override readonly name = "ExportImpossible";
+/** Why an attempt failed. Its message is shown to the user, those of other errors are not. */
+export class StepError extends Error {
+  override readonly name: string = "StepError";
 }
 
-/** An attempt that ran for too long. */
-export class AttemptTimedOut extends Error {
-  override readonly name = "AttemptTimedOut";
+/** What no other attempt can mend. */
+export class ExportImpossible extends StepError {
+  override readonly name = "ExportImpossible";
 }
 
 /** What may pass with time; the rest is for the bucket's owner to mend. */
@@ -32,6 +32,8 @@ export function describeFailure(error: unknown): StepFailure {
       credentials: error.failure === "access_denied" || error.failure === "unknown_key_id",
     };
   }
-  const text = error instanceof Error ? error.message : String(error);
-  return { text, retry: !(error instanceof ExportImpossible), credentials: false };
+  if (error instanceof StepError) {
+    return { text: error.message, retry: !(error instanceof ExportImpossible), credentials: false };
+  }
+  return { text: "Internal error", retry: true, credentials: false };
 }

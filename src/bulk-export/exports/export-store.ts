@@ -12,7 +12,8 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../http/errors.ts";
 import { checkExportFilter, findExportProject } from "../../tracing/export.ts";
 import { admitExports } from "../execution/admit.ts";
-import { newPartitions, partitionByDay } from "../execution/partitions.ts";
+import { goOnAfter } from "../execution/after-end.ts";
+import { newPartitions } from "../execution/partitions.ts";
 import { dueAt, spawnDue } from "../execution/schedule.ts";
 import { EXPORT_FIELDS } from "../parquet/columns.ts";
 import type { ExportCreateBody } from "./schemas.ts";
@@ -68,9 +69,7 @@ export async function findExports(
   c: AppContext,
   page: { limit?: number | undefined; offset: number },
 ): Promise<BulkExportRow[]> {
-  // A negative limit is none.
-  const { limit = -1, offset } = page;
-  return listBulkExports(c.env.DB, c.var.scope.workspaceId, { limit, offset });
+  return listBulkExports(c.env.DB, c.var.scope.workspaceId, page);
 }
 
 export async function requireExport(c: AppContext, id: string): Promise<BulkExportRow> {
@@ -85,8 +84,8 @@ export async function cancelExport(c: AppContext, id: string): Promise<BulkExpor
   await requireExport(c, id);
   const now = Date.now();
   const cancelled = await endExport(c.env.DB, workspaceId, id, { status: "CANCELLED", now });
-  if (cancelled) await admitExports(c.env, workspaceId);
   const row = await requireExport(c, id);
+  if (cancelled) await goOnAfter(c.env, row);
   if (row.status === "CANCELLED") return row;
   throw new ApiError("conflict", `The export is ${row.status} and cannot be cancelled any more`);
 }
@@ -109,9 +108,7 @@ function readRange(body: ExportCreateBody, maxDays: number): Range {
     throw refused("end_time", "Field required, unless interval_hours makes it a schedule");
   }
   if (end <= start) throw refused("end_time", "Input should be after start_time");
-  // Counted before they are made: the bounds are anybody's.
-  const days = (end - start) / MICROS_PER_DAY;
-  if (days > maxDays || partitionByDay({ start, end }).length > maxDays) {
+  if (end - start > maxDays * MICROS_PER_DAY) {
     throw refused("end_time", `The range should span at most ${maxDays} days`);
   }
   return { start, end, intervalHours };

@@ -118,10 +118,13 @@ exportRoutes.openapi(
     path: "/bulk-exports/{bulk_export_id}/runs",
     tags,
     summary: "List the export runs of an export: one for each UTC day of its range",
-    request: { params: exportParams },
+    request: { params: exportParams, query: exportListQuery },
     responses: { 200: exportRuns },
   }),
-  async (c) => c.json(await findExportRuns(c, c.req.valid("param").bulk_export_id), 200),
+  async (c) => {
+    const { bulk_export_id } = c.req.valid("param");
+    return c.json(await findExportRuns(c, bulk_export_id, c.req.valid("query")), 200);
+  },
 );
 
 exportRoutes.openapi(

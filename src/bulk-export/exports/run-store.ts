@@ -17,9 +17,13 @@ import type { ExportRunJson } from "./schemas.ts";
 import { toExportRun } from "./wire.ts";
 
 /** The runs of an export, in the order of their days. */
-export async function findExportRuns(c: AppContext, exportId: string): Promise<ExportRunJson[]> {
+export async function findExportRuns(
+  c: AppContext,
+  exportId: string,
+  page: { limit?: number | undefined; offset: number },
+): Promise<ExportRunJson[]> {
   const bulkExport = await requireExport(c, exportId);
-  const runs = await listExportRuns(c.env.DB, bulkExport.workspace_id, exportId);
+  const runs = await listExportRuns(c.env.DB, bulkExport.workspace_id, exportId, page);
   return withFiles(c, runs, bulkExport);
 }
 
@@ -43,9 +47,7 @@ export async function findSpawnedRuns(
   const { workspaceId } = c.var.scope;
   const schedule = await selectBulkExport(c.env.DB, workspaceId, query.source_bulk_export_id);
   if (schedule === undefined) throw new ApiError("not_found", "Bulk export not found");
-  // A negative limit is none.
-  const page = { limit: query.limit ?? -1, offset: query.offset };
-  const runs = await listSpawnedRuns(c.env.DB, workspaceId, schedule.id, page);
+  const runs = await listSpawnedRuns(c.env.DB, workspaceId, schedule.id, query);
   // Spawned exports have the schedule's project, format and destination.
   return withFiles(c, runs, schedule);
 }

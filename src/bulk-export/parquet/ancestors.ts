@@ -1,6 +1,5 @@
 import type { PackedTexts } from "../../tracing/packed-runs.ts";
-import { startOf } from "./row-slices.ts";
-import type { TextSlice } from "./text-chunk.ts";
+import { startOf, type TextSlice } from "./row-slices.ts";
 
 /** `YYYYMMDDTHHMMSSffffffZ` and an id, and the same with the dot behind it. */
 const TIME_CHARS = 22;

@@ -13,6 +13,10 @@ const SALTS = [
 /** The texts of one column of one row group. */
 export class BloomFilter {
   readonly words: Uint32Array;
+  /** What was added last: runs of one trace come one after the other. */
+  #source: Uint8Array | null = null;
+  #start = 0;
+  #end = 0;
 
   /** Sized for so many distinct texts. */
   constructor(texts: number) {
@@ -21,6 +25,10 @@ export class BloomFilter {
   }
 
   add(source: Uint8Array, start: number, end: number): void {
+    if (source === this.#source && this.#isLast(source, start, end)) return;
+    this.#source = source;
+    this.#start = start;
+    this.#end = end;
     const { words } = this;
     const { high, low } = xxhash64(source, start, end);
     const block = Math.floor((high * (words.length / WORDS_PER_BLOCK)) / 2 ** 32);
@@ -29,5 +37,14 @@ export class BloomFilter {
       words[at] = (words[at] ?? 0) | (1 << (Math.imul(low, salt) >>> 27));
       at += 1;
     }
+  }
+
+  #isLast(source: Uint8Array, start: number, end: number): boolean {
+    const length = end - start;
+    if (length !== this.#end - this.#start) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (source[start + index] !== source[this.#start + index]) return false;
+    }
+    return true;
   }
 }

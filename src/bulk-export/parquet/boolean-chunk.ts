@@ -1,7 +1,6 @@
 import { NO_TEXT } from "../../tracing/packed-runs.ts";
-import { type ChunkTarget, ChunkWriter } from "./column-chunk.ts";
+import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { type RowSlice, rowsIn, textsOf } from "./row-slices.ts";
-import type { WrittenChunk } from "./text-chunk.ts";
 
 /** Writes for each run whether it has no parent. */
 export async function writeIsRoot(

@@ -4,6 +4,8 @@ import { ByteWriter } from "hyparquet-writer";
 import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
 import type { Codec } from "./codecs.ts";
 import type { FileOutput } from "./file-output.ts";
+import type { PageBuffer } from "./page-buffer.ts";
+import { replaceUnpairedSurrogates } from "./unpaired-surrogates.ts";
 
 /** Of values before compression: a page is read as a whole, whatever of it is asked for. */
 export const PAGE_BYTES = 1024 * 1024;
@@ -11,12 +13,15 @@ export const PAGE_BYTES = 1024 * 1024;
 export type ChunkTarget = {
   output: FileOutput;
   codec: Codec;
+  /** Empty, to be used for values and to be emptied. */
+  page: PageBuffer;
   path: string[];
   element: SchemaElement;
 };
 
 type RowGroup = ParquetWriter["row_groups"][number];
-export type ColumnChunk = RowGroup["columns"][number];
+type ColumnChunk = RowGroup["columns"][number];
+export type WrittenChunk = { chunk: ColumnChunk; bloomFilter: Uint32Array | undefined };
 type Statistics = NonNullable<NonNullable<ColumnChunk["meta_data"]>["statistics"]>;
 type PageEncoding = "PLAIN" | "RLE_DICTIONARY";
 
@@ -43,10 +48,11 @@ export class ChunkWriter {
     this.#start = target.output.offset;
   }
 
-  /** `values` are in PLAIN encoding; all data pages then consist of their numbers. */
+  /** `values` are in PLAIN encoding, and may be changed; all data pages then consist of their numbers. */
   async writeDictionary(values: Uint8Array, count: number): Promise<void> {
     const { output, codec } = this.#target;
     this.#dictionaryStart = output.offset;
+    this.#checkJson(values);
     this.#encoding = "RLE_DICTIONARY";
     const compressed = codec.compress(values);
     writePageHeader(output.writer, {
@@ -59,7 +65,7 @@ export class ChunkWriter {
     await output.append(compressed);
   }
 
-  /** `values` are those that are there; `count` is with those that are missing. */
+  /** `values` are those that are there, and may be changed; `count` is with those that are missing. */
   async writePage(
     values: Uint8Array,
     { rows, count, levels }: { rows: number; count: number; levels: Levels },
@@ -70,6 +76,7 @@ export class ChunkWriter {
     const encoded = new ByteWriter();
     const repetitionBytes = writeLevels(encoded, levels.repetition);
     const definitionBytes = writeLevels(encoded, levels.definition);
+    this.#checkJson(values);
     const compressed = codec.compress(values);
     writePageHeader(output.writer, {
       type: "DATA_PAGE_V2",
@@ -90,6 +97,11 @@ export class ChunkWriter {
     await output.append(compressed);
     this.#values += count;
     this.#pages += 1;
+  }
+
+  #checkJson(values: Uint8Array): void {
+    if (this.#encoding !== "PLAIN") return;
+    if (this.#target.element.logical_type?.type === "JSON") replaceUnpairedSurrogates(values);
   }
 
   end(statistics: Statistics | undefined): ColumnChunk {

@@ -61,7 +61,7 @@ function cost(name: NumberColumn): ExportColumn {
 }
 
 /** All that can be exported, in the order of the file. */
-export const EXPORT_COLUMNS: readonly ExportColumn[] = [
+const EXPORT_COLUMNS: readonly ExportColumn[] = [
   text("id", { ...REQUIRED, bloomFilter: true }),
   column("tenant_id", { kind: "workspace" }, REQUIRED),
   column("session_id", { kind: "project" }, REQUIRED),

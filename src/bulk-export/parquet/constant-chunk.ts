@@ -1,6 +1,6 @@
-import { type ChunkTarget, ChunkWriter } from "./column-chunk.ts";
+import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { PageBuffer } from "./page-buffer.ts";
-import { numberPage, type WrittenChunk } from "./text-chunk.ts";
+import { numberPage } from "./numbered-texts.ts";
 
 /** Writes a column in which all rows have the same text. */
 export async function writeConstant(
@@ -9,7 +9,7 @@ export async function writeConstant(
   text: string,
 ): Promise<WrittenChunk> {
   const bytes = new TextEncoder().encode(text);
-  const dictionary = new PageBuffer(bytes.length + 4);
+  const dictionary = new PageBuffer();
   dictionary.add(bytes, 0, bytes.length);
   const writer = new ChunkWriter(target);
   await writer.writeDictionary(dictionary.bytes(), 1);

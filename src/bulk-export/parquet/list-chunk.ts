@@ -1,9 +1,8 @@
 import { ANCESTOR_CHARS, ancestorCount, ancestorStart } from "./ancestors.ts";
-import { type ChunkTarget, ChunkWriter } from "./column-chunk.ts";
-import { PageBuffer } from "./page-buffer.ts";
-import { startOf } from "./row-slices.ts";
+import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
+import type { PageBuffer } from "./page-buffer.ts";
+import { startOf, type TextSlice } from "./row-slices.ts";
 import { TextDictionary } from "./text-dictionary.ts";
-import type { TextSlice, WrittenChunk } from "./text-chunk.ts";
 
 /** Adds the texts of one row's list to the values; how many there are. */
 type ListReader = (values: PageBuffer, bytes: Uint8Array, start: number, end: number) => number;
@@ -14,7 +13,7 @@ export async function writeLists(
   slices: readonly TextSlice[],
   read: ListReader,
 ): Promise<WrittenChunk> {
-  const values = new PageBuffer(1024);
+  const values = target.page;
   const repetition: number[] = [];
   const definition: number[] = [];
   let rows = 0;
@@ -40,6 +39,7 @@ export async function writeLists(
     count: repetition.length,
     levels: { repetition: Uint8Array.from(repetition), definition: Uint8Array.from(definition) },
   });
+  values.clear();
   return { chunk: writer.end(undefined), bloomFilter: undefined };
 }
 

@@ -1,7 +1,6 @@
 import type { NumberColumn } from "../../tracing/packed-runs.ts";
-import { type ChunkTarget, ChunkWriter } from "./column-chunk.ts";
+import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { numbersOf, type RowSlice, rowsIn } from "./row-slices.ts";
-import type { WrittenChunk } from "./text-chunk.ts";
 
 /** How a number of a run is written: as an integer, or divided. */
 export type NumberFormat = { type: "INT64" } | { type: "DOUBLE"; divisor: number };

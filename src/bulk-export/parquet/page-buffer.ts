@@ -2,16 +2,14 @@
 const SHORT_BYTES = 40;
 const LENGTH_BYTES = 4;
 
+/** What it keeps for the next page. */
+const KEPT_BYTES = 2 * 1024 * 1024;
+
 /** Texts in PLAIN encoding: each with its length before it. */
 export class PageBuffer {
-  #bytes: Uint8Array<ArrayBuffer>;
-  #view: DataView;
+  #bytes = new Uint8Array(1024);
+  #view = new DataView(this.#bytes.buffer);
   #used = 0;
-
-  constructor(capacity: number) {
-    this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
-  }
 
   get used(): number {
     return this.#used;
@@ -65,6 +63,9 @@ export class PageBuffer {
 
   clear(): void {
     this.#used = 0;
+    if (this.#bytes.length <= KEPT_BYTES) return;
+    this.#bytes = new Uint8Array(1024);
+    this.#view = new DataView(this.#bytes.buffer);
   }
 }
 

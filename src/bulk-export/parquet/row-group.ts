@@ -3,15 +3,16 @@ import type { ExportFormatVersion } from "../../db/bulk-export-schema.ts";
 import { ancestorLists } from "./ancestors.ts";
 import { writeIsRoot } from "./boolean-chunk.ts";
 import type { Codec } from "./codecs.ts";
-import type { ChunkTarget } from "./column-chunk.ts";
+import type { ChunkTarget, WrittenChunk } from "./column-chunk.ts";
 import type { ExportColumn } from "./columns.ts";
 import { writeConstant } from "./constant-chunk.ts";
 import type { FileOutput } from "./file-output.ts";
 import { jsonListReader, readAncestors, writeLists } from "./list-chunk.ts";
 import { writeNumbers } from "./number-chunk.ts";
-import { type RowSlice, rowsIn, textsOf } from "./row-slices.ts";
+import type { PageBuffer } from "./page-buffer.ts";
+import { type RowSlice, rowsIn, textsOf, type TextSlice } from "./row-slices.ts";
 import type { fileSchema } from "./schema.ts";
-import { type TextSlice, type WrittenChunk, writeTexts } from "./text-chunk.ts";
+import { writeTexts } from "./text-chunk.ts";
 import type { TextColumn } from "../../tracing/packed-runs.ts";
 import type { PayloadStore } from "./stored-texts.ts";
 
@@ -23,6 +24,7 @@ export type GroupContext = {
   projectId: string;
   version: ExportFormatVersion;
   codec: Codec;
+  page: PageBuffer;
   columns: readonly ExportColumn[];
   leaves: ReturnType<typeof fileSchema>["leaves"];
 };
@@ -34,13 +36,13 @@ export async function writeRowGroup(
   output: FileOutput,
   slices: readonly RowSlice[],
 ): Promise<void> {
-  const { columns, leaves, codec } = context;
+  const { columns, leaves, codec, page } = context;
   const start = output.offset;
   const written: WrittenChunk[] = [];
   for (const [index, column] of columns.entries()) {
     const leaf = leaves[index];
     if (leaf === undefined) throw new Error("a column without a leaf");
-    written.push(await writeColumn(context, { output, codec, ...leaf }, column, slices));
+    written.push(await writeColumn(context, { output, codec, page, ...leaf }, column, slices));
   }
   for (const { chunk, bloomFilter } of written) {
     file.pendingIndexes.push(bloomFilter === undefined ? { chunk } : { chunk, bloomFilter });

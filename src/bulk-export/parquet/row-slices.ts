@@ -9,6 +9,9 @@ import type {
 /** Rows `from` to before `to`. */
 export type RowSlice = { runs: PackedRuns; from: number; to: number };
 
+/** The same of one column of texts. */
+export type TextSlice = { texts: PackedTexts; from: number; to: number };
+
 export function textsOf(runs: PackedRuns, column: TextColumn): PackedTexts {
   const texts = runs.texts[column];
   if (texts === undefined) throw new Error(`${column} was not read`);

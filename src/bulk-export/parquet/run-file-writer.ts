@@ -2,9 +2,10 @@ import { ParquetWriter } from "hyparquet-writer";
 import type { ExportCompression, ExportFormatVersion } from "../../db/bulk-export-schema.ts";
 import type { ExportedRuns, RunPosition } from "../../tracing/packed-runs.ts";
 import type { ExportLimits } from "../export-limits.ts";
-import { CODECS } from "./codecs.ts";
+import { openCodec } from "./codecs.ts";
 import type { ExportColumn } from "./columns.ts";
 import { FileOutput } from "./file-output.ts";
+import { PageBuffer } from "./page-buffer.ts";
 import { type GroupContext, writeRowGroup } from "./row-group.ts";
 import { rowSizes } from "./row-sizes.ts";
 import { numbersOf, type RowSlice, rowsIn, startOf, textsOf } from "./row-slices.ts";
@@ -78,7 +79,12 @@ export class RunFileWriter {
       statisticsTruncateLength: STATISTICS_BYTES,
       createdBy: CREATED_BY,
     });
-    this.#group = { ...options, leaves, codec: CODECS[options.compression] };
+    this.#group = {
+      ...options,
+      leaves,
+      codec: openCodec(options.compression),
+      page: new PageBuffer(),
+    };
   }
 
   /** Nothing more fits in. */

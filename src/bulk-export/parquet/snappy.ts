@@ -16,19 +16,28 @@ const SKIP_BITS = 5;
 /** Places in the block, by hash of the four bytes there. */
 const table = new Uint16Array(1 << HASH_BITS);
 
-export function compressSnappy(input: Uint8Array): Uint8Array {
-  const output = new Uint8Array(32 + input.length + Math.ceil(input.length / 6));
-  const block: Block = {
-    input,
-    words: new DataView(input.buffer, input.byteOffset, input.byteLength),
-    output,
-    outputWords: new DataView(output.buffer),
+/** Up to this size, the buffer that was written to is used again. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
+/** Compresses blocks of bytes; what it returns is valid until the next one. */
+export function snappyCompressor(): (input: Uint8Array) => Uint8Array {
+  let kept = new Uint8Array(0);
+  return (input) => {
+    const greatest = 32 + input.length + Math.ceil(input.length / 6);
+    const output = kept.length >= greatest ? kept : new Uint8Array(greatest);
+    if (greatest <= KEPT_BYTES) kept = output;
+    const block: Block = {
+      input,
+      words: new DataView(input.buffer, input.byteOffset, input.byteLength),
+      output,
+      outputWords: new DataView(output.buffer),
+    };
+    let to = writeLength(output, input.length);
+    for (let start = 0; start < input.length; start += BLOCK_BYTES) {
+      to = compressBlock(block, start, Math.min(start + BLOCK_BYTES, input.length), to);
+    }
+    return output.subarray(0, to);
   };
-  let to = writeLength(output, input.length);
-  for (let start = 0; start < input.length; start += BLOCK_BYTES) {
-    to = compressBlock(block, start, Math.min(start + BLOCK_BYTES, input.length), to);
-  }
-  return output.subarray(0, to);
 }
 
 type Block = {

@@ -1,15 +1,11 @@
-import { ByteWriter } from "hyparquet-writer";
-import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
-import { NO_TEXT, type PackedTexts, STORED_TEXT } from "../../tracing/packed-runs.ts";
+import { NO_TEXT, STORED_TEXT } from "../../tracing/packed-runs.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { ByteBounds } from "./byte-bounds.ts";
-import { type ChunkTarget, ChunkWriter, type ColumnChunk, PAGE_BYTES } from "./column-chunk.ts";
-import { PageBuffer } from "./page-buffer.ts";
-import { startOf } from "./row-slices.ts";
+import { type ChunkTarget, ChunkWriter, PAGE_BYTES, type WrittenChunk } from "./column-chunk.ts";
+import { numberTexts, writeNumbers } from "./numbered-texts.ts";
+import type { PageBuffer } from "./page-buffer.ts";
+import { startOf, type TextSlice } from "./row-slices.ts";
 import { type PayloadStore, type StoredPayload, StoredTexts } from "./stored-texts.ts";
-import { TextDictionary } from "./text-dictionary.ts";
-
-export type TextSlice = { texts: PackedTexts; from: number; to: number };
 
 export type TextOptions = {
   required: boolean;
@@ -20,8 +16,6 @@ export type TextOptions = {
   /** Payloads that are in R2 are JSON strings, of which the text is wanted. */
   isJsonString: boolean;
 };
-
-export type WrittenChunk = { chunk: ColumnChunk; bloomFilter: Uint32Array | undefined };
 
 const JSON_NULL = new TextEncoder().encode("null");
 
@@ -37,7 +31,7 @@ export async function writeTexts(
     texts.stored.filter(({ row }) => row >= from && row < to),
   );
   const writer = new ChunkWriter(target);
-  const numbered = options.repeats && stored.length === 0 ? number(slices, rows) : null;
+  const numbered = options.repeats && stored.length === 0 ? numberTexts(slices, rows) : null;
   if (numbered !== null) {
     await writeNumbers(writer, numbered, options.required);
     const bounds = new ByteBounds();
@@ -50,7 +44,7 @@ export async function writeTexts(
   }
   const objects = new StoredTexts(bucket, stored);
   try {
-    const facts = await writePlain(writer, objects, slices, rows, options);
+    const facts = await writePlain(writer, target.page, objects, slices, rows, options);
     const chunk = writer.end(statistics(options, facts.bounds, facts.missing));
     return { chunk, bloomFilter: facts.filter?.words };
   } finally {
@@ -69,6 +63,7 @@ type Facts = { bounds: ByteBounds; missing: number; filter: BloomFilter | null }
 
 async function writePlain(
   writer: ChunkWriter,
+  page: PageBuffer,
   objects: StoredTexts,
   slices: readonly TextSlice[],
   rows: number,
@@ -78,7 +73,6 @@ async function writePlain(
   const filter = options.bloomFilter ? new BloomFilter(rows) : null;
   const { required } = options;
   const definition = new Uint8Array(required ? 0 : rows);
-  const page = new PageBuffer(PAGE_BYTES + PAGE_BYTES / 4);
   let missing = 0;
   let count = 0;
   let pageStart = 0;
@@ -136,66 +130,4 @@ async function addStored(
   } else {
     await page.addStream(object.body, object.size);
   }
-}
-
-type Numbered = {
-  dictionary: TextDictionary;
-  /** Of the texts that are there. */
-  numbers: Int32Array;
-  definition: Uint8Array;
-  missing: number;
-};
-
-/** Null when there are too many distinct texts for a dictionary to be of use. */
-function number(slices: readonly TextSlice[], rows: number): Numbered | null {
-  const dictionary = new TextDictionary();
-  const numbers = new Int32Array(rows);
-  const definition = new Uint8Array(rows);
-  let used = 0;
-  let row = 0;
-  let total = 0;
-  for (const { texts, from, to } of slices) {
-    const { bytes, lengths } = texts;
-    let start = startOf(texts, from);
-    for (let index = from; index < to; index += 1) {
-      const length = lengths[index] ?? NO_TEXT;
-      if (length >= 0) {
-        const found = dictionary.add(bytes, start, start + length);
-        if (found < 0) return null;
-        numbers[used] = found;
-        used += 1;
-        definition[row] = 1;
-        start += length;
-        total += length + 4;
-      }
-      row += 1;
-    }
-  }
-  if (dictionary.size > 0 && dictionary.values.used * 2 > total) return null;
-  return { dictionary, numbers: numbers.subarray(0, used), definition, missing: rows - used };
-}
-
-async function writeNumbers(
-  writer: ChunkWriter,
-  { dictionary, numbers, definition }: Numbered,
-  required: boolean,
-): Promise<void> {
-  if (dictionary.size > 0) await writer.writeDictionary(dictionary.values.bytes(), dictionary.size);
-  const rows = definition.length;
-  await writer.writePage(
-    dictionary.size > 0 ? numberPage(numbers, dictionary.size) : new Uint8Array(),
-    {
-      rows,
-      count: rows,
-      levels: { definition: required ? undefined : definition, repetition: undefined },
-    },
-  );
-}
-
-export function numberPage(numbers: Int32Array, size: number): Uint8Array {
-  const width = Math.ceil(Math.log2(size));
-  const page = new ByteWriter();
-  page.appendUint8(width);
-  writeRleBitPackedHybrid(page, numbers, width);
-  return page.getBytes();
 }

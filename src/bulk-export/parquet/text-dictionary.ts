@@ -7,7 +7,7 @@ const SLOTS = 4 * MAX_ENTRIES;
 
 /** The distinct texts of a column, numbered as they come. */
 export class TextDictionary {
-  readonly values = new PageBuffer(1024);
+  readonly values = new PageBuffer();
   readonly #slots = new Int32Array(SLOTS).fill(-1);
   readonly #entries: Uint8Array[] = [];
 

@@ -3,112 +3,137 @@
  * bloom filter hashes every value of its column.
  */
 
+/** A signed half of a 64-bit integer. */
 type Half = number;
 
 /** The multipliers, each as its high and its low half. */
-const P1H = 0x9e3779b1;
-const P1L = 0x85ebca87;
-const P2H = 0xc2b2ae3d;
-const P2L = 0x27d4eb4f;
-const P3H = 0x165667b1;
-const P3L = 0x9e3779f9;
-const P4H = 0x85ebca77;
-const P4L = 0xc2b2ae63;
-const P5H = 0x27d4eb2f;
-const P5L = 0x165667c5;
+const P1H = 0x9e3779b1 | 0;
+const P1L = 0x85ebca87 | 0;
+const P2H = 0xc2b2ae3d | 0;
+const P2L = 0x27d4eb4f | 0;
+const P3H = 0x165667b1 | 0;
+const P3L = 0x9e3779f9 | 0;
+const P4H = 0x85ebca77 | 0;
+const P4L = 0xc2b2ae63 | 0;
+const P5H = 0x27d4eb2f | 0;
+const P5L = 0x165667c5 | 0;
 
-/** The result of the last operation: returning both halves would allocate. */
-let high: Half = 0;
-let low: Half = 0;
+/** P1 + P2, P2, 0, -P1. */
+const FIRST_LANES = [0x60ea27ee, 0xadc0b5d6, P2H, P2L, 0, 0, 0x61c8864e, 0x7a143579] as const;
+const LANES = 4;
+const LANE_BYTES = 8;
+const STRIPE_BYTES = LANES * LANE_BYTES;
+const LANE_ROTATIONS = [1, 7, 12, 18] as const;
 
-/** The hash's high and low half, as unsigned numbers. Valid until the next one. */
+/** High and low halves by turns. Numbers of this size would be allocated, as would what is returned. */
+const lanes = new Int32Array(2 * LANES);
+/** The hash so far. */
+const hash = new Int32Array(2);
+/** The result of the last operation. */
+const result = new Int32Array(2);
+
+/** The hash's high and low half, as unsigned numbers. */
 export function xxhash64(
   bytes: Uint8Array,
   start: number,
   end: number,
 ): { high: number; low: number } {
-  const length = end - start;
   let at = start;
-  let h: Half;
-  let l: Half;
-  if (length >= 32) {
-    // P1 + P2, P2, 0, -P1
-    let ah = 0x60ea27ee | 0;
-    let al = 0xadc0b5d6 | 0;
-    let bh = P2H | 0;
-    let bl = P2L | 0;
-    let ch = 0;
-    let cl = 0;
-    let dh = 0x61c8864e | 0;
-    let dl = 0x7a143579 | 0;
-    for (; at + 32 <= end; at += 32) {
-      round(ah, al, word(bytes, at + 4), word(bytes, at));
-      ah = high;
-      al = low;
-      round(bh, bl, word(bytes, at + 12), word(bytes, at + 8));
-      bh = high;
-      bl = low;
-      round(ch, cl, word(bytes, at + 20), word(bytes, at + 16));
-      ch = high;
-      cl = low;
-      round(dh, dl, word(bytes, at + 28), word(bytes, at + 24));
-      dh = high;
-      dl = low;
-    }
-    rotate(ah, al, 1);
-    h = high;
-    l = low;
-    rotate(bh, bl, 7);
-    add(h, l, high, low);
-    h = high;
-    l = low;
-    rotate(ch, cl, 12);
-    add(h, l, high, low);
-    h = high;
-    l = low;
-    rotate(dh, dl, 18);
-    add(h, l, high, low);
-    merge(high, low, ah, al);
-    merge(high, low, bh, bl);
-    merge(high, low, ch, cl);
-    merge(high, low, dh, dl);
-    h = high;
-    l = low;
+  if (end - start >= STRIPE_BYTES) {
+    at = hashStripes(bytes, start, end);
   } else {
-    h = P5H | 0;
-    l = P5L | 0;
+    hash[0] = P5H;
+    hash[1] = P5L;
   }
-  add(h, l, 0, length);
-  h = high;
-  l = low;
-  for (; at + 8 <= end; at += 8) {
+  add(hash[0] ?? 0, hash[1] ?? 0, 0, end - start);
+  keep();
+  for (; at + LANE_BYTES <= end; at += LANE_BYTES) {
     round(0, 0, word(bytes, at + 4), word(bytes, at));
-    rotate(h ^ high, l ^ low, 27);
-    multiply(high, low, P1H, P1L);
-    add(high, low, P4H, P4L);
-    h = high;
-    l = low;
+    mix(27);
+    times(P1H, P1L);
+    plus(P4H, P4L);
+    keep();
   }
   if (at + 4 <= end) {
     multiply(0, word(bytes, at), P1H, P1L);
-    rotate(h ^ high, l ^ low, 23);
-    multiply(high, low, P2H, P2L);
-    add(high, low, P3H, P3L);
-    h = high;
-    l = low;
+    mix(23);
+    times(P2H, P2L);
+    plus(P3H, P3L);
+    keep();
     at += 4;
   }
   for (; at < end; at += 1) {
     multiply(0, bytes[at] ?? 0, P5H, P5L);
-    rotate(h ^ high, l ^ low, 11);
-    multiply(high, low, P1H, P1L);
-    h = high;
-    l = low;
+    mix(11);
+    times(P1H, P1L);
+    keep();
   }
   // Shifted right by 33, 29 and 32.
-  multiply(h, l ^ (h >>> 1), P2H, P2L);
+  let high = hash[0] ?? 0;
+  let low = hash[1] ?? 0;
+  multiply(high, low ^ (high >>> 1), P2H, P2L);
+  high = result[0] ?? 0;
+  low = result[1] ?? 0;
   multiply(high ^ (high >>> 29), low ^ ((low >>> 29) | (high << 3)), P3H, P3L);
+  high = result[0] ?? 0;
+  low = result[1] ?? 0;
   return { high: high >>> 0, low: (low ^ high) >>> 0 };
+}
+
+/** Hashes as many stripes as there are; where the last one ends. */
+function hashStripes(bytes: Uint8Array, start: number, end: number): number {
+  lanes.set(FIRST_LANES);
+  let at = start;
+  for (; at + STRIPE_BYTES <= end; at += STRIPE_BYTES) {
+    for (let lane = 0; lane < LANES; lane += 1) {
+      const from = at + lane * LANE_BYTES;
+      const slot = lane * 2;
+      round(lanes[slot] ?? 0, lanes[slot + 1] ?? 0, word(bytes, from + 4), word(bytes, from));
+      lanes[slot] = result[0] ?? 0;
+      lanes[slot + 1] = result[1] ?? 0;
+    }
+  }
+  hash[0] = 0;
+  hash[1] = 0;
+  for (let lane = 0; lane < LANES; lane += 1) {
+    rotate(lanes[lane * 2] ?? 0, lanes[lane * 2 + 1] ?? 0, LANE_ROTATIONS[lane] ?? 0);
+    plus(hash[0], hash[1]);
+    keep();
+  }
+  for (let lane = 0; lane < LANES; lane += 1) {
+    round(0, 0, lanes[lane * 2] ?? 0, lanes[lane * 2 + 1] ?? 0);
+    result[0] = (result[0] ?? 0) ^ hash[0];
+    result[1] = (result[1] ?? 0) ^ hash[1];
+    times(P1H, P1L);
+    plus(P4H, P4L);
+    keep();
+  }
+  return at;
+}
+
+function keep(): void {
+  hash[0] = result[0] ?? 0;
+  hash[1] = result[1] ?? 0;
+}
+
+/** XORs the result into the hash, and rotates that to the left. */
+function mix(by: number): void {
+  rotate((hash[0] ?? 0) ^ (result[0] ?? 0), (hash[1] ?? 0) ^ (result[1] ?? 0), by);
+}
+
+function times(high: Half, low: Half): void {
+  multiply(result[0] ?? 0, result[1] ?? 0, high, low);
+}
+
+function plus(high: Half, low: Half): void {
+  add(result[0] ?? 0, result[1] ?? 0, high, low);
+}
+
+function round(high: Half, low: Half, inputHigh: Half, inputLow: Half): void {
+  multiply(inputHigh, inputLow, P2H, P2L);
+  plus(high, low);
+  rotate(result[0] ?? 0, result[1] ?? 0, 31);
+  times(P1H, P1L);
 }
 
 function word(bytes: Uint8Array, at: number): Half {
@@ -121,9 +146,9 @@ function word(bytes: Uint8Array, at: number): Half {
 }
 
 function add(ah: Half, al: Half, bh: Half, bl: Half): void {
-  const sum = (al >>> 0) + (bl >>> 0);
-  low = sum | 0;
-  high = (ah + bh + (sum > 0xffffffff ? 1 : 0)) | 0;
+  const sum = (al + bl) | 0;
+  result[0] = (ah + bh + (sum >>> 0 < al >>> 0 ? 1 : 0)) | 0;
+  result[1] = sum;
 }
 
 function multiply(ah: Half, al: Half, bh: Half, bl: Half): void {
@@ -131,30 +156,15 @@ function multiply(ah: Half, al: Half, bh: Half, bl: Half): void {
   const a1 = al >>> 16;
   const b0 = bl & 0xffff;
   const b1 = bl >>> 16;
-  const lowest = Math.imul(a0, b0);
-  // Each of these is below 2^32, but their sums are not.
-  const middle = a1 * b0 + (lowest >>> 16);
-  const other = a0 * b1 + (middle % 0x10000);
-  const carried = Math.floor(middle / 0x10000) + Math.floor(other / 0x10000);
-  low = Math.imul(al, bl);
-  high = (a1 * b1 + carried + Math.imul(ah, bl) + Math.imul(al, bh)) | 0;
+  const middle = (Math.imul(a1, b0) + (Math.imul(a0, b0) >>> 16)) >>> 0;
+  const other = (Math.imul(a0, b1) + (middle & 0xffff)) >>> 0;
+  const carried = (middle >>> 16) + (other >>> 16);
+  result[0] = (Math.imul(a1, b1) + carried + Math.imul(ah, bl) + Math.imul(al, bh)) | 0;
+  result[1] = Math.imul(al, bl);
 }
 
 /** To the left, by less than 32. */
-function rotate(h: Half, l: Half, by: number): void {
-  high = (h << by) | (l >>> (32 - by));
-  low = (l << by) | (h >>> (32 - by));
-}
-
-function round(h: Half, l: Half, inputHigh: Half, inputLow: Half): void {
-  multiply(inputHigh, inputLow, P2H, P2L);
-  add(h, l, high, low);
-  rotate(high, low, 31);
-  multiply(high, low, P1H, P1L);
-}
-
-function merge(h: Half, l: Half, laneHigh: Half, laneLow: Half): void {
-  round(0, 0, laneHigh, laneLow);
-  multiply(h ^ high, l ^ low, P1H, P1L);
-  add(high, low, P4H, P4L);
+function rotate(high: Half, low: Half, by: number): void {
+  result[0] = (high << by) | (low >>> (32 - by));
+  result[1] = (low << by) | (high >>> (32 - by));
 }

@@ -6,7 +6,18 @@ export type EndpointPolicy = {
 };
 
 /** Names by which nothing public is reached, with all that ends in them. */
-const LOCAL_NAMES = ["localhost", "local", "internal", "home.arpa"];
+const LOCAL_NAMES = [
+  "localhost",
+  "localdomain",
+  "local",
+  "internal",
+  "intranet",
+  "lan",
+  "corp",
+  "home",
+  "svc",
+  "home.arpa",
+];
 
 /** What IANA has given out; all else in IPv6 is special, or reaches IPv4 in disguise. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");

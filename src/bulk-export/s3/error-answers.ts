@@ -95,7 +95,9 @@ export function errorOf(answer: S3Answer): S3Error {
     return new S3Error("invalid_bucket", `The bucket is in region ${region}`, { status });
   }
   if (body.byteLength === 0 && status >= 400) {
-    return new S3Error(failureOf(status, "", ""), `HTTP ${status} without a reason`, { status });
+    // Of AWS, to HEAD requests with a token that has expired.
+    const failure = status === 400 ? "access_denied" : failureOf(status, "", "");
+    return new S3Error(failure, `HTTP ${status} without a reason`, { status });
   }
   const message = `HTTP ${status} and a body that is not S3's`;
   return new S3Error(isToRetry(status) ? "unavailable" : "invalid_endpoint", message, { status });

@@ -124,9 +124,10 @@ export class S3Bucket {
     );
   }
 
-  /** Succeeds, too, when there is no such upload. */
+  /** Succeeds, too, when there is no such upload. Does not heed the deadline. */
   async abortMultipart(key: string, uploadId: string): Promise<void> {
-    await this.#sender.send({ method: "DELETE", key, query: { uploadId } }, (answer) => {
+    const query = { uploadId };
+    await this.#sender.send({ method: "DELETE", key, query, late: true }, (answer) => {
       if (answer.status >= 200 && answer.status < 300) return;
       const error = errorOf(answer);
       if (error.failure !== "no_such_upload") throw error;

@@ -35,6 +35,8 @@ export type S3Request = {
   attempts?: number;
   /** Of the answer; more is a failure. */
   maxBytes?: number;
+  /** May be sent after the deadline: it harms nobody who works on the object then. */
+  late?: boolean;
 };
 
 const MAX_ANSWER_BYTES = 256 * 1024;
@@ -68,7 +70,7 @@ export class S3Sender {
       } catch (error) {
         const failed = this.#withoutSecrets(error);
         const pause = pauseMs(attempt);
-        const isLast = attempt >= attempts || Date.now() + pause >= this.#deadline();
+        const isLast = attempt >= attempts || Date.now() + pause >= this.#deadlineOf(request);
         if (!(failed instanceof S3Error) || failed.failure !== "unavailable" || isLast) {
           throw failed;
         }
@@ -78,7 +80,10 @@ export class S3Sender {
   }
 
   async #sendOnce(request: S3Request, digests: Record<string, string>): Promise<S3Answer> {
-    const timeoutMs = Math.min(this.#options.requestTimeoutMs, this.#deadline() - Date.now());
+    const timeoutMs = Math.min(
+      this.#options.requestTimeoutMs,
+      this.#deadlineOf(request) - Date.now(),
+    );
     if (timeoutMs <= 0) throw new S3Error("unavailable", "No time is left for a request");
     const { url, headers } = await this.#sign(request, digests);
     const abort = new AbortController();
@@ -124,8 +129,8 @@ export class S3Sender {
     return signed;
   }
 
-  #deadline(): number {
-    return this.#options.deadline?.() ?? Infinity;
+  #deadlineOf({ late = false }: S3Request): number {
+    return late ? Infinity : (this.#options.deadline?.() ?? Infinity);
   }
 
   /** Servers have been seen to repeat what they were sent. */

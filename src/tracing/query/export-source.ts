@@ -4,8 +4,8 @@ import type { RunPosition } from "../run-shard/run-record.ts";
 import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { KnownTraces, RunSelection } from "./selection.ts";
 
-/** A message of RPC holds 32 MiB; this many UTF-16 units, and the run that exceeds it, are less. */
-const MAX_PAGE_CHARS = 4 * 1024 * 1024;
+/** In UTF-16 units. Larger pages are no faster, and leave more behind until garbage is collected. */
+const MAX_PAGE_CHARS = 1024 * 1024;
 const MAX_PAGE_RUNS = 4000;
 
 type Place = { start_time: number; id: string };

@@ -26,11 +26,10 @@ export class ColumnPacker {
   readonly #numbers: number[] = [];
   readonly #stored: PackedTexts["stored"] = [];
   readonly #isText: boolean;
-  readonly #isPayload: boolean;
+  readonly #isJsonString: boolean;
   readonly #default: string | undefined;
-  /** What of a row it reads, and how many values these are. */
+  /** The value that it reads of a row, and of what table besides `runs r`. */
   readonly selected: string;
-  readonly width: number;
   readonly join: string;
 
   constructor(column: RunColumn) {
@@ -38,40 +37,37 @@ export class ColumnPacker {
     this.#isText = isTextColumn(column);
     this.#default = DEFAULTS[column];
     const payload = PAYLOAD_COLUMNS.find((name) => name === column);
-    this.#isPayload = payload !== undefined;
-    this.width = 1;
-    this.join = "";
+    this.#isJsonString = column === "error";
     if (payload !== undefined) {
       const table = `p_${payload}`;
-      this.selected = `${table}.body, ${table}.object, ${table}.bytes`;
-      this.width = 3;
+      // One value for both kinds: each value costs more than what is done with it.
+      this.selected = `coalesce(${table}.body, CAST(${table}.bytes || ' ' || ${table}.object AS BLOB))`;
       const key = `r.seq * ${PAYLOADS_PER_RUN} + ${PAYLOAD_NUMBER[payload]}`;
-      this.join = `LEFT JOIN payloads ${table} ON ${table}.key = ${key}`;
-    } else if (column === "trace_tier") {
-      this.selected = "k.tier";
+      const mayHave = payload === "error" ? " AND r.error IS NOT NULL" : "";
+      this.join = `LEFT JOIN payloads ${table} ON ${table}.key = ${key}${mayHave}`;
     } else {
-      this.selected = `r.${column}`;
+      this.selected = column === "trace_tier" ? "k.tier" : `r.${column}`;
+      this.join = "";
     }
   }
 
-  /** Takes the row's values from `at` on; the length of its text, as long as it is not packed. */
-  take(row: readonly SqlStorageValue[], at: number): number {
-    const value = row[at];
+  /** Takes the row's value; the length of its text, as long as it is not packed. */
+  take(value: SqlStorageValue | undefined): number {
     if (!this.#isText) {
       this.#numbers.push(typeof value === "number" ? value : NaN);
       return Float64Array.BYTES_PER_ELEMENT;
     }
     if (typeof value === "string") {
-      const text = this.#column === "error" ? decodedString(value) : value;
+      const text = this.#isJsonString ? decodedString(value) : value;
       this.#texts.push(text);
       this.#numbers.push(text.length);
       return text.length;
     }
-    const object = this.#isPayload ? row[at + 1] : null;
-    if (typeof object === "string") {
-      this.#stored.push({ row: this.#numbers.length, object, size: Number(row[at + 2]) });
-      this.#texts.push("");
+    if (value instanceof ArrayBuffer) {
+      const [size = "", object = ""] = new TextDecoder().decode(value).split(/ (.*)/s);
+      this.#stored.push({ row: this.#numbers.length, object, size: Number(size) });
       this.#numbers.push(STORED_TEXT);
+      this.#texts.push("");
       return object.length;
     }
     this.#texts.push(this.#default ?? "");

@@ -47,10 +47,8 @@ export function readExportPage(
     if (last !== null && (rows === limit || bytes > maxBytes)) {
       return { runs: pack(packers, rows), next: last };
     }
-    let at = 0;
-    for (const packer of packers) {
-      bytes += packer.take(row, at);
-      at += packer.width;
+    for (let column = 0; column < packers.length; column += 1) {
+      bytes += packers[column]?.take(row[column]) ?? 0;
     }
     last = { startTime: row[0] as number, id: row[1] as string };
     rows += 1;

@@ -1,5 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import { attributeQueries, readsTexts } from "../filter/filter.ts";
+import type { RunSelection } from "../query/selection.ts";
 import { rareAttribute } from "./rare-attribute.ts";
 import type { RunOrder, RunPosition } from "./run-record.ts";
 
@@ -20,6 +21,18 @@ export function planPage(storage: SqlStorage, filter: string | undefined): PageP
   if (filter === undefined) return { rows: null, scan: null };
   const rows = rareAttribute(storage, attributeQueries(filter));
   return { rows, scan: rows === null && readsTexts(filter) ? TEXTS_AT_ONCE : null };
+}
+
+/**
+ * The selection without what lies before the page: SQLite begins at one bound of the start only, and it
+ * may choose that of the selection, over and over, instead of where the page begins.
+ */
+export function fromPlace(selection: RunSelection, { order, after }: Place): RunSelection {
+  if (after === null) return selection;
+  const { startTime } = after;
+  return order === "asc"
+    ? { ...selection, from: Math.max(selection.from ?? startTime, startTime) }
+    : { ...selection, to: Math.min(selection.to ?? startTime, startTime) };
 }
 
 /**

@@ -11,14 +11,14 @@ import { type KnownTraces, type RunSelection, selectionSql } from "../query/sele
 import type { RunWrite } from "../run-write.ts";
 import { loadPrices } from "../usage/price-cache.ts";
 import { AttributeTable } from "./attribute-table.ts";
+import { DayMessages } from "./day-messages.ts";
 import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
 import { Garbage } from "./garbage.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
-import { planPage } from "./page-range.ts";
+import { fromPlace, planPage } from "./page-range.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
-import { type ForeignChild, mayBeChild, readTotals, rollUp } from "./roll-up.ts";
 import { readPage } from "./run-page.ts";
 import type { PageQuery, RunPage } from "./run-record.ts";
 import type { ShardFeedback } from "./shard-feedback.ts";
@@ -27,6 +27,7 @@ import { readStats, type GroupTotals, type StatsQuery } from "./shard-stats.ts";
 import { readThreads, type ThreadTotals } from "./shard-threads.ts";
 import { matchingTraces, readMetadataCounts, splitTraces } from "./shard-traces.ts";
 import { SHARD_MIGRATIONS } from "./tables.ts";
+import { PROJECT_GONE, type WriteResult } from "./write-result.ts";
 import { writeRuns } from "./write-runs.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */
@@ -35,17 +36,6 @@ const RETRY_MS = 5_000;
 const MAX_UPLOAD_MS = 3_600_000;
 const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
-
-export type WriteResult = {
-  /** Nothing was stored. */
-  projectGone: boolean;
-  /** Runs of updates without a place in the tree, which are not here. */
-  unknown: string[];
-  /** Runs of writes that are not stored, as `extra` would have become too large. */
-  tooLarge: string[];
-};
-
-const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLarge: [] };
 
 /**
  * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
@@ -58,6 +48,7 @@ export class RunShardObject extends DurableObject<Env> {
   readonly #outbox: Outbox;
   readonly #traces: TraceTable;
   readonly #garbage: Garbage;
+  readonly #messages: DayMessages;
   #exists: boolean;
   #nextSeq: number | null = null;
   #draining: Promise<void> | null = null;
@@ -76,6 +67,7 @@ export class RunShardObject extends DurableObject<Env> {
       shortlivedMs: shortlivedTraceMs,
       longlivedMs: longlivedTraceMs,
     });
+    this.#messages = new DayMessages(this.#sql, this.#outbox, this.#traces);
     this.#exists = hasTables(this.#sql);
     if (this.#exists) migrateTables(ctx.storage, SHARD_MIGRATIONS);
   }
@@ -103,7 +95,7 @@ export class RunShardObject extends DurableObject<Env> {
         writes,
       );
       const isNewTrace = this.#noteTraces(ref, writes, tier, now);
-      this.#tellParents(outcome.foreign);
+      this.#messages.tellParents(outcome.foreign);
       return { ...outcome, isNewTrace };
     });
     await this.#schedule(isNewTrace ? tier : undefined);
@@ -115,7 +107,7 @@ export class RunShardObject extends DurableObject<Env> {
     while (this.#destroying !== null) await this.#destroying;
     this.#transaction(() => {
       this.#open(ref);
-      for (const message of messages) this.#apply(ref, message);
+      for (const message of messages) this.#messages.apply(ref, message);
     });
     await this.#schedule();
   }
@@ -133,7 +125,7 @@ export class RunShardObject extends DurableObject<Env> {
       saveFeedback(this.#sql, kept);
       for (const { runId, extendRetention } of kept) {
         const traceId = traceOf.get(runId);
-        if (extendRetention && traceId !== undefined) this.#upgrade(ref, traceId);
+        if (extendRetention && traceId !== undefined) this.#messages.upgrade(ref, traceId);
       }
     });
     await this.#schedule();
@@ -155,14 +147,17 @@ export class RunShardObject extends DurableObject<Env> {
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
     if (!this.#exists) return { runs: [], next: null };
     const plan = planPage(this.#sql, selection.filter);
-    return readPage(this.#sql, selectionSql(selection, "r", known), query, plan);
+    const condition = selectionSql(fromPlace(selection, query), "r", known);
+    return readPage(this.#sql, condition, query, plan);
   }
 
   /** As `page`, in ascending order and column by column. */
   exportPage(selection: RunSelection, query: ExportPageQuery, known?: KnownTraces): ExportPage {
     if (!this.#exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
     const plan = planPage(this.#sql, selection.filter);
-    return readExportPage(this.#sql, selectionSql(selection, "r", known), query, plan);
+    const place = { order: "asc", after: query.after } as const;
+    const condition = selectionSql(fromPlace(selection, place), "r", known);
+    return readExportPage(this.#sql, condition, query, plan);
   }
 
   stats(selection: RunSelection, query: StatsQuery, known?: KnownTraces): GroupTotals[] {
@@ -288,55 +283,6 @@ export class RunShardObject extends DurableObject<Env> {
       }
     }
     return added.length > 0;
-  }
-
-  #tellParents(children: readonly ForeignChild[]): void {
-    for (const { day, ...child } of children) {
-      const totals = readTotals(this.#sql, child.runId);
-      this.#outbox.add(day, { kind: "child", ...child, totals });
-    }
-  }
-
-  #apply(ref: ShardRef, message: ShardMessage): void {
-    if (message.kind === "child") {
-      if (!mayBeChild(this.#sql, message)) return;
-      this.#sql.exec(
-        `INSERT OR REPLACE INTO foreign_children (run_id, parent_run_id, totals) VALUES (?, ?, ?)`,
-        message.runId,
-        message.parentRunId,
-        JSON.stringify(message.totals),
-      );
-      this.#tellParents(rollUp(this.#sql, ref.day, { changed: [], stale: [message.parentRunId] }));
-    } else if (message.kind === "part") {
-      this.#sql.exec(
-        "INSERT OR IGNORE INTO trace_parts (trace_id, day) VALUES (?, ?)",
-        message.traceId,
-        message.day,
-      );
-      // A part that came after an upgrade has to be upgraded too.
-      if (this.#tierOf(message.traceId) === "longlived") {
-        this.#outbox.add(message.day, { kind: "tier", traceId: message.traceId });
-      }
-    } else {
-      // Its runs of this day may be still to come.
-      this.#traces.note([message.traceId], "shortlived", Date.now() * 1000);
-      this.#upgrade(ref, message.traceId);
-    }
-  }
-
-  /** Keeps a trace for the long time, here and, by way of its root's shard, everywhere. */
-  #upgrade(ref: ShardRef, traceId: string): void {
-    if (!this.#traces.upgrade(traceId)) return;
-    for (const { traceId: split, days } of splitTraces(this.#sql, ref.day)) {
-      if (split !== traceId) continue;
-      for (const day of days) this.#outbox.add(day, { kind: "tier", traceId });
-    }
-  }
-
-  #tierOf(traceId: string): string | undefined {
-    return this.#sql
-      .exec<{ tier: string }>("SELECT tier FROM traces WHERE trace_id = ?", traceId)
-      .toArray()[0]?.tier;
   }
 
   async #removeTraces(ref: ShardRef, traceIds: string[]): Promise<void> {

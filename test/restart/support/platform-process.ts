@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
+import { type LocalS3, localS3 } from "../../../cli/platform/local-s3.ts";
 import { until } from "./until.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");
@@ -28,20 +29,29 @@ export class PlatformProcess {
   readonly port: number;
   readonly client: Client;
   readonly #ownsStateDir: boolean;
+  readonly #vars: Record<string, string>;
   #started: Started | undefined;
   #output = "";
 
-  private constructor(port: number, stateDir: string | undefined) {
+  private constructor(
+    port: number,
+    stateDir: string | undefined,
+    vars: Record<string, string> = {},
+  ) {
     this.port = port;
+    this.#vars = vars;
     this.#ownsStateDir = stateDir === undefined;
     this.stateDir = stateDir ?? mkdtempSync(join(tmpdir(), "threadworks-restart-"));
     // Tests decide themselves what a failed request means.
     this.client = new Client({ apiUrl: this.url, callerOptions: { maxRetries: 0 } });
   }
 
-  /** On a new state directory, unless one is given. */
-  static async start(options: { stateDir?: string } = {}): Promise<PlatformProcess> {
-    const platform = new PlatformProcess(await freePort(), options.stateDir);
+  /** On a new state directory, unless one is given; with variables that win over `.dev.vars`. */
+  static async start(
+    options: { stateDir?: string; vars?: Record<string, string> } = {},
+  ): Promise<PlatformProcess> {
+    const { stateDir, vars } = options;
+    const platform = new PlatformProcess(await freePort(), stateDir, vars);
     try {
       await platform.start();
       return platform;
@@ -53,6 +63,19 @@ export class PlatformProcess {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The key of the workspace that `npm start` sets up. */
+  get apiKey(): string {
+    return devVar("LOCAL_API_KEY");
+  }
+
+  /** The bucket of `npm start`, which stays where it is when the process is started again. */
+  get s3(): LocalS3 {
+    return localS3(Number(readFileSync(join(this.stateDir, "s3-port"), "utf8")), {
+      accessKeyId: devVar("LOCAL_S3_ACCESS_KEY_ID"),
+      secretAccessKey: devVar("LOCAL_S3_SECRET_ACCESS_KEY"),
+    });
   }
 
   /** What the process printed last, of all its starts. */
@@ -70,7 +93,16 @@ export class PlatformProcess {
   }
 
   async start(): Promise<void> {
-    const args = ["--port", String(this.port), "--state", this.stateDir, "--config", PROJECT];
+    const vars = Object.entries(this.#vars).flatMap(([name, text]) => ["--var", `${name}=${text}`]);
+    const args = [
+      "--port",
+      String(this.port),
+      "--state",
+      this.stateDir,
+      "--config",
+      PROJECT,
+      ...vars,
+    ];
     const child = spawn(process.execPath, [join(REPO_ROOT, "scripts/start.mjs"), ...args], {
       cwd: REPO_ROOT,
       // A group of its own, so that one signal reaches all of it and nothing else.
@@ -99,6 +131,18 @@ export class PlatformProcess {
     this.#started = undefined;
   }
 
+  /** Ends workerd alone, which the server then starts again; resolves when it answers. */
+  async crash(): Promise<void> {
+    const { child, pid, workerdPid } = this.#running();
+    process.kill(workerdPid, "SIGKILL");
+    await until(
+      async () => this.#workerdPid() !== workerdPid && (await this.#isAnswering()),
+      START_TIMEOUT_MS,
+      "another workerd",
+    );
+    this.#started = { child, pid, workerdPid: this.#workerdPid() };
+  }
+
   async restart(): Promise<void> {
     await this.kill();
     await this.start();
@@ -123,6 +167,14 @@ export class PlatformProcess {
   async dispose(): Promise<void> {
     if (this.#started !== undefined) await this.kill();
     if (this.#ownsStateDir) rmSync(this.stateDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #isAnswering(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.url}/ok`)).ok;
+    } catch {
+      return false;
+    }
   }
 
   #running(): Started {
@@ -201,6 +253,13 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // The whole group has ended already.
   }
+}
+
+function devVar(name: string): string {
+  const text = readFileSync(join(REPO_ROOT, ".dev.vars"), "utf8");
+  const value = new RegExp(`^${name}=(.*)$`, "m").exec(text)?.[1];
+  if (value === undefined) throw new Error(`.dev.vars has no ${name}`);
+  return value;
 }
 
 /** Not that of this test: the script would take the test's npm for its own. */

@@ -3,17 +3,19 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, onTestFinished, test } from "vitest";
+import { withDatabase } from "../../../cli/database/open-database.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 const TIMEOUT_MS = 60_000;
-const CLI = join(import.meta.dirname, "../../../cli");
+const REPO_ROOT = join(import.meta.dirname, "../../..");
+const CLI = join(REPO_ROOT, "cli");
 const NODE_OPTIONS = "--disable-warning=ExperimentalWarning";
 
 type Served = { child: ChildProcess; output: string; url: string };
 
 /** Runs `start.ts` with a project without schemas to read, until it says that it is ready. */
-async function start(folder: string): Promise<Served> {
-  const args = ["--config", folder, "--state", join(folder, "state"), "--port", "0"];
+async function start(folder: string, ...more: string[]): Promise<Served> {
+  const args = ["--config", folder, "--state", join(folder, "state"), "--port", "0", ...more];
   const child = spawn(process.execPath, [join(CLI, "start.ts"), ...args], {
     env: { ...process.env, NODE_OPTIONS },
     stdio: ["ignore", "pipe", "inherit"],
@@ -61,6 +63,40 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
     await expect(fetch(new URL("/ok", url))).rejects.toThrow();
+  });
+
+  test("lets exports that were interrupted go on at once", async ({ expect }) => {
+    const folder = project();
+    const { child } = await start(folder);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const target = { kind: "local", stateDir: join(folder, "state") } as const;
+    const insert = `INSERT INTO export_runs (id, workspace_id, export_id, start_time, end_time, status,
+        due_at, created_at, updated_at, lease, lease_until)
+      VALUES ('run', 'workspace', 'export', 0, 1, 'CREATED', 0, 0, 0, 'of the dead', ?)`;
+    await withDatabase(REPO_ROOT, target, (database) =>
+      database.run(insert, [Date.now() + 3_600_000]),
+    );
+
+    await start(folder);
+
+    const rows = await withDatabase(REPO_ROOT, target, (database) =>
+      database.run("SELECT lease, lease_until FROM export_runs"),
+    );
+    expect(rows).toEqual([{ lease: "of the dead", lease_until: 0 }]);
+  });
+
+  test("takes variables, and says which cannot be one", async ({ expect }) => {
+    const folder = project();
+    const { url } = await start(folder, "--var", "AGENT_AUTH=api-key");
+    expect((await fetch(new URL("/threads/search", url), { method: "POST" })).status).toBe(401);
+
+    await expect(
+      promisify(execFile)(process.execPath, [join(CLI, "start.ts"), "--var", "AGENT_AUTH"]),
+    ).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("error: --var AGENT_AUTH is not of the form NAME=value\n"),
+    });
   });
 
   test("shares its workspaces and keys with the command line while it runs", async ({ expect }) => {

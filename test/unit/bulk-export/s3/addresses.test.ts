@@ -113,6 +113,8 @@ describe("an endpoint", () => {
     "https://minio.local",
     "https://metadata.google.internal",
     "https://nas.home.arpa",
+    "https://s3.minio.svc",
+    "https://nas.lan",
     "https://minio",
     "https://minio.",
   ])("%s is private", (url, { expect }) => {

@@ -120,6 +120,7 @@ const TO_PUT: [who: string, answer: Answer, failure: S3Failure, message: string]
     "access_denied",
     "QuotaGuard: Go away",
   ],
+  ["an empty 400, of an expired token", answer(400), "access_denied", "HTTP 400 without a reason"],
   ["an empty 403", answer(403), "access_denied", "HTTP 403 without a reason"],
   ["an empty 404", answer(404), "invalid_bucket", "HTTP 404 without a reason"],
   ["an empty 500", answer(500), "unavailable", "HTTP 500 without a reason"],

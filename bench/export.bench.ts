@@ -1,0 +1,295 @@
+import { join } from "node:path";
+import type { BenchResult } from "./support/bench-result.ts";
+import { type DiscardBucket, startDiscardBucket } from "./support/discard-bucket.ts";
+import { DuckDbTable } from "./support/duckdb-copy.ts";
+import { multiplyShard, shardFileOf } from "./support/multiply-shard.ts";
+import { type MemoryGrowth, watchMemory } from "./support/resident-memory.ts";
+import {
+  COMMON_NAME,
+  eventsOfTraces,
+  RARE_CUSTOMER,
+  RARE_NAME,
+  RUNS_PER_TRACE,
+} from "./support/sample-trace.ts";
+import { inScratch, type Scratch } from "./support/scratch.ts";
+import { manualClient, sendEvents } from "./support/send-events.ts";
+import { median, roundTo } from "./support/statistics.ts";
+import { printTable } from "./support/table.ts";
+import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
+
+/** Set: a short run that shows that the benchmark works, and measures nothing. */
+const SMALL = Boolean(process.env["BENCH_SMALL"]);
+
+const TIME_LIMIT_MS = 20 * 60_000;
+const DAY_MS = 86_400_000;
+const CONCURRENT_REQUESTS = 4;
+const POLL_MS = 20;
+
+/** All of these come in by the API: copies of texts would compress better than texts do. */
+const DISTINCT_TRACES = SMALL ? 300 : 20_000;
+const DISTINCT_GAP_MS = 1000;
+const CODECS = [
+  { compression: "snappy", duckDb: "snappy" },
+  { compression: "gzip", duckDb: "gzip" },
+  { compression: "zstandard", duckDb: "zstd" },
+  { compression: "none", duckDb: "uncompressed" },
+] as const;
+const ROUNDS = SMALL ? 1 : 4;
+
+/** Made of copies, one behind the other, of what comes in by the API. */
+const COPIED_TRACES = SMALL ? 300 : 3_334;
+const COPIED_GAP_MS = 50;
+const COPIED_SCALE = 0.3;
+const SIZES = ["100k", "1m"] as const;
+const TIMES: Record<Size, number> = { "100k": SMALL ? 2 : 10, "1m": SMALL ? 20 : 100 };
+const TIMED_ROUNDS: Record<Size, number> = { "100k": SMALL ? 1 : 5, "1m": 1 };
+
+type Size = (typeof SIZES)[number];
+type Codec = (typeof CODECS)[number]["compression"];
+type Bench = { platform: TracingPlatform; bucket: DiscardBucket; destination: string };
+type Exported = { id: string; rows: number; ms: number };
+
+/** Milliseconds. */
+type Copies = Record<Codec, { platform: number[]; duckDb: number[]; bytes: number }>;
+type Growing = Record<Size, { msPerRow: number; memory: MemoryGrowth }>;
+
+export async function run(): Promise<BenchResult> {
+  return inScratch("export", TIME_LIMIT_MS, async (scratch) => {
+    const bucket = scratch.track(await startDiscardBucket());
+    const stateDir = join(scratch.path, "platform");
+    const copies = await withPlatform(scratch, stateDir, bucket, (bench) =>
+      compareWithDuckDb(scratch, bench),
+    );
+    const projects = await withPlatform(scratch, stateDir, bucket, async ({ platform }) => {
+      const found = new Map<Size, string>();
+      for (const size of SIZES) found.set(size, await ingestCopied(platform, size));
+      return found;
+    });
+    for (const [size, project] of projects) multiply(stateDir, size, project);
+    const growing: Partial<Growing> = {};
+    for (const [size, project] of projects) {
+      growing[size] = await withPlatform(scratch, stateDir, bucket, (bench) =>
+        measureSize(bench, size, project),
+      );
+    }
+    return report(copies, growing as Growing);
+  });
+}
+
+async function withPlatform<T>(
+  scratch: Scratch,
+  stateDir: string,
+  bucket: DiscardBucket,
+  use: (bench: Bench) => Promise<T>,
+): Promise<T> {
+  const platform = scratch.track(await startTracingPlatform(stateDir));
+  const { id } = (await platform.request("POST", "/bulk-exports/destinations", {
+    destination_type: "s3",
+    display_name: "bench",
+    config: { bucket_name: bucket.bucket, prefix: "exports", endpoint_url: bucket.url },
+    credentials: { access_key_id: "bench", secret_access_key: "bench" },
+  })) as { id: string };
+  const result = await use({ platform, bucket, destination: id });
+  await platform.stop();
+  return result;
+}
+
+/** Both write the same rows, in turns, so that a noisy moment of the machine meets both. */
+async function compareWithDuckDb(scratch: Scratch, bench: Bench): Promise<Copies> {
+  const { platform, bucket } = bench;
+  const project = await ingest(platform, "bench-distinct", {
+    count: DISTINCT_TRACES,
+    gapMs: DISTINCT_GAP_MS,
+    scale: 1,
+  });
+  const rows = DISTINCT_TRACES * RUNS_PER_TRACE;
+  const kept = join(scratch.path, "kept");
+  bucket.keepIn(kept);
+  await exportProject(bench, project, "none", rows);
+  bucket.keepIn(null);
+  const duckDb = scratch.track(await DuckDbTable.of(`${kept}/**/*.parquet`));
+  if (duckDb.rows !== rows) throw new Error(`DuckDB reads ${duckDb.rows} rows, not ${rows}`);
+  const copies = Object.fromEntries(
+    CODECS.map(({ compression }) => [compression, { platform: [], duckDb: [], bytes: 0 }]),
+  ) as unknown as Copies;
+  // The first round warms up.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const codec of CODECS) {
+      const { id, ms } = await exportProject(bench, project, codec.compression, rows);
+      const peerMs = await duckDb.copyTo(join(scratch.path, "peer.parquet"), codec.duckDb);
+      const into = copies[codec.compression];
+      if (round === 0) continue;
+      into.platform.push(ms);
+      into.duckDb.push(peerMs);
+      into.bytes = bucket.bytesUnder(`exports/export_id=${id}/`);
+    }
+  }
+  await duckDb.stop();
+  for (const [codec, { platform: ours, duckDb: peers }] of Object.entries(copies)) {
+    console.log(`${codec}: ${milliseconds(ours)} against ${milliseconds(peers)} ms`);
+  }
+  return copies;
+}
+
+async function ingestCopied(platform: TracingPlatform, size: Size): Promise<string> {
+  return ingest(platform, `bench-${size}`, {
+    count: COPIED_TRACES,
+    gapMs: COPIED_GAP_MS,
+    scale: COPIED_SCALE,
+  });
+}
+
+async function ingest(
+  platform: TracingPlatform,
+  project: string,
+  { scale, ...traces }: { count: number; gapMs: number; scale: number },
+): Promise<string> {
+  const startedAt = performance.now();
+  const client = manualClient(platform.url, platform.apiKey);
+  const events = eventsOfTraces({ client, project, scale }, { ...traces, firstStart: yesterday() });
+  await sendEvents(client, events, CONCURRENT_REQUESTS);
+  const runs = traces.count * RUNS_PER_TRACE;
+  console.log(`${project}: ${runs} runs sent in ${secondsSince(startedAt)}`);
+  return platform.projectId(project);
+}
+
+function multiply(stateDir: string, size: Size, project: string): void {
+  const startedAt = performance.now();
+  const times = TIMES[size];
+  multiplyShard(shardFileOf(stateDir, project), {
+    times,
+    gapMs: COPIED_TRACES * COPIED_GAP_MS * times,
+    rare: {
+      name: RARE_NAME,
+      commonName: COMMON_NAME,
+      metadata: { key: "customer", value: RARE_CUSTOMER },
+    },
+  });
+  console.log(`bench-${size}: ${runsOf(size)} runs made in ${secondsSince(startedAt)}`);
+}
+
+function runsOf(size: Size): number {
+  return COPIED_TRACES * RUNS_PER_TRACE * TIMES[size];
+}
+
+/**
+ * In a process of its own, whose memory is compared with what it was before its first export. Some
+ * exports of each size, as the process grows until collecting garbage has found its pace.
+ */
+async function measureSize(bench: Bench, size: Size, project: string): Promise<Growing[Size]> {
+  const rows = runsOf(size);
+  const times: number[] = [];
+  const memory = await watchMemory(bench.platform.workerdPid, async () => {
+    // The first round warms up.
+    for (let round = 0; round <= TIMED_ROUNDS[size]; round += 1) {
+      const { ms } = await exportProject(bench, project, "snappy", rows);
+      if (round > 0) times.push(ms);
+    }
+  });
+  return { msPerRow: median(times) / rows, memory };
+}
+
+/** From the request until the export is complete; throws when rows are missing. */
+async function exportProject(
+  { platform, destination }: Bench,
+  project: string,
+  compression: Codec,
+  rows: number,
+): Promise<Exported> {
+  const day = yesterday();
+  const startedAt = performance.now();
+  const { id } = (await platform.request("POST", "/bulk-exports", {
+    bulk_export_destination_id: destination,
+    session_id: project,
+    start_time: new Date(day).toISOString(),
+    end_time: new Date(day + DAY_MS).toISOString(),
+    compression,
+  })) as { id: string };
+  let status: string;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    ({ status } = (await platform.request("GET", `/bulk-exports/${id}`)) as { status: string });
+  } while (status === "CREATED" || status === "RUNNING");
+  const ms = performance.now() - startedAt;
+  const runs = (await platform.request("GET", `/bulk-exports/${id}/runs`)) as {
+    metadata: { result: { rows_written: number } };
+  }[];
+  const written = runs.reduce((sum, { metadata }) => sum + metadata.result.rows_written, 0);
+  if (status !== "COMPLETED" || written !== rows) {
+    throw new Error(`export ${status} with ${written} of ${rows} rows: ${JSON.stringify(runs)}`);
+  }
+  return { id, rows, ms };
+}
+
+function report(copies: Copies, growing: Growing): BenchResult {
+  const rows = DISTINCT_TRACES * RUNS_PER_TRACE;
+  const ratioOf = ({ platform, duckDb }: Copies[Codec]): number =>
+    median(platform.map((ms, round) => (duckDb[round] ?? 0) / ms));
+  console.log(`\n${rows} runs, from the store to finished objects`);
+  printTable(
+    ["", "rows/s", "DuckDB rows/s", "bytes a row", "ratio"],
+    CODECS.map(({ compression }) => {
+      const copy = copies[compression];
+      const perSecond = (times: number[]): string => ((rows / median(times)) * 1000).toFixed(0);
+      return [
+        compression,
+        perSecond(copy.platform),
+        perSecond(copy.duckDb),
+        (copy.bytes / rows).toFixed(0),
+        ratioOf(copy).toFixed(2),
+      ];
+    }),
+  );
+  console.log("\nsnappy, smaller runs");
+  printTable(
+    ["", "rows/s", "MB before", "MB at most", "MB growth"],
+    SIZES.map((size) => {
+      const { msPerRow, memory } = growing[size];
+      const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
+      const { before, peak } = memory;
+      return [
+        size,
+        (1000 / msPerRow).toFixed(0),
+        megabytes(before),
+        megabytes(peak),
+        megabytes(peak - before),
+      ];
+    }),
+  );
+  const growth = ({ memory }: Growing[Size]): number => memory.peak - memory.before;
+  const ratios = {
+    snappy_vs_duckdb: roundTo(ratioOf(copies.snappy), 3),
+    gzip_vs_duckdb: roundTo(ratioOf(copies.gzip), 3),
+    time_per_row_1m_vs_100k: roundTo(growing["1m"].msPerRow / growing["100k"].msPerRow, 3),
+    memory_1m_vs_100k: roundTo(growth(growing["1m"]) / growth(growing["100k"]), 3),
+  };
+  const aims: Record<keyof typeof ratios, string> = {
+    snappy_vs_duckdb: ">= 0.5",
+    gzip_vs_duckdb: ">= 1",
+    time_per_row_1m_vs_100k: "<= 1.15",
+    memory_1m_vs_100k: "<= 1.2",
+  };
+  console.log();
+  printTable(
+    ["ratio", "measured", "aim"],
+    Object.entries(ratios).map(([name, value]) => [
+      name,
+      String(value),
+      aims[name as keyof typeof aims],
+    ]),
+  );
+  console.log();
+  return { ratios };
+}
+
+function yesterday(): number {
+  return Math.floor(Date.now() / DAY_MS - 1) * DAY_MS;
+}
+
+function milliseconds(times: readonly number[]): string {
+  return times.map((time) => time.toFixed(0)).join(" ");
+}
+
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,40 @@
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+
+/** DuckDB with the rows of Parquet files in a table of its own, in memory, and one thread. */
+export class DuckDbTable {
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+  readonly rows: number;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, rows: number) {
+    this.#instance = instance;
+    this.#connection = connection;
+    this.rows = rows;
+  }
+
+  /** `files` is a path or a glob. */
+  static async of(files: string): Promise<DuckDbTable> {
+    const instance = await DuckDBInstance.create(":memory:", {
+      threads: "1",
+      autoinstall_known_extensions: "false",
+    });
+    const connection = await instance.connect();
+    await connection.run(`CREATE TABLE runs AS SELECT * FROM read_parquet('${files}')`);
+    const counted = await connection.runAndReadAll("SELECT count(*) FROM runs");
+    return new DuckDbTable(instance, connection, Number(counted.getRows()[0]?.[0]));
+  }
+
+  /** Milliseconds that it takes to write all rows into one file. */
+  async copyTo(file: string, compression: string): Promise<number> {
+    const startedAt = performance.now();
+    await this.#connection.run(
+      `COPY (SELECT * FROM runs) TO '${file}' (FORMAT parquet, COMPRESSION ${compression})`,
+    );
+    return performance.now() - startedAt;
+  }
+
+  async stop(): Promise<void> {
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+}

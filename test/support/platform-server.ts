@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { test as base } from "vitest";
+import { localDatabase } from "../../cli/database/database.ts";
+import { startPlatform } from "../../cli/serve.ts";
+import { requestsTo, S3_CREDENTIALS, TEST_VARS, type TestServer, type TestVars } from "./server.ts";
+
+const REPO_ROOT = resolve(import.meta.dirname, "../..");
+
+/**
+ * Serves the Worker as `npm start` does, where its own requests leave workerd by themselves: on the way
+ * of the other server's, through Node.js, broken connections become answers.
+ */
+async function startPlatformServer(vars: TestVars): Promise<TestServer> {
+  const stateDir = mkdtempSync(join(tmpdir(), "threadworks-platform-"));
+  const platform = await startPlatform({
+    repoRoot: REPO_ROOT,
+    configPath: join(REPO_ROOT, "test/fixtures/langgraph.json"),
+    stateDir,
+    port: 0,
+    watch: false,
+    schemas: false,
+    vars: {
+      ...textVars({ ...TEST_VARS, ...vars }),
+      LOCAL_S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+      LOCAL_S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+    },
+    onLog: ({ level, message }) => {
+      if (level !== "info") console.error(message);
+    },
+  });
+  const { s3 } = platform;
+  if (s3 === undefined) throw new Error("The platform has no bucket for exports");
+  return {
+    url: platform.url,
+    database: localDatabase(await platform.database("DB")),
+    s3,
+    sweep: platform.fireCron,
+    ...requestsTo(platform.url),
+    close: async () => {
+      await platform.close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function textVars(vars: TestVars): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(vars).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+/** A `test` whose file shares one platform. */
+export function testWithPlatform(vars: TestVars = {}) {
+  return base
+    .extend("vars", { scope: "file" }, () => vars)
+    .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
+      const server = await startPlatformServer(vars);
+      onCleanup(() => server.close());
+      return server;
+    });
+}

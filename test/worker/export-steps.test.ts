@@ -1,0 +1,39 @@
+import { env } from "cloudflare:workers";
+import { assert, test, vi } from "vitest";
+import { consumeExportSteps } from "../../src/bulk-export/execution/consume-steps.ts";
+
+/** What becomes of a message. */
+async function consume(body: unknown, bindings: Partial<Env>) {
+  const ack = vi.fn();
+  const retry = vi.fn();
+  const batch: MessageBatch = {
+    queue: "threadworks-export-steps",
+    messages: [{ id: "message", timestamp: new Date(0), attempts: 1, body, ack, retry }],
+    metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
+    ackAll: vi.fn(),
+    retryAll: vi.fn(),
+  };
+  await consumeExportSteps(batch, { ...env, LOG_LEVEL: "error", ...bindings });
+  return { acks: ack.mock.calls, retries: retry.mock.calls };
+}
+
+const message = { workspaceId: crypto.randomUUID(), runId: crypto.randomUUID() };
+
+test("a step that cannot ask D1 comes again when its lease has expired", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const DB = new Proxy(env.DB, {
+    get: () => {
+      throw new Error("no database");
+    },
+  });
+
+  const result = await consume(message, { DB, EXPORT_LIMITS: { lease_seconds: 30 } });
+
+  assert.deepEqual(result, { acks: [], retries: [[{ delaySeconds: 31 }]] });
+});
+
+test("what is no message about a run does not come again", async () => {
+  for (const body of [null, "text", {}, { runId: message.runId }]) {
+    assert.deepEqual(await consume(body, {}), { acks: [[]], retries: [] });
+  }
+});
