@@ -154,6 +154,49 @@ describe("an authorisation handler", () => {
   });
 });
 
+describe("a request that does two things", () => {
+  const onlyMay = (event: string) => bearer(withRules(`only:${event}`));
+
+  test("makes no thread for who may not write the states that it is made with", async ({
+    server,
+    expect,
+  }) => {
+    const thread_id = crypto.randomUUID();
+    const updates = [{ as_node: "first", values: { counter: 1 } }];
+    const body = { thread_id, metadata: { graph_id: "branching" }, supersteps: [{ updates }] };
+    const refused = await send(server, "POST", "/threads", body, onlyMay("threads:create"));
+    expect([refused.status, refused.body]).toEqual([403, { detail: "Forbidden" }]);
+    const owner = server.client({ headers: bearer("recorder") });
+    await expect(owner.threads.get(thread_id)).rejects.toThrow("HTTP 404");
+    expect((await send(server, "POST", "/threads", body, bearer("recorder"))).status).toBe(200);
+    expect((await owner.threads.getState(thread_id)).values).toMatchObject({ counter: 1 });
+  });
+
+  test("lets nobody end a run by leaving it who may only read it", async ({ server, expect }) => {
+    const client = server.client({ headers: bearer(withRules("allow")) });
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, "appender", { input: {} });
+    const reader = onlyMay("threads:read");
+    for (const way of ["join", "stream"]) {
+      const path = `/threads/${thread_id}/runs/${run_id}/${way}`;
+      const leaving = `${path}?cancel_on_disconnect=1`;
+      expect((await send(server, "GET", path, undefined, reader)).status).toBe(200);
+      expect((await send(server, "GET", leaving, undefined, reader)).status).toBe(403);
+    }
+  });
+
+  test("keeps an assistant when its threads may not be deleted", async ({ server, expect }) => {
+    const client = server.client({ headers: bearer(withRules("allow")) });
+    const { assistant_id } = await client.assistants.create({ graphId: "appender" });
+    const path = `/assistants/${assistant_id}`;
+    const deleter = onlyMay("assistants:delete");
+    const both = await send(server, "DELETE", `${path}?delete_threads=true`, undefined, deleter);
+    expect(both.status).toBe(403);
+    expect((await client.assistants.get(assistant_id)).assistant_id).toBe(assistant_id);
+    expect((await send(server, "DELETE", path, undefined, deleter)).status).toBe(204);
+  });
+});
+
 describe("a filter", () => {
   const filtering = (filter: object) => withRules("filter", { filter });
 
