@@ -45,6 +45,8 @@ export type BuildProjectOptions = {
 
 export type BuiltProject = {
   graphs: string[];
+  /** The project authenticates its users itself. */
+  hasAuth: boolean;
   env: Record<string, string>;
   /** Absolute paths of the files that the result was made from, without installed packages. */
   inputs: string[];
@@ -93,6 +95,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     const envFiles = project.envFile === undefined ? [] : [project.envFile];
     return {
       graphs: project.graphs.map((graph) => graph.id),
+      hasAuth: project.auth !== undefined,
       env: project.env,
       inputs: [...new Set([project.configPath, ...envFiles, ...bundled])],
       warnings,

@@ -67,6 +67,7 @@ describe("a bundle", () => {
     expect(GraphHost.graphs).toMatchObject({ agent: { description: "An agent." } });
     expect(built).toEqual({
       graphs: ["agent", "plain", "view"],
+      hasAuth: false,
       env: { MODEL: "local" },
       inputs: expect.arrayContaining(
         ["langgraph.json", "agent.ts", "name.ts", "plain.cjs", "view.tsx"].map((name) =>
@@ -88,9 +89,10 @@ describe("a bundle", () => {
       },
     });
 
-    const { inputs } = await build(folder);
+    const { inputs, hasAuth } = await build(folder);
     const { GraphHost } = await load(folder);
 
+    expect(hasAuth).toBe(true);
     expect(GraphHost).toMatchObject({
       auth: {
         handlers: { "~handlerCache": { authenticate: "somehow" } },
