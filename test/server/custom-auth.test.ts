@@ -1,5 +1,6 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
+import { defaultAssistantId } from "../../src/agent-server/assistants/assistant-id.ts";
 import { bearer } from "../support/bearer.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
@@ -238,6 +239,22 @@ describe("another user", () => {
       },
     });
     expect((await post("branching")).status).toBe(200);
+  });
+
+  test("cannot make the assistant that everybody runs", async ({ server, expect }) => {
+    const all = clientOf(server, { identity: "reader", rules: "allow" });
+    // Gone until somebody names the graph.
+    await all.assistants.count();
+    await all.assistants.delete("slow");
+    const body = { graph_id: "slow", assistant_id: defaultAssistantId("slow") };
+    for (const if_exists of ["raise", "do_nothing"]) {
+      const request = { ...body, if_exists, config: { configurable: { forged: true } } };
+      expect(
+        await answerOf(send(server, "POST", "/assistants", request, bearer("forger"))),
+      ).toEqual({ status: 409, body: { detail: "Assistant already exists" } });
+    }
+    const { metadata, config } = await all.assistants.get("slow");
+    expect([metadata, config]).toEqual([{ created_by: "system" }, {}]);
   });
 
   test("keeps threads when the first one deletes an assistant with its threads", async ({

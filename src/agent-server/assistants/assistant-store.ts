@@ -21,7 +21,12 @@ import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
 import { toAssistantId } from "./assistant-id.ts";
-import { assertGraphExists, ensureDefaultAssistants, forgetEnsured } from "./default-assistants.ts";
+import {
+  assertGraphExists,
+  ensureDefaultAssistants,
+  forgetEnsured,
+  restoreDefaultAssistant,
+} from "./default-assistants.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
 import type {
   assistantCreateSchema,
@@ -52,6 +57,8 @@ export async function createAssistant(
     assistant_id: id,
     metadata: body.metadata ?? {},
   });
+  // Otherwise a user could make the assistant that everybody gets who names the graph.
+  if (c.var.principal !== null) await restoreDefaultAssistant(c, id);
   const row: AssistantRow = {
     workspace_id: scope.workspaceId,
     deployment_id: scope.deploymentId,

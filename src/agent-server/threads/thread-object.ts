@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { GraphHostApi, WireCheckpoint } from "../../graph-runtime/protocol.ts";
+import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
@@ -17,7 +17,6 @@ import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { LogLevel } from "../../lib/log.ts";
 import { recordRuns } from "../../tracing/record.ts";
-import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
 import { hasTables } from "../../lib/object-migrations.ts";
 import {
   type HistoryQuery,
@@ -25,12 +24,16 @@ import {
   ThreadStates,
   type UpdateStateRequest,
 } from "./thread-states.ts";
-import type { CreateThreadRequest, EventsQuery } from "./thread-requests.ts";
+import type {
+  CreateRunResult,
+  CreateThreadRequest,
+  EventsQuery,
+  ReadStateResult,
+  UpdateStateResult,
+} from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
+import { isVisible, type Visibility } from "./thread-visibility.ts";
 import { type Run, type Thread, toRun, toThread } from "./wire.ts";
-
-/** Whoever asks sees only a thread whose metadata matches; null sees any. */
-type Filter = MetadataFilter | null;
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -87,11 +90,11 @@ export class ThreadObject extends DurableObject<Env> {
 
   async create(
     request: CreateThreadRequest,
-    filter: Filter = null,
+    filter: Visibility = null,
   ): Promise<Result<Thread, "thread_exists">> {
     const existing = this.#wake();
     if (existing !== null) {
-      if (request.if_exists === "raise" || !isSeenWith(filter, existing)) {
+      if (request.if_exists === "raise" || !isVisible(existing, filter)) {
         return { ok: false, code: "thread_exists" };
       }
       return { ok: true, value: this.#thread(existing) };
@@ -101,12 +104,15 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
 
-  async get(filter: Filter = null): Promise<Thread | null> {
+  async get(filter: Visibility = null): Promise<Thread | null> {
     const row = this.#wake(filter);
     return row === null ? null : this.#thread(row);
   }
 
-  async patch(metadata: Record<string, unknown>, filter: Filter = null): Promise<Thread | null> {
+  async patch(
+    metadata: Record<string, unknown>,
+    filter: Visibility = null,
+  ): Promise<Thread | null> {
     if (this.#wake(filter) === null) return null;
     this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
     await this.#drainIndex();
@@ -114,7 +120,7 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** False when there is no such thread. */
-  async remove(filter: Filter = null): Promise<boolean> {
+  async remove(filter: Visibility = null): Promise<boolean> {
     if (this.#wake(filter) === null) return false;
     this.#queue.abandon();
     this.#storage.transaction(() => this.#storage.thread.markDeleted());
@@ -123,17 +129,9 @@ export class ThreadObject extends DurableObject<Env> {
     return true;
   }
 
-  async createRun(
-    request: CreateRunRequest,
-    filter: Filter = null,
-  ): Promise<
-    Result<
-      { run: Run; stream: ReadableStream<Uint8Array> | null },
-      "thread_not_found" | "thread_exists" | "thread_busy"
-    >
-  > {
+  async createRun(request: CreateRunRequest, filter: Visibility = null): Promise<CreateRunResult> {
     const existing = this.#wake();
-    if (existing === null || !isSeenWith(filter, existing)) {
+    if (existing === null || !isVisible(existing, filter)) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
       if (existing !== null) return { ok: false, code: "thread_exists" };
       const { scope, thread_id, payload, temporary } = request;
@@ -157,21 +155,21 @@ export class ThreadObject extends DurableObject<Env> {
 
   async listRuns(
     options: { limit: number; offset: number; status: RunStatus | null },
-    filter: Filter = null,
+    filter: Visibility = null,
   ): Promise<Run[] | null> {
     const thread = this.#wake(filter);
     if (thread === null) return null;
     return this.#storage.runs.list(options).map((run) => this.#run(run, thread.thread_id));
   }
 
-  async getRun(runId: string, filter: Filter = null): Promise<Run | null> {
+  async getRun(runId: string, filter: Visibility = null): Promise<Run | null> {
     const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
     return thread === null || run === null ? null : this.#run(run, thread.thread_id);
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
-  async deleteRun(runId: string, filter: Filter = null): Promise<boolean> {
+  async deleteRun(runId: string, filter: Visibility = null): Promise<boolean> {
     if (this.#wake(filter) === null) return false;
     const run = this.#storage.runs.get(runId);
     if (run === null) return false;
@@ -185,7 +183,7 @@ export class ThreadObject extends DurableObject<Env> {
   async cancelRun(
     runId: string,
     options: { action: CancelAction; wait: boolean },
-    filter: Filter = null,
+    filter: Visibility = null,
   ): Promise<Result<null, "run_not_found">> {
     const run = this.#wake(filter) === null ? null : this.#storage.runs.get(runId);
     if (run === null) return { ok: false, code: "run_not_found" };
@@ -199,7 +197,7 @@ export class ThreadObject extends DurableObject<Env> {
   async joinRun(
     runId: string,
     options: { cancel_on_disconnect: boolean },
-    filter: Filter = null,
+    filter: Visibility = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
     const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
@@ -212,7 +210,7 @@ export class ThreadObject extends DurableObject<Env> {
   async streamRun(
     runId: string,
     query: EventsQuery,
-    filter: Filter = null,
+    filter: Visibility = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
     const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
@@ -228,20 +226,14 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: stream };
   }
 
-  async getState(
-    query: StateQuery,
-    filter: Filter = null,
-  ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
+  async getState(query: StateQuery, filter: Visibility = null): Promise<ReadStateResult> {
     const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.get(thread, query);
   }
 
-  async getHistory(
-    query: HistoryQuery,
-    filter: Filter = null,
-  ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
+  async getHistory(query: HistoryQuery, filter: Visibility = null): Promise<ReadStateResult> {
     const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
@@ -250,13 +242,8 @@ export class ThreadObject extends DurableObject<Env> {
 
   async updateState(
     request: UpdateStateRequest,
-    filter: Filter = null,
-  ): Promise<
-    Result<
-      WireCheckpoint,
-      "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed"
-    >
-  > {
+    filter: Visibility = null,
+  ): Promise<UpdateStateResult> {
     const thread = this.#wake(filter);
     if (thread === null) return { ok: false, code: "thread_not_found" };
     if (this.#storage.runs.inFlight().length > 0) return { ok: false, code: "thread_busy" };
@@ -286,14 +273,14 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** Every entry comes through here: after a crash it is what finds the interrupted run. */
-  #wake(filter: Filter = null): ThreadRow | null {
+  #wake(filter: Visibility = null): ThreadRow | null {
     const thread = this.#storageRow();
     if (thread === null || thread.deleted === 1) return null;
     this.#queue.pump();
     // What was not confirmed before the object was last stopped may not have reached the index.
     if (!this.#woken) this.#index.drainSoon(() => this.#scheduleAlarm());
     this.#woken = true;
-    return isSeenWith(filter, thread) ? thread : null;
+    return isVisible(thread, filter) ? thread : null;
   }
 
   #storageRow(): ThreadRow | null {
@@ -384,7 +371,10 @@ export class ThreadObject extends DurableObject<Env> {
     void this.cancelRun(runId, { action: "interrupt", wait: false });
   }
 
-  #findRun(runId: string, filter: Filter): Result<RunRow, "thread_not_found" | "run_not_found"> {
+  #findRun(
+    runId: string,
+    filter: Visibility,
+  ): Result<RunRow, "thread_not_found" | "run_not_found"> {
     if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
     const run = this.#storage.runs.get(runId);
     return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
@@ -412,10 +402,6 @@ export class ThreadObject extends DurableObject<Env> {
   #run(run: RunRow, threadId: string): Run {
     return toRun(run, threadId, this.#queue.kwargs(run));
   }
-}
-
-function isSeenWith(filter: Filter, thread: ThreadRow): boolean {
-  return filter === null || matchesMetadata(JSON.parse(thread.metadata), filter);
 }
 
 function textStream(text: string): ReadableStream<Uint8Array> {
