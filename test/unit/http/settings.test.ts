@@ -16,6 +16,31 @@ describe("parseSettings", () => {
       maxIngestBytes: 268_435_456,
       maxPartBytes: 33_554_432,
       signingSecret: "",
+      encryptionKeys: "",
+      selfHosted: false,
+      privateEndpoints: false,
+      installationCredentials: null,
+      exportLimits: {
+        retries: 20,
+        retry_delay_seconds: 30,
+        run_timeout_seconds: 14_400,
+        export_timeout_seconds: 259_200,
+        runs_per_export: 45,
+        exports_per_workspace: 15,
+        schedule_delay_seconds: 600,
+        spawned_at_once: 15,
+        days_per_export: 3660,
+        lease_seconds: 120,
+        interruptions: 5,
+        request_timeout_seconds: 60,
+        request_attempts: 3,
+        rows_per_file: 100_000,
+        bytes_per_file: 536_870_912,
+        objects_per_file: 2000,
+        rows_per_group: 20_000,
+        bytes_per_group: 8_388_608,
+        part_bytes: 8_388_608,
+      },
       logLevel: "info",
       hosts: { api: null, controlPlane: null, agentsDomain: null },
     });
@@ -28,10 +53,23 @@ describe("parseSettings", () => {
     ["MAX_BODY_BYTES", "0"],
     ["RESUMABLE_STREAM_TTL_SECONDS", "-1"],
     ["RECORD_TRACES", "true"],
+    ["SELF_HOSTED", "yes"],
+    ["EXPORT_PRIVATE_ENDPOINTS", "on"],
+    ["EXPORT_LIMITS", "20"],
+    ["EXPORT_LIMITS", '{"retry":20}'],
+    ["EXPORT_LIMITS", '{"retries":-1}'],
+    ["EXPORT_LIMITS", "retries = 20"],
     ["LOG_LEVEL", "verbose"],
     ["API_HOST", "https://api.test"],
   ] as const)("names a variable that it cannot use: %s=%s", ([name, value], { expect }) => {
     expect(() => parseSettings({ [name]: value })).toThrow(name);
+  });
+
+  test("takes limits of exports as a table or as JSON, and the others stay", ({ expect }) => {
+    for (const value of [{ retries: 1 }, '{"retries":1}']) {
+      const { exportLimits } = parseSettings({ EXPORT_LIMITS: value });
+      expect([exportLimits.retries, exportLimits.retry_delay_seconds]).toEqual([1, 30]);
+    }
   });
 
   test("parses the variables of an isolate once", ({ expect }) => {
