@@ -72,6 +72,8 @@ export type PlatformLog = {
 export type Platform = {
   url: string;
   graphs: string[];
+  /** The project authenticates its users itself. */
+  hasAuth: boolean;
   /** The Worker's variables, as configured. */
   vars: Record<string, unknown>;
   /** The bucket for exports, where credentials of it are configured. */
@@ -182,6 +184,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     return {
       url: url.origin,
       graphs: built.project.graphs,
+      hasAuth: built.project.hasAuth,
       vars,
       s3: credentials === undefined ? undefined : localS3(s3Port, credentials),
       fireCron,

@@ -143,7 +143,9 @@ function printBanner(platform: Platform, host: string): void {
   ];
   const lines = rows.map(([name = "", value]) => `  ${name.padEnd(15)}${value}`);
   console.log(`\n  Threadworks ${version()}\n\n${lines.join("\n")}`);
-  if (platform.vars["AGENT_AUTH"] === "none") {
+  if (platform.hasAuth) {
+    console.log("\n  The project authenticates the users of the agent server.");
+  } else if (platform.vars["AGENT_AUTH"] === "none") {
     console.log(`\n  AGENT_AUTH is "none": the agent server accepts requests without a key.`);
   }
   console.log(`\nready  ${url}`);

@@ -3,6 +3,7 @@ import { cors } from "hono/cors";
 import { version } from "../package.json";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
+import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-index/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
@@ -21,7 +22,6 @@ import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
-import { agentScope } from "./identity/authenticate.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
 import { renderProblem } from "./tracing/v2/problem.ts";
 
@@ -66,7 +66,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);
   mountControlPlane(app);
-  app.use(agentScope);
+  app.use(agentAuthentication);
   app.use(jsonBody);
   app.route("/", assistantRoutes);
   app.route("/", assistantGraphRoutes);

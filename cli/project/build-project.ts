@@ -2,8 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
+import { checkAuth } from "./check-auth.ts";
 import { extractSchemas, type ExtractedSchemas } from "./extract-schemas.ts";
-import { loadProjectConfig, type GraphSource, type ProjectConfig } from "./langgraph-json.ts";
+import { loadProjectConfig, type ProjectConfig } from "./langgraph-json.ts";
 import {
   assertSupportedLangChain,
   nodeBuiltinsPlugin,
@@ -44,6 +45,8 @@ export type BuildProjectOptions = {
 
 export type BuiltProject = {
   graphs: string[];
+  /** The project authenticates its users itself. */
+  hasAuth: boolean;
   env: Record<string, string>;
   /** Absolute paths of the files that the result was made from, without installed packages. */
   inputs: string[];
@@ -76,6 +79,10 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   try {
     const result = await rebuild(context, project);
     warnings.push(...result.warnings.map(describeMessage));
+    await checkAuth(project, {
+      nodePaths: WORKERD_BUILD_OPTIONS.nodePaths,
+      outFile: `${resolve(options.outFile)}.auth-check.mjs`,
+    });
     const bundled = bundledFiles(result.metafile, project.projectDir);
     if (options.schemas) {
       const sources = filesOfGraphs(result.metafile, project);
@@ -88,6 +95,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     const envFiles = project.envFile === undefined ? [] : [project.envFile];
     return {
       graphs: project.graphs.map((graph) => graph.id),
+      hasAuth: project.auth !== undefined,
       env: project.env,
       inputs: [...new Set([project.configPath, ...envFiles, ...bundled])],
       warnings,
@@ -111,7 +119,7 @@ function entryPlugin(
         path === SCHEMAS
           ? { contents: JSON.stringify(schemas()), loader: "json" }
           : {
-              contents: entrySource(project.graphs, graphHostModule),
+              contents: entrySource(project, graphHostModule),
               loader: "js",
               resolveDir: project.projectDir,
             },
@@ -125,12 +133,22 @@ function entryPlugin(
  * async context, which a graph's module may use as soon as it is evaluated.
  * The unused named import makes the bundler refuse an export that does not exist.
  */
-function entrySource(graphs: GraphSource[], graphHostModule: string): string {
+function entrySource({ graphs, auth }: ProjectConfig, graphHostModule: string): string {
   const imports = graphs.map(({ file, exportName }, index) => {
     const from = JSON.stringify(file);
     const checked = `import { ${JSON.stringify(exportName)} as checked${index} } from ${from};`;
     return `import * as module${index} from ${from};\n${checked}`;
   });
+  if (auth !== undefined) {
+    imports.push(
+      `import { ${JSON.stringify(auth.exportName)} as auth } from ${JSON.stringify(auth.file)};`,
+    );
+  }
+  const { disableStudio, cache } = auth ?? {};
+  const authEntry =
+    auth === undefined
+      ? ""
+      : `, auth: { handlers: auth, ...${JSON.stringify({ studio: !disableStudio, cache })} }`;
   const entries = graphs.map(
     ({ id, exportName, description }, index) =>
       `  ${JSON.stringify(id)}: { module: module${index}, exportName: ${JSON.stringify(exportName)}, ` +
@@ -142,7 +160,7 @@ function entrySource(graphs: GraphSource[], graphHostModule: string): string {
     ...imports,
     "export const GraphHost = defineGraphHost({ graphs: {",
     ...entries,
-    "} });",
+    `}${authEntry} });`,
   ].join("\n");
 }
 
@@ -164,6 +182,12 @@ function describeBuildError(message: esbuild.Message, project: ProjectConfig): s
   const missing = /^No matching export in .* for import "(.*)"$/.exec(message.text)?.[1];
   const inEntry = message.location?.file.startsWith(`${ENTRY}:`) ?? false;
   if (missing === undefined || !inEntry) return describeMessage(message);
+  const { auth } = project;
+  if (
+    auth?.exportName === missing &&
+    message.location?.lineText.includes(JSON.stringify(auth.file))
+  )
+    return `"auth.path": ${auth.file} has no export named "${missing}"`;
   return project.graphs
     .filter(
       ({ file, exportName }) =>

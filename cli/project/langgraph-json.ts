@@ -1,15 +1,13 @@
 import { readFileSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import dotenv from "dotenv";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
-
-const GRAPH_EXTENSIONS = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
-const PYTHON_EXTENSIONS = new Set([".py", ".pyx", ".pyd", ".pyi"]);
+import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
+import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
 const KEYS_WITHOUT_EFFECT = [
-  "auth",
   "checkpointer",
   "dockerfile_lines",
   "http",
@@ -40,7 +38,7 @@ const langgraphJson = z.strictObject({
   api_version: z.string().optional(),
   store: anyObject.nullish(),
   checkpointer: anyObject.nullish(),
-  auth: anyObject.nullish(),
+  auth: authSchema.nullish(),
   http: anyObject.nullish(),
   webhooks: anyObject.nullish(),
   ui: anyObject.nullish(),
@@ -63,6 +61,8 @@ export type ProjectConfig = {
   configPath: string;
   projectDir: string;
   graphs: GraphSource[];
+  /** Who may do what, as the project decides it. */
+  auth: AuthSource | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -80,12 +80,14 @@ export function loadProjectConfig(path: string): ProjectConfig {
   const warnings = keysWithoutEffect(config).map(
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
+  warnings.push(...authWarnings(config.auth).map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
   return {
     configPath,
     projectDir,
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
+    auth: readAuth(config.auth, projectDir, configPath),
     env,
     envFile,
     warnings,
@@ -157,19 +159,7 @@ function resolveGraph(
 ): { file: string; exportName: string } | string {
   if (id.trim() === "") return "a graph id may not be empty";
   if (id.includes("/")) return `graph "${id}": a graph id may not contain a slash`;
-  const colon = spec.lastIndexOf(":");
-  const path = colon === -1 ? spec : spec.slice(0, colon);
-  const exportName = colon === -1 ? "" : spec.slice(colon + 1);
-  const extension = extname(path).toLowerCase();
-  if (PYTHON_EXTENSIONS.has(extension)) {
-    return `graph "${id}": ${path} is Python; only JavaScript and TypeScript graphs run here`;
-  }
-  if (path === "" || exportName === "" || !GRAPH_EXTENSIONS.has(extension)) {
-    return `graph "${id}": "${spec}" must name a JavaScript or TypeScript file and one of its exports, like "./agent.ts:graph"`;
-  }
-  const file = resolve(projectDir, path);
-  if (!isFile(file)) return `graph "${id}": ${file} does not exist`;
-  return { file, exportName };
+  return resolveExport({ what: `graph "${id}"`, spec, example: "./agent.ts:graph" }, projectDir);
 }
 
 function readEnv(
@@ -188,8 +178,4 @@ function readEnv(
 
 function keysWithoutEffect(config: LanggraphJson): string[] {
   return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(config[key] ?? {}).length > 0);
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -1,5 +1,7 @@
+import type { MetadataFilter } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { containsJson, type JsonFilter } from "./json-containment.ts";
+import { metadataMatches } from "./metadata-filter-sql.ts";
 import type { assistants, assistantVersions } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
@@ -7,7 +9,11 @@ export type AssistantRow = typeof assistants.$inferSelect;
 
 export type AssistantVersionRow = typeof assistantVersions.$inferSelect;
 
+/** What whoever asks may see or change at all; null for anything. */
+type Access = MetadataFilter | null;
+
 export type AssistantFilter = {
+  access: Access;
   metadata?: JsonFilter | undefined;
   graph_id?: string | undefined;
   /** A part of the name, whatever its case. */
@@ -80,12 +86,13 @@ export function updateAssistant(
   scope: Scope,
   id: string,
   change: AssistantChange,
+  access: Access,
   now: number,
 ): D1PreparedStatement[] {
-  const unchanged = change.metadata === undefined ? "" : " AND metadata = ?";
-  const where = `${KEY}${unchanged}`;
   const key = keyOf(scope, id);
-  const guard = change.metadata === undefined ? key : [...key, change.metadata.base];
+  const conditions = [sql(KEY, ...key), ...accessTo(access)];
+  if (change.metadata !== undefined) conditions.push(sql("metadata = ?", change.metadata.base));
+  const { text: where, params: guard } = allOf(conditions);
   const content = CONTENT.map((column) => `coalesce(?, ${column})`).join(", ");
   const values = [
     change.graph_id,
@@ -122,27 +129,42 @@ export function restoreVersion(
   scope: Scope,
   id: string,
   version: number,
+  access: Access,
   now: number,
 ): D1PreparedStatement {
   const key = keyOf(scope, id);
+  // Of the assistant as it is, and as it would become.
+  const seen = allOf(accessTo(access));
   return db
     .prepare(
       `UPDATE assistants SET (version, ${CONTENT.join(", ")}) =
          (SELECT version, ${CONTENT.join(", ")} FROM assistant_versions
           WHERE ${KEY} AND version = ?),
          updated_at = ?
-       WHERE ${KEY} AND EXISTS (SELECT 1 FROM assistant_versions WHERE ${KEY} AND version = ?)
+       WHERE ${KEY} AND ${seen.text} AND EXISTS
+         (SELECT 1 FROM assistant_versions WHERE ${KEY} AND version = ? AND ${seen.text})
        RETURNING *`,
     )
-    .bind(...key, version, now, ...key, ...key, version);
+    .bind(...key, version, now, ...key, ...seen.params, ...key, version, ...seen.params);
 }
 
 /** The second statement returns the id when there was such an assistant. */
-export function deleteAssistant(db: D1Database, scope: Scope, id: string): D1PreparedStatement[] {
+export function deleteAssistant(
+  db: D1Database,
+  scope: Scope,
+  id: string,
+  access: Access,
+): D1PreparedStatement[] {
   const key = keyOf(scope, id);
+  const { text, params } = allOf([sql(KEY, ...key), ...accessTo(access)]);
   return [
-    db.prepare(`DELETE FROM assistant_versions WHERE ${KEY}`).bind(...key),
-    db.prepare(`DELETE FROM assistants WHERE ${KEY} RETURNING assistant_id`).bind(...key),
+    db
+      .prepare(
+        `DELETE FROM assistant_versions
+         WHERE ${KEY} AND EXISTS (SELECT 1 FROM assistants WHERE ${text})`,
+      )
+      .bind(...key, ...params),
+    db.prepare(`DELETE FROM assistants WHERE ${text} RETURNING assistant_id`).bind(...params),
   ];
 }
 
@@ -173,14 +195,16 @@ export function countAssistants(
     .bind(...where.params);
 }
 
+type VersionFilter = { metadata: JsonFilter | undefined; access: Access };
+
 /** Newest first. */
 export function selectVersions(
   db: D1Database,
   scope: Scope,
   id: string,
-  query: { metadata: JsonFilter | undefined; limit: number; offset: number },
+  query: { filter: VersionFilter; limit: number; offset: number },
 ): D1PreparedStatement {
-  const where = versionsWhere(scope, id, query.metadata);
+  const where = versionsWhere(scope, id, query.filter);
   return db
     .prepare(
       `SELECT * FROM assistant_versions WHERE ${where.text}
@@ -193,16 +217,16 @@ export function countVersions(
   db: D1Database,
   scope: Scope,
   id: string,
-  metadata: JsonFilter | undefined,
+  filter: VersionFilter,
 ): D1PreparedStatement {
-  const where = versionsWhere(scope, id, metadata);
+  const where = versionsWhere(scope, id, filter);
   return db
     .prepare(`SELECT count(*) AS total FROM assistant_versions WHERE ${where.text}`)
     .bind(...where.params);
 }
 
-function versionsWhere(scope: Scope, id: string, metadata: JsonFilter | undefined): Sql {
-  const conditions = [sql(KEY, ...keyOf(scope, id))];
+function versionsWhere(scope: Scope, id: string, { metadata, access }: VersionFilter): Sql {
+  const conditions = [sql(KEY, ...keyOf(scope, id)), ...accessTo(access)];
   if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
   return allOf(conditions);
 }
@@ -211,6 +235,7 @@ function condition(scope: Scope, filter: AssistantFilter): Sql {
   const conditions = [
     sql("workspace_id = ? AND deployment_id = ?", scope.workspaceId, scope.deploymentId),
   ];
+  conditions.push(...accessTo(filter.access));
   if (filter.graph_id !== undefined) conditions.push(sql("graph_id = ?", filter.graph_id));
   if (filter.name !== undefined) {
     // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
@@ -218,6 +243,10 @@ function condition(scope: Scope, filter: AssistantFilter): Sql {
   }
   if (filter.metadata !== undefined) conditions.push(containsJson("metadata", filter.metadata));
   return allOf(conditions);
+}
+
+function accessTo(access: Access): Sql[] {
+  return access === null ? [] : [metadataMatches("metadata", access)];
 }
 
 function keyOf(scope: Scope, id: string): [string, string, string] {

@@ -10,14 +10,28 @@ export function sql(text: string, ...params: (string | number)[]): Sql {
  * and a plain chain is as deep as it is long.
  */
 export function allOf(conditions: readonly Sql[]): Sql {
+  return join(conditions, "AND", "1");
+}
+
+/** Joined by OR, likewise; false when there is none. */
+export function anyOf(conditions: readonly Sql[]): Sql {
+  return join(conditions, "OR", "0");
+}
+
+function join(conditions: readonly Sql[], operator: "AND" | "OR", none: string): Sql {
   return {
-    text: joined(conditions.map(({ text }) => text)),
+    text: joined(
+      conditions.map(({ text }) => text),
+      operator,
+      none,
+    ),
     params: conditions.flatMap(({ params }) => params),
   };
 }
 
-function joined(texts: readonly string[]): string {
-  if (texts.length < 2) return texts[0] ?? "1";
+function joined(texts: readonly string[], operator: string, none: string): string {
+  if (texts.length < 2) return texts[0] ?? none;
   const middle = Math.ceil(texts.length / 2);
-  return `(${joined(texts.slice(0, middle))} AND ${joined(texts.slice(middle))})`;
+  const [left, right] = [texts.slice(0, middle), texts.slice(middle)];
+  return `(${joined(left, operator, none)} ${operator} ${joined(right, operator, none)})`;
 }

@@ -1,11 +1,15 @@
 import type { Scope } from "../lib/scope.ts";
+import type { MetadataFilter } from "../lib/metadata-filter.ts";
 import { containsJson, type JsonFilter } from "./json-containment.ts";
+import { metadataMatches } from "./metadata-filter-sql.ts";
 import type { threads } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
 export type ThreadIndexRow = typeof threads.$inferSelect;
 
 export type ThreadFilter = {
+  /** What whoever asks may see at all; null for anything. */
+  access: MetadataFilter | null;
   ids?: string[] | undefined;
   status?: ThreadIndexRow["status"] | undefined;
   metadata?: JsonFilter | undefined;
@@ -123,9 +127,10 @@ export async function threadIdsOfAssistant(
   db: D1Database,
   scope: Scope,
   assistantId: string,
+  access: MetadataFilter | null,
   page: { afterId: string; limit: number },
 ): Promise<string[]> {
-  const where = condition(scope, { metadata: { assistant_id: assistantId } });
+  const where = condition(scope, { access, metadata: { assistant_id: assistantId } });
   const found = await db
     .prepare(
       `SELECT thread_id FROM threads WHERE ${where.text} AND thread_id > ?
@@ -140,6 +145,7 @@ function condition(scope: Scope, filter: ThreadFilter): Sql {
   const conditions = [
     sql("workspace_id = ? AND deployment_id = ?", scope.workspaceId, scope.deploymentId),
   ];
+  if (filter.access !== null) conditions.push(metadataMatches("metadata", filter.access));
   if (filter.status !== undefined) conditions.push(sql("status = ?", filter.status));
   if (filter.ids !== undefined) {
     const ids = JSON.stringify(filter.ids);

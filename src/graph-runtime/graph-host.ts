@@ -1,10 +1,16 @@
 import "./async-context.ts";
 import "./batched-store.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { type AuthDefinition, ProjectAuth } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
 import { graphSchemas } from "./graph-schemas.ts";
 import { LANGGRAPH_VERSION } from "./langgraph-version.ts";
 import type {
+  AuthenticationRequest,
+  AuthenticationResult,
+  AuthInfo,
+  AuthorizationRequest,
+  AuthorizationResult,
   CheckpointPort,
   GraphHostApi,
   GraphInfo,
@@ -25,7 +31,7 @@ import { runGraph } from "./run-graph.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { toWire } from "./wire-json.ts";
 
-export type Project = { graphs: Record<string, GraphDefinition> };
+export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };
 
 /**
  * The class a project's bundle exports: its graphs behind one RPC interface. It holds no state of
@@ -33,14 +39,29 @@ export type Project = { graphs: Record<string, GraphDefinition> };
  */
 export function defineGraphHost(project: Project): GraphHostClass {
   const registry = new GraphRegistry(project.graphs);
+  const auth = project.auth === undefined ? null : new ProjectAuth(project.auth);
 
   return class GraphHost extends WorkerEntrypoint<Env> implements GraphHostApi {
-    async describe(): Promise<{ graphs: GraphInfo[]; langgraph_version: string }> {
+    async describe(): Promise<{
+      graphs: GraphInfo[];
+      langgraph_version: string;
+      auth: AuthInfo | null;
+    }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
         description: description ?? null,
       }));
-      return { graphs, langgraph_version: LANGGRAPH_VERSION };
+      return { graphs, langgraph_version: LANGGRAPH_VERSION, auth: auth?.info ?? null };
+    }
+
+    async authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> {
+      if (auth === null) throw new Error("The project has no authentication of its own");
+      return auth.authenticate(request);
+    }
+
+    async authorize(request: AuthorizationRequest): Promise<AuthorizationResult> {
+      if (auth === null) throw new Error("The project has no authentication of its own");
+      return auth.authorize(request);
     }
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {

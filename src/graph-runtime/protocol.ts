@@ -4,6 +4,8 @@
  * the classes of the other and a graph host can be a separately loaded Worker.
  */
 
+import type { Principal } from "../lib/principal.ts";
+
 /** A value as LangGraph's serde writes it: its type tag and its bytes. */
 export type Typed = [type: string, data: Uint8Array];
 
@@ -144,6 +146,8 @@ export type RunSpec = {
   start: StoredCheckpoint | null;
   /** Null: the run leaves no trace. */
   trace: TraceSpec | null;
+  /** Whom the project's own authentication found to have asked for the run. */
+  principal: Principal | null;
 };
 
 export const STREAM_MODES = [
@@ -264,9 +268,53 @@ export type WireCheckpoint = {
   checkpoint_map: Record<string, string> | null;
 };
 
+/** What a project's `Auth` object decides; `events` are the keys that handlers are registered for. */
+export type AuthInfo = {
+  events: string[];
+  /** Whether a key of the workspace makes a Studio user. */
+  studio: boolean;
+  cache: { headers: string[]; ttl_ms: number; max_size: number } | null;
+};
+
+type HeaderLine = { name: string; value: string };
+
+export type AuthenticationRequest = {
+  method: string;
+  url: string;
+  headers: HeaderLine[];
+};
+
+export type AuthorizationRequest = Principal & {
+  resource: string;
+  action: string;
+  value: Record<string, unknown>;
+};
+
+/** What the client is to be answered. */
+export type AuthRefusal = {
+  ok: false;
+  status: number;
+  detail: string;
+  headers: HeaderLine[];
+};
+
+export type AuthenticationResult = { ok: true; principal: Principal } | AuthRefusal;
+
+/** `filter` as the handler returned it, null for none; `metadata` is what it left in `value`. */
+export type AuthorizationResult =
+  | { ok: true; filter: Record<string, unknown> | null; metadata: unknown }
+  | AuthRefusal;
+
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {
-  describe(): Promise<{ graphs: GraphInfo[]; langgraph_version: string }>;
+  describe(): Promise<{
+    graphs: GraphInfo[];
+    langgraph_version: string;
+    /** Null: the project leaves authentication to the platform. */
+    auth: AuthInfo | null;
+  }>;
+  authenticate(request: AuthenticationRequest): Promise<AuthenticationResult>;
+  authorize(request: AuthorizationRequest): Promise<AuthorizationResult>;
   run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;
   /** JSON text of a ThreadState. */
   getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>>;

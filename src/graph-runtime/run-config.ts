@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import type { RunSpec } from "./protocol.ts";
+import type { RunConfig, RunSpec } from "./protocol.ts";
+import { isUserKey, userKeys } from "./user-keys.ts";
 
 /** How LangGraph takes a checkpointer for one call, without changing the shared graph. */
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
@@ -21,17 +22,23 @@ export function runnableConfig(
     metadata: { ...metadata, run_attempt: spec.attempt },
     configurable: {
       ...configurable,
+      ...userKeys(spec.principal),
       ...(spec.resuming ? {} : checkpointLocation(spec)),
       ...(checkpointer !== null ? { [CHECKPOINTER_KEY]: checkpointer } : {}),
     },
   };
 }
 
+/** The config as a factory of graphs sees it. */
+export function factoryConfig(spec: RunSpec): RunConfig {
+  const configurable = { ...spec.config.configurable, ...userKeys(spec.principal) };
+  return { ...spec.config, configurable };
+}
+
 /** What every checkpoint of the run says about its origin; history can be filtered by it. */
 export function checkpointMetadata(spec: RunSpec): Record<string, unknown> {
   const configurable = Object.entries(spec.config.configurable).filter(
-    ([key]) =>
-      !key.startsWith("__") && !LOCATION_KEYS.has(key) && !key.startsWith("langgraph_auth_"),
+    ([key]) => !key.startsWith("__") && !LOCATION_KEYS.has(key) && !isUserKey(key),
   );
   return {
     ...spec.config.metadata,

@@ -3,7 +3,7 @@ import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
 import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
 import { checkGoto, toCommand } from "./run-command.ts";
-import { checkpointMetadata, runnableConfig } from "./run-config.ts";
+import { checkpointMetadata, factoryConfig, runnableConfig } from "./run-config.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { traceRun } from "./run-tracer.ts";
 import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
@@ -73,7 +73,7 @@ async function execute(
   let failure: unknown;
   let graph: Graph | undefined;
   try {
-    graph = await registry.get(spec.graph_id, spec.config);
+    graph = await registry.get(spec.graph_id, factoryConfig(spec));
     if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
     if (spec.command !== null) checkGoto(spec.command, graph);
     const mapper = new EventMapper(spec.stream_mode);

@@ -7,6 +7,7 @@ import type { RunPort, RunSpec } from "./protocol.ts";
 import { type RootRun, rootRun } from "./root-run.ts";
 import { traceDestinations } from "./trace-destinations.ts";
 import { TraceQueue } from "./trace-queue.ts";
+import { isUserKey } from "./user-keys.ts";
 
 /** What records a run while it goes on. */
 export type RunTrace = {
@@ -55,7 +56,8 @@ class RunTracer extends LangChainTracer {
     config: Parameters<LangChainTracer["copyWithTracingConfig"]>[0],
   ): LangChainTracer {
     const { tracingMetadata, tracingTags } = super.copyWithTracingConfig(config);
-    const metadata = tracingMetadata === undefined ? {} : { metadata: tracingMetadata };
+    const metadata =
+      tracingMetadata === undefined ? {} : { metadata: withoutUser(tracingMetadata) };
     const copy = new RunTracer({ ...this.fields, ...metadata, tags: tracingTags }, this.#root);
     copy.runMap = this.runMap;
     copy.runTreeMap = this.runTreeMap;
@@ -70,6 +72,11 @@ class RunTracer extends LangChainTracer {
 
   /** Nothing reads the list of children, which would hold every value of the run until its end. */
   protected override _addChildRun(): void {}
+}
+
+/** LangChain copies texts of `configurable` into the metadata of traces. */
+function withoutUser(metadata: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !isUserKey(key)));
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

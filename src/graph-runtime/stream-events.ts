@@ -1,6 +1,7 @@
 import { type BaseMessageChunk, isBaseMessage, isBaseMessageChunk } from "@langchain/core/messages";
 import type { RunEvent, StreamMode } from "./protocol.ts";
 import { checkpointRefOf } from "./thread-state.ts";
+import { isUserKey } from "./user-keys.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /** One item of LangGraph's own stream. `namespace` is empty for the root graph. */
@@ -116,11 +117,13 @@ function taskPayload(task: unknown): unknown {
   return { ...rest, checkpoint };
 }
 
-/** LangGraph's internal configurable keys hold live objects; callbacks are not data. */
+/** LangGraph's internal configurable keys hold live objects; callbacks are not data; users are private. */
 function publicConfig(config: unknown): unknown {
   if (!isRecord(config) || !isRecord(config["configurable"])) return config;
   const configurable = Object.fromEntries(
-    Object.entries(config["configurable"]).filter(([key]) => !key.startsWith("__")),
+    Object.entries(config["configurable"]).filter(
+      ([key]) => !key.startsWith("__") && !isUserKey(key),
+    ),
   );
   return { configurable };
 }

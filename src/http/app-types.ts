@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Settings } from "../env.ts";
+import type { Principal } from "../lib/principal.ts";
 import type { Scope } from "../lib/scope.ts";
 
 /** What the middleware of `app.ts` provides to every handler. */
@@ -10,6 +11,8 @@ export type AppEnv = {
     settings: Settings;
     /** Set by the surface's authentication; absent on the routes that need none. */
     scope: Scope;
+    /** Of the agent server: null where the project has no authentication of its own. */
+    principal: Principal | null;
   };
 };
 

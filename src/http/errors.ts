@@ -54,3 +54,14 @@ export class ApiError extends Error {
 export function invalidField(loc: ValidationDetail["loc"], msg: string, type: string): ApiError {
   return new ApiError("validation", msg, { detail: [{ loc, msg, type }] });
 }
+
+/** A refusal that a project's own code decided on, with its status and text. */
+export class ProjectRefusal extends Error {
+  override readonly name = "ProjectRefusal";
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super(detail);
+    this.status = status;
+  }
+}

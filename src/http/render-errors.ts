@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { log } from "../lib/log.ts";
 import type { AppEnv } from "./app-types.ts";
-import { ApiError, STATUS_OF } from "./errors.ts";
+import { ApiError, ProjectRefusal, STATUS_OF } from "./errors.ts";
 
 /**
  * The agent server's shape: `{"detail": "<text>"}`, and for validation
@@ -12,6 +13,9 @@ import { ApiError, STATUS_OF } from "./errors.ts";
 export function renderDetail(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof ApiError && error.code !== "internal") {
     return c.json({ detail: error.detail ?? error.message }, STATUS_OF[error.code]);
+  }
+  if (error instanceof ProjectRefusal) {
+    return c.json({ detail: error.message }, error.status as ContentfulStatusCode);
   }
   if (error instanceof HTTPException && error.status < 500) {
     return c.json({ detail: error.message }, error.status);

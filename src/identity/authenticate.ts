@@ -19,6 +19,15 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 /**
+ * The workspace whose API key the request has as `X-Api-Key`. 401 without a valid one; a token in
+ * `Authorization` is somebody else's here.
+ */
+export async function workspaceOfKey(c: AppContext): Promise<string> {
+  const key = c.req.header("x-api-key");
+  return (await identify(c, key, findKeyByHash)).workspace_id;
+}
+
+/**
  * Sets the workspace of a request that needs a key whatever the agent server's setting is. A revoked
  * key is refused within seconds, not at once: tracers send many small requests.
  */
@@ -34,6 +43,14 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  */
 async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdentity> {
   const key = c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
+  return identify(c, key, find);
+}
+
+async function identify(
+  c: AppContext,
+  key: string | undefined,
+  find: typeof findKeyByHash,
+): Promise<KeyIdentity> {
   if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
   const hash = await hashApiKey(key);
   const identity = await find(c.env.DB, hash);

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import {
@@ -12,7 +12,7 @@ import { LOCAL_BUCKET, type LocalS3, localS3 } from "../../cli/platform/local-s3
 import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
-const PROJECT_MODULE = resolve(REPO_ROOT, ".threadworks/test/project.js");
+const PROJECTS = resolve(REPO_ROOT, ".threadworks/test");
 
 /** Text, or a table as in wrangler.toml. */
 export type TestVars = Record<string, string | Record<string, number>>;
@@ -56,10 +56,10 @@ export type TestServer = {
 export type WorkerServer = TestServer & { worker: WorkerHandle };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(vars: TestVars = {}): Promise<WorkerServer> {
+async function startServer(vars: TestVars, project: string): Promise<WorkerServer> {
   // Otherwise it prints a line for each message of a queue.
   process.env["WRANGLER_LOG"] ??= "error";
-  const harness = createTestHarness(harnessOptions(vars));
+  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project)));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
   await worker.applyD1Migrations("DB");
@@ -91,26 +91,29 @@ export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
   };
 }
 
-/** A `test` whose file shares one server: `({ server, client, expect }) => ...`. */
-export function testWithServer(vars: TestVars = {}) {
+/**
+ * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is a module
+ * that `build-fixtures.ts` makes.
+ */
+export function testWithServer(vars: TestVars = {}, project = "project.js") {
   return base
     .extend("vars", { scope: "file" }, () => vars)
     .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
-      const server = await startServer(vars);
+      const server = await startServer(vars, project);
       onCleanup(() => server.close());
       return server;
     })
     .extend("client", ({ server }) => server.client());
 }
 
-function harnessOptions(vars: TestVars): TestHarnessOptions {
+function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
   const read = unstable_readConfig(
     { config: resolve(REPO_ROOT, "wrangler.toml") },
     { hideWarnings: true },
   );
   return {
     // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
-    root: dirname(PROJECT_MODULE),
+    root: PROJECTS,
     workers: [
       {
         config: {
@@ -123,7 +126,7 @@ function harnessOptions(vars: TestVars): TestHarnessOptions {
           queues: read.queues,
           r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
           migrations: read.migrations,
-          alias: { "#project": PROJECT_MODULE },
+          alias: { "#project": project },
           vars: { ...read.vars, ...TEST_VARS, ...vars },
         },
       },

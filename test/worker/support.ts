@@ -56,6 +56,7 @@ export function newThread(): TestThread {
         temporary: false,
         follow: "none",
         cancel_on_disconnect: false,
+        principal: null,
         ...options,
       }),
   };

@@ -17,9 +17,16 @@ import {
 import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
-import { threadStub } from "../threads/thread-stub.ts";
+import { matchesMetadata } from "../../lib/metadata-filter.ts";
+import { type Access, authorize } from "../auth/authorize.ts";
+import { threadWith } from "../auth/thread-access.ts";
 import { toAssistantId } from "./assistant-id.ts";
-import { assertGraphExists, ensureDefaultAssistants, forgetEnsured } from "./default-assistants.ts";
+import {
+  assertGraphExists,
+  ensureDefaultAssistants,
+  forgetEnsured,
+  restoreDefaultAssistant,
+} from "./default-assistants.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
 import type {
   assistantCreateSchema,
@@ -45,6 +52,13 @@ export async function createAssistant(
   const { DB } = c.env;
   const now = Date.now();
   const id = body.assistant_id ?? uuidv7();
+  const { filter, metadata = {} } = await authorize(c, "assistants:create", {
+    ...body,
+    assistant_id: id,
+    metadata: body.metadata ?? {},
+  });
+  // Otherwise a user could make the assistant that everybody gets who names the graph.
+  if (c.var.principal !== null) await restoreDefaultAssistant(c, id);
   const row: AssistantRow = {
     workspace_id: scope.workspaceId,
     deployment_id: scope.deploymentId,
@@ -55,7 +69,7 @@ export async function createAssistant(
     description: body.description ?? null,
     config: JSON.stringify(body.config ?? {}),
     context: JSON.stringify(body.context ?? {}),
-    metadata: JSON.stringify(body.metadata ?? {}),
+    metadata: JSON.stringify(metadata),
     created_at: now,
     updated_at: now,
   };
@@ -63,10 +77,14 @@ export async function createAssistant(
     ...insertAssistant(DB, row),
     selectAssistant(DB, scope, id),
   ]);
-  if (inserted?.meta.changes === 0 && body.if_exists !== "do_nothing") {
-    throw new ApiError("conflict", "Assistant already exists");
+  const stored = selected?.results[0] ?? row;
+  if (inserted?.meta.changes === 0) {
+    const isSeen = filter === null || matchesMetadata(JSON.parse(stored.metadata), filter);
+    if (body.if_exists !== "do_nothing" || !isSeen) {
+      throw new ApiError("conflict", "Assistant already exists");
+    }
   }
-  return toAssistant(selected?.results[0] ?? row);
+  return toAssistant(stored);
 }
 
 export async function patchAssistant(
@@ -75,8 +93,15 @@ export async function patchAssistant(
   body: z.infer<typeof assistantPatchSchema>,
 ): Promise<Assistant> {
   if (body.graph_id !== undefined) await assertGraphExists(c, body.graph_id);
+  const access = await authorize(c, "assistants:update", {
+    ...body,
+    assistant_id: toAssistantId(idOrGraph),
+    metadata: body.metadata ?? {},
+  });
+  const { metadata = {} } = access;
+  const mergesMetadata = body.metadata !== undefined || Object.keys(metadata).length > 0;
   for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
-    const current = await findAssistantRow(c, idOrGraph);
+    const current = await findAssistantRow(c, idOrGraph, access);
     if (current === null) throw assistantNotFound();
     const updates = updateAssistant(
       c.env.DB,
@@ -88,14 +113,14 @@ export async function patchAssistant(
         description: body.description,
         config: toText(body.config),
         context: toText(body.context),
-        metadata:
-          body.metadata === undefined
-            ? undefined
-            : {
-                base: current.metadata,
-                next: JSON.stringify({ ...JSON.parse(current.metadata), ...body.metadata }),
-              },
+        metadata: mergesMetadata
+          ? {
+              base: current.metadata,
+              next: JSON.stringify({ ...JSON.parse(current.metadata), ...metadata }),
+            }
+          : undefined,
       },
+      access.filter,
       Date.now(),
     );
     const [, updated] = await c.env.DB.batch<AssistantRow>(updates);
@@ -110,16 +135,19 @@ export async function setLatestVersion(
   idOrGraph: string,
   version: number,
 ): Promise<Assistant> {
+  const assistant_id = toAssistantId(idOrGraph);
+  const access = await authorize(c, "assistants:update", { assistant_id, version, metadata: {} });
   const restored = restoreVersion(
     c.env.DB,
     c.var.scope,
-    toAssistantId(idOrGraph),
+    assistant_id,
     version,
+    access.filter,
     Date.now(),
   );
   const row = await restored.first<AssistantRow>();
   if (row !== null) return toAssistant(row);
-  const current = await findAssistantRow(c, idOrGraph);
+  const current = await findAssistantRow(c, idOrGraph, access);
   if (current === null) throw assistantNotFound();
   // A default assistant that has just been made is at its version 1.
   if (current.version === version) return toAssistant(current);
@@ -135,10 +163,16 @@ export async function removeAssistant(
   const { scope } = c.var;
   const { DB } = c.env;
   const id = toAssistantId(idOrGraph);
-  const [, deleted] = await DB.batch<{ assistant_id: string }>(deleteAssistant(DB, scope, id));
+  const { filter } = await authorize(c, "assistants:delete", { assistant_id: id });
+  // Of all of them at once, and before anything is deleted.
+  const threads = options.threads
+    ? await authorize(c, "threads:delete", { metadata: { assistant_id: id } })
+    : null;
+  const deletion = deleteAssistant(DB, scope, id, filter);
+  const [, deleted] = await DB.batch<{ assistant_id: string }>(deletion);
   if (deleted?.results.length === 0) throw assistantNotFound();
   forgetEnsured(scope);
-  if (options.threads) await removeThreadsOf(c, id);
+  if (threads !== null) await removeThreadsOf(c, id, threads);
 }
 
 export async function listAssistants(
@@ -149,7 +183,9 @@ export async function listAssistants(
   const { DB } = c.env;
   const { scope } = c.var;
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
-  const filter = toFilter(search);
+  const { metadata, graph_id } = search;
+  const access = await authorize(c, "assistants:search", { metadata, graph_id, ...page });
+  const filter = toFilter(search, access);
   const order = {
     by: search.sort_by ?? "created_at",
     direction: search.sort_order ?? "desc",
@@ -167,7 +203,9 @@ export async function countMatching(
   search: Pick<AssistantSearch, "metadata" | "graph_id" | "name">,
 ): Promise<number> {
   await ensureDefaultAssistants(c);
-  const count = countAssistants(c.env.DB, c.var.scope, toFilter(search));
+  const { metadata, graph_id } = search;
+  const access = await authorize(c, "assistants:search", { metadata, graph_id });
+  const count = countAssistants(c.env.DB, c.var.scope, toFilter(search, access));
   return (await count.first<Counted>())?.total ?? 0;
 }
 
@@ -176,16 +214,20 @@ export async function listVersions(
   idOrGraph: string,
   search: z.infer<typeof versionsSearchSchema>,
 ): Promise<{ versions: AssistantVersion[]; total: number; limit: number; offset: number }> {
-  const assistant = await findAssistantRow(c, idOrGraph);
+  const access = await authorize(c, "assistants:read", {
+    assistant_id: toAssistantId(idOrGraph),
+    metadata: search.metadata,
+  });
+  const assistant = await findAssistantRow(c, idOrGraph, access);
   if (assistant === null) throw new ApiError("not_found", `Assistant "${idOrGraph}" not found.`);
   const { DB } = c.env;
   const { scope } = c.var;
   const id = assistant.assistant_id;
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
-  const metadata = search.metadata ?? undefined;
+  const filter = { metadata: search.metadata ?? undefined, access: access.filter };
   const [rows, counts] = await DB.batch<AssistantVersionRow | Counted>([
-    selectVersions(DB, scope, id, { metadata, ...page }),
-    countVersions(DB, scope, id, metadata),
+    selectVersions(DB, scope, id, { filter, ...page }),
+    countVersions(DB, scope, id, filter),
   ]);
   const versions = (rows?.results ?? [])
     .filter((row) => "assistant_id" in row)
@@ -197,15 +239,17 @@ export function assistantNotFound(): ApiError {
   return new ApiError("not_found", "Assistant not found");
 }
 
-async function removeThreadsOf(c: AppContext, assistantId: string): Promise<void> {
+async function removeThreadsOf(c: AppContext, assistantId: string, access: Access): Promise<void> {
   const { scope } = c.var;
   let afterId = "";
   for (;;) {
     const page = { afterId, limit: THREADS_PER_DELETION };
-    const ids = await threadIdsOfAssistant(c.env.DB, scope, assistantId, page);
+    const ids = await threadIdsOfAssistant(c.env.DB, scope, assistantId, access.filter, page);
     await Promise.all(
       ids.map(async (id) => {
-        if (await threadStub(c.env, scope, id).remove()) return;
+        if (await threadWith(c, id, access).remove()) return;
+        // It may be somebody else's by now.
+        if (access.filter !== null) return;
         // The thread is gone and only its row was left.
         await deleteThread(c.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
       }),
@@ -218,8 +262,10 @@ async function removeThreadsOf(c: AppContext, assistantId: string): Promise<void
 
 function toFilter(
   search: Pick<AssistantSearch, "metadata" | "graph_id" | "name">,
+  access: Access,
 ): AssistantFilter {
   return {
+    access: access.filter,
     metadata: search.metadata ?? undefined,
     graph_id: search.graph_id ?? undefined,
     name: search.name ?? undefined,

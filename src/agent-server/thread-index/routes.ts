@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { ApiError } from "../../http/errors.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
+import { authorize } from "../auth/authorize.ts";
 import { foundThreadsSchema, threadCountSchema, threadSearchSchema } from "./schemas.ts";
 import { countIndex, MAX_PAGE_CHARS, searchIndex } from "./search.ts";
 
@@ -25,7 +26,11 @@ threadSearchRoutes.openapi(
     },
   }),
   async (c) => {
-    const found = await searchIndex(c.env, c.var.scope, c.req.valid("json"));
+    const search = c.req.valid("json");
+    const { metadata, values, status, ids, limit, offset } = search;
+    const value = { metadata, values, status, ids, limit, offset };
+    const access = await authorize(c, "threads:search", value);
+    const found = await searchIndex(c.env, c.var.scope, search, access);
     if (!found.ok) {
       throw new ApiError(
         "bad_request",
@@ -54,5 +59,10 @@ threadSearchRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await countIndex(c.env, c.var.scope, c.req.valid("json")), 200),
+  async (c) => {
+    const search = c.req.valid("json");
+    const { metadata, values, status } = search;
+    const access = await authorize(c, "threads:search", { metadata, values, status });
+    return c.json(await countIndex(c.env, c.var.scope, search, access), 200);
+  },
 );

@@ -6,6 +6,7 @@ import {
 } from "../../db/threads-repo.ts";
 import type { Page } from "../../http/pagination.ts";
 import type { Scope } from "../../lib/scope.ts";
+import type { Access } from "../auth/authorize.ts";
 import { threadStub } from "../threads/thread-stub.ts";
 import type { Thread } from "../threads/wire.ts";
 import { type ExtractPath, followPath } from "./extract-path.ts";
@@ -27,10 +28,11 @@ export async function searchIndex(
   env: Env,
   scope: Scope,
   search: ThreadSearch,
+  access: Access,
 ): Promise<SearchResult> {
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
   const filter = {
-    ...toFilter(search),
+    ...toFilter(search, access),
     // The SDK's empty list stands for no filter.
     ids: search.ids && search.ids.length > 0 ? search.ids : undefined,
   };
@@ -55,7 +57,7 @@ export async function searchIndex(
     (found.length > 1 && last !== undefined && last.chars_so_far > MAX_PAGE_CHARS);
   if (isCut) return { ok: false, code: "page_too_large" };
   const threads = await mapConcurrently(found, HYDRATION_CONCURRENCY, async (row) =>
-    isMissing(row, needed) ? await hydrate(env, scope, row) : toThread(row),
+    isMissing(row, needed) ? await hydrate(env, scope, row, access) : toThread(row),
   );
   return {
     ok: true,
@@ -69,13 +71,20 @@ export async function countIndex(
   env: Env,
   scope: Scope,
   search: Pick<ThreadSearch, "metadata" | "values" | "status">,
+  access: Access,
 ): Promise<number> {
-  const counted = await countThreads(env.DB, scope, toFilter(search)).first<{ total: number }>();
+  const counted = await countThreads(env.DB, scope, toFilter(search, access)).first<{
+    total: number;
+  }>();
   return counted?.total ?? 0;
 }
 
-function toFilter(search: Pick<ThreadSearch, "metadata" | "values" | "status">): ThreadFilter {
+function toFilter(
+  search: Pick<ThreadSearch, "metadata" | "values" | "status">,
+  access: Access,
+): ThreadFilter {
   return {
+    access: access.filter,
     status: search.status ?? undefined,
     metadata: search.metadata ?? undefined,
     values: search.values ?? undefined,
@@ -94,8 +103,13 @@ function isMissing(row: FoundThread, needed: ReadonlySet<string>): boolean {
 }
 
 /** The thread may have changed, or gone, since the index was written: then the index counts. */
-async function hydrate(env: Env, scope: Scope, row: FoundThread): Promise<Thread> {
-  const thread = await threadStub(env, scope, row.thread_id).get();
+async function hydrate(
+  env: Env,
+  scope: Scope,
+  row: FoundThread,
+  { filter }: Access,
+): Promise<Thread> {
+  const thread = await threadStub(env, scope, row.thread_id).get(filter);
   return thread === null ? toThread(row) : { ...thread };
 }
 

@@ -5,9 +5,11 @@ import { ApiError } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
+import { authorize } from "../auth/authorize.ts";
+import { threadWith } from "../auth/thread-access.ts";
 import { BUSY_TEXT, threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
-import type { Follow } from "./run-request.ts";
+import type { Follow, RunPayload } from "./run-request.ts";
 import {
   type RunCreateBody,
   runCreateStatefulSchema,
@@ -16,7 +18,6 @@ import {
   toRunPayload,
 } from "./run-schemas.ts";
 import { streamResponse } from "./stream-response.ts";
-import { threadStub } from "./thread-stub.ts";
 
 /** Creates runs: on a thread, or on a thread of their own (stateless). */
 export const runCreateRoutes = createRouter();
@@ -98,8 +99,16 @@ async function createRun(
   const runId = uuidv7();
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
+  const payload = toRunPayload(body);
+  const access = await authorize(c, "threads:create_run", {
+    ...createRunValue(payload),
+    thread_id: options.threadId,
+    assistant_id: assistant.assistant_id,
+    run_id: runId,
+    if_not_exists: options.createThread ? "create" : "reject",
+  });
   const onDisconnect = body.on_disconnect ?? (follow === "result" ? "cancel" : "continue");
-  const created = await threadStub(c.env, scope, threadId).createRun({
+  const created = await threadWith(c, threadId, access).createRun({
     scope,
     thread_id: threadId,
     run_id: runId,
@@ -110,11 +119,12 @@ async function createRun(
       context: assistant.context,
       metadata: assistant.metadata,
     },
-    payload: toRunPayload(body),
+    payload: { ...payload, metadata: access.metadata ?? {} },
     create_thread: options.createThread,
     temporary: options.temporary,
     follow,
     cancel_on_disconnect: onDisconnect === "cancel",
+    principal: c.var.principal,
   });
   if (!created.ok) {
     if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);
@@ -127,4 +137,16 @@ async function createRun(
   // Where a client goes on reading when its connection breaks.
   c.header("Location", `${path}/${follow === "events" ? "stream" : "join"}`);
   return streamResponse(c, follow === "events" ? "events" : "json", stream);
+}
+
+/** A new run as a project's handlers are shown it. */
+function createRunValue({ metadata, multitask_strategy, after_seconds, ...kwargs }: RunPayload) {
+  return {
+    status: "pending",
+    metadata,
+    multitask_strategy,
+    prevent_insert_if_inflight: multitask_strategy === "reject",
+    after_seconds,
+    kwargs,
+  };
 }

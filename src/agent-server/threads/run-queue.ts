@@ -89,6 +89,7 @@ export class RunQueue {
         metadata: JSON.stringify(kwargs.config.metadata),
         resumable: payload.stream_resumable,
         created_at: now + Math.round(payload.after_seconds * 1000),
+        principal: request.principal === null ? null : JSON.stringify(request.principal),
         now,
       });
       texts.set(kwargsName(run), JSON.stringify(kwargs));

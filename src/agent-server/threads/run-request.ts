@@ -7,6 +7,7 @@ import type {
   StreamMode,
   TraceSpec,
 } from "../../graph-runtime/protocol.ts";
+import type { Principal } from "../../lib/principal.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "./run-row.ts";
 
@@ -51,6 +52,8 @@ export type CreateRunRequest = {
   temporary: boolean;
   follow: Follow;
   cancel_on_disconnect: boolean;
+  /** Whom the run works for, where the project authenticates its users; its nodes see it. */
+  principal: Principal | null;
 };
 
 /** What a run executes, as stored with it: later changes of the assistant do not touch it. */
@@ -118,6 +121,7 @@ export function toRunSpec(
     thread_id: threadId,
     graph_id: run.graph_id,
     attempt: run.attempt,
+    principal: run.principal === null ? null : JSON.parse(run.principal),
   };
 }
 

@@ -3,13 +3,14 @@ import type { AppContext } from "../../http/app-types.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
 import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
 import { RUN_STATUSES } from "./run-row.ts";
 import { streamResponse } from "./stream-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
-import { threadStub } from "./thread-stub.ts";
+import type { ThreadApi } from "./thread-stub.ts";
 
 /** Reads, joins and cancels runs. A stateless run is on the thread that has its id. */
 export const runRoutes = createRouter();
@@ -59,11 +60,9 @@ runRoutes.openapi(
   async (c) => {
     const { thread_id } = c.req.valid("param");
     const { limit = 10, offset = 0, status = null, select } = c.req.valid("query");
-    const runs = await threadStub(c.env, c.var.scope, thread_id).listRuns({
-      limit,
-      offset,
-      status,
-    });
+    const page = { limit, offset };
+    const thread = await threadFor(c, "threads:search", { thread_id, ...page });
+    const runs = await thread.listRuns({ ...page, status });
     if (runs === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
     if (select === undefined) return c.json(runs, 200);
     const fields = new Set<string>(select);
@@ -85,7 +84,8 @@ runRoutes.openapi(
   }),
   async (c) => {
     const { thread_id, run_id } = c.req.valid("param");
-    const run = await threadStub(c.env, c.var.scope, thread_id).getRun(run_id);
+    const thread = await threadFor(c, "threads:read", { thread_id, run_id });
+    const run = await thread.getRun(run_id);
     if (run === null) throw threadFailure({ code: "run_not_found" }, thread_id);
     return c.json(run, 200);
   },
@@ -102,7 +102,8 @@ runRoutes.openapi(
   }),
   async (c) => {
     const { thread_id, run_id } = c.req.valid("param");
-    const deleted = await threadStub(c.env, c.var.scope, thread_id).deleteRun(run_id);
+    const thread = await threadFor(c, "threads:delete", { thread_id, run_id });
+    const deleted = await thread.deleteRun(run_id);
     if (!deleted) throw threadFailure({ code: "run_not_found" }, thread_id);
     return c.body(null, 204);
   },
@@ -129,7 +130,8 @@ runRoutes.openapi(
   async (c) => {
     const { thread_id, run_id } = c.req.valid("param");
     const { wait = false, action = "interrupt" } = c.req.valid("query");
-    const thread = threadStub(c.env, c.var.scope, thread_id);
+    const metadata = { run_ids: [run_id] };
+    const thread = await threadFor(c, "threads:update", { thread_id, action, metadata });
     const cancelled = await thread.cancelRun(run_id, { action, wait });
     if (!cancelled.ok) throw threadFailure(cancelled, thread_id);
     return c.body(null, wait ? 204 : 202);
@@ -205,9 +207,8 @@ async function join(
   runId: string,
   cancelOnDisconnect = false,
 ): Promise<Response> {
-  const joined = await threadStub(c.env, c.var.scope, threadId).joinRun(runId, {
-    cancel_on_disconnect: cancelOnDisconnect,
-  });
+  const thread = await readerOf(c, threadId, runId, cancelOnDisconnect);
+  const joined = await thread.joinRun(runId, { cancel_on_disconnect: cancelOnDisconnect });
   if (!joined.ok) throw threadFailure(joined, threadId);
   return streamResponse(c, "json", joined.value);
 }
@@ -218,13 +219,32 @@ async function joinStream(
   runId: string,
   query: z.infer<typeof streamQuery>,
 ): Promise<Response> {
-  const joined = await threadStub(c.env, c.var.scope, threadId).streamRun(runId, {
+  const { stream_mode: modes = null, cancel_on_disconnect = false } = query;
+  const thread = await readerOf(c, threadId, runId, cancel_on_disconnect);
+  const joined = await thread.streamRun(runId, {
     last_event_id: lastEventId(c.req.header("last-event-id")),
-    modes: query.stream_mode ?? null,
-    cancel_on_disconnect: query.cancel_on_disconnect ?? false,
+    modes,
+    cancel_on_disconnect,
   });
   if (!joined.ok) throw threadFailure(joined, threadId);
   return streamResponse(c, "events", joined.value);
+}
+
+/** A reader whose leaving ends the run needs leave to cancel it. */
+async function readerOf(
+  c: AppContext,
+  thread_id: string,
+  run_id: string,
+  cancels: boolean,
+): Promise<ThreadApi> {
+  const reading = await threadFor(c, "threads:read", { thread_id, run_id });
+  if (!cancels) return reading;
+  const metadata = { run_ids: [run_id] };
+  const action = "interrupt";
+  const cancelling = await threadFor(c, "threads:update", { thread_id, action, metadata });
+  const run = await cancelling.getRun(run_id);
+  if (run === null) throw threadFailure({ code: "run_not_found" }, thread_id);
+  return reading;
 }
 
 /** `-1` replays everything; what is no event id of ours counts as none. */

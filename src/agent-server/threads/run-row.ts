@@ -31,6 +31,7 @@ export type RunRow = {
   error: string | null;
   stop: string | null;
   expires_at: number | null;
+  principal: string | null;
 };
 
 export function isInFlight(run: RunRow): boolean {

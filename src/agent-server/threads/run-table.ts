@@ -2,7 +2,13 @@ import type { RunRow, RunStatus } from "./run-row.ts";
 
 export type NewRun = Pick<
   RunRow,
-  "run_id" | "assistant_id" | "graph_id" | "multitask_strategy" | "metadata" | "created_at"
+  | "run_id"
+  | "assistant_id"
+  | "graph_id"
+  | "multitask_strategy"
+  | "metadata"
+  | "created_at"
+  | "principal"
 > & { resumable: boolean; now: number };
 
 /**
@@ -27,8 +33,8 @@ export class RunTable {
     const row = this.#sql
       .exec<RunRow>(
         `INSERT INTO runs (run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
-           resumable, created_at, updated_at)
-         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?) RETURNING *`,
+           resumable, created_at, updated_at, principal)
+         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?) RETURNING *`,
         run.run_id,
         run.assistant_id,
         run.graph_id,
@@ -37,6 +43,7 @@ export class RunTable {
         run.resumable ? 1 : 0,
         run.created_at,
         run.now,
+        run.principal,
       )
       .one();
     this.#inFlight = [...inFlight, row].toSorted(byTurn);
@@ -105,7 +112,7 @@ export class RunTable {
   ): void {
     this.#sql.exec(
       `UPDATE runs SET status = ?1, error = ?2, stop = ?3, updated_at = ?4, ended_at = ?4,
-         expires_at = ?5 WHERE seq = ?6`,
+         expires_at = ?5, principal = NULL WHERE seq = ?6`,
       end.status,
       end.error,
       end.stop,

@@ -4,6 +4,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
 import type { HistoryQuery } from "./thread-states.ts";
@@ -14,7 +15,6 @@ import {
   stateUpdateSchema,
   threadStateSchema,
 } from "./thread-schemas.ts";
-import { threadStub } from "./thread-stub.ts";
 
 /** The state of a thread: now, at a checkpoint, its history, and updates from outside a run. */
 export const stateRoutes = createRouter();
@@ -104,7 +104,8 @@ stateRoutes.openapi(
     const { thread_id } = c.req.valid("param");
     const { values = null, as_node, checkpoint, checkpoint_id } = c.req.valid("json");
     const at = toCheckpointRef(checkpoint ?? (checkpoint_id ? { checkpoint_id } : null));
-    const updated = await threadStub(c.env, c.var.scope, thread_id).updateState({
+    const thread = await threadFor(c, "threads:update", { thread_id });
+    const updated = await thread.updateState({
       checkpoint: at,
       graph_id: null,
       supersteps: [[{ values, as_node: as_node ?? null }]],
@@ -167,7 +168,7 @@ async function readState(
   checkpoint: CheckpointRef | null,
   subgraphs: boolean,
 ): Promise<Response> {
-  const thread = threadStub(c.env, c.var.scope, threadId);
+  const thread = await threadFor(c, "threads:read", { thread_id: threadId });
   const state = await thread.getState({ checkpoint, subgraphs });
   if (!state.ok) throw threadFailure(state, threadId);
   return jsonText(c, state.value);
@@ -178,7 +179,8 @@ async function readHistory(
   threadId: string,
   query: HistoryQuery,
 ): Promise<Response> {
-  const history = await threadStub(c.env, c.var.scope, threadId).getHistory(query);
+  const thread = await threadFor(c, "threads:read", { thread_id: threadId });
+  const history = await thread.getHistory(query);
   if (!history.ok) throw threadFailure(history, threadId);
   return jsonText(c, history.value);
 }

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { GraphHostApi, WireCheckpoint } from "../../graph-runtime/protocol.ts";
+import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
@@ -24,8 +24,15 @@ import {
   ThreadStates,
   type UpdateStateRequest,
 } from "./thread-states.ts";
-import type { CreateThreadRequest, EventsQuery } from "./thread-requests.ts";
+import type {
+  CreateRunResult,
+  CreateThreadRequest,
+  EventsQuery,
+  ReadStateResult,
+  UpdateStateResult,
+} from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
+import { isVisible, type Visibility } from "./thread-visibility.ts";
 import { type Run, type Thread, toRun, toThread } from "./wire.ts";
 
 /**
@@ -81,10 +88,15 @@ export class ThreadObject extends DurableObject<Env> {
     });
   }
 
-  async create(request: CreateThreadRequest): Promise<Result<Thread, "thread_exists">> {
+  async create(
+    request: CreateThreadRequest,
+    filter: Visibility = null,
+  ): Promise<Result<Thread, "thread_exists">> {
     const existing = this.#wake();
     if (existing !== null) {
-      if (request.if_exists === "raise") return { ok: false, code: "thread_exists" };
+      if (request.if_exists === "raise" || !isVisible(existing, filter)) {
+        return { ok: false, code: "thread_exists" };
+      }
       return { ok: true, value: this.#thread(existing) };
     }
     this.#make(request.scope, request.thread_id, request.metadata, false);
@@ -92,21 +104,24 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
 
-  async get(): Promise<Thread | null> {
-    const row = this.#wake();
+  async get(filter: Visibility = null): Promise<Thread | null> {
+    const row = this.#wake(filter);
     return row === null ? null : this.#thread(row);
   }
 
-  async patch(metadata: Record<string, unknown>): Promise<Thread | null> {
-    if (this.#wake() === null) return null;
+  async patch(
+    metadata: Record<string, unknown>,
+    filter: Visibility = null,
+  ): Promise<Thread | null> {
+    if (this.#wake(filter) === null) return null;
     this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
     await this.#drainIndex();
     return this.#thread(this.#storage.thread.get());
   }
 
   /** False when there is no such thread. */
-  async remove(): Promise<boolean> {
-    if (this.#wake() === null) return false;
+  async remove(filter: Visibility = null): Promise<boolean> {
+    if (this.#wake(filter) === null) return false;
     this.#queue.abandon();
     this.#storage.transaction(() => this.#storage.thread.markDeleted());
     this.#scheduleAlarm();
@@ -114,16 +129,11 @@ export class ThreadObject extends DurableObject<Env> {
     return true;
   }
 
-  async createRun(
-    request: CreateRunRequest,
-  ): Promise<
-    Result<
-      { run: Run; stream: ReadableStream<Uint8Array> | null },
-      "thread_not_found" | "thread_busy"
-    >
-  > {
-    if (this.#wake() === null) {
+  async createRun(request: CreateRunRequest, filter: Visibility = null): Promise<CreateRunResult> {
+    const existing = this.#wake();
+    if (existing === null || !isVisible(existing, filter)) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
+      if (existing !== null) return { ok: false, code: "thread_exists" };
       const { scope, thread_id, payload, temporary } = request;
       this.#make(scope, thread_id, payload.metadata, temporary);
     }
@@ -143,25 +153,24 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: { run: wire, stream } };
   }
 
-  async listRuns(options: {
-    limit: number;
-    offset: number;
-    status: RunStatus | null;
-  }): Promise<Run[] | null> {
-    const thread = this.#wake();
+  async listRuns(
+    options: { limit: number; offset: number; status: RunStatus | null },
+    filter: Visibility = null,
+  ): Promise<Run[] | null> {
+    const thread = this.#wake(filter);
     if (thread === null) return null;
     return this.#storage.runs.list(options).map((run) => this.#run(run, thread.thread_id));
   }
 
-  async getRun(runId: string): Promise<Run | null> {
-    const thread = this.#wake();
+  async getRun(runId: string, filter: Visibility = null): Promise<Run | null> {
+    const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
     return thread === null || run === null ? null : this.#run(run, thread.thread_id);
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
-  async deleteRun(runId: string): Promise<boolean> {
-    if (this.#wake() === null) return false;
+  async deleteRun(runId: string, filter: Visibility = null): Promise<boolean> {
+    if (this.#wake(filter) === null) return false;
     const run = this.#storage.runs.get(runId);
     if (run === null) return false;
     if (isInFlight(run)) await this.#queue.cancel(run, "rollback");
@@ -174,8 +183,9 @@ export class ThreadObject extends DurableObject<Env> {
   async cancelRun(
     runId: string,
     options: { action: CancelAction; wait: boolean },
+    filter: Visibility = null,
   ): Promise<Result<null, "run_not_found">> {
-    const run = this.#wake() === null ? null : this.#storage.runs.get(runId);
+    const run = this.#wake(filter) === null ? null : this.#storage.runs.get(runId);
     if (run === null) return { ok: false, code: "run_not_found" };
     if (!isInFlight(run)) return { ok: true, value: null };
     const cancelled = this.#queue.cancel(run, options.action);
@@ -187,8 +197,9 @@ export class ThreadObject extends DurableObject<Env> {
   async joinRun(
     runId: string,
     options: { cancel_on_disconnect: boolean },
+    filter: Visibility = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
-    const found = this.#findRun(runId);
+    const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
     const run = found.value;
     const onDisconnect = options.cancel_on_disconnect ? () => this.#cancelLater(runId) : null;
@@ -199,8 +210,9 @@ export class ThreadObject extends DurableObject<Env> {
   async streamRun(
     runId: string,
     query: EventsQuery,
+    filter: Visibility = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
-    const found = this.#findRun(runId);
+    const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
     const run = found.value;
     // Without a last event id a reader joins in: it gets what is produced from now on.
@@ -214,17 +226,15 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: stream };
   }
 
-  async getState(query: StateQuery): Promise<Result<string, "thread_not_found" | "graph_failed">> {
-    const thread = this.#wake();
+  async getState(query: StateQuery, filter: Visibility = null): Promise<ReadStateResult> {
+    const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.get(thread, query);
   }
 
-  async getHistory(
-    query: HistoryQuery,
-  ): Promise<Result<string, "thread_not_found" | "graph_failed">> {
-    const thread = this.#wake();
+  async getHistory(query: HistoryQuery, filter: Visibility = null): Promise<ReadStateResult> {
+    const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.history(thread, query);
@@ -232,13 +242,9 @@ export class ThreadObject extends DurableObject<Env> {
 
   async updateState(
     request: UpdateStateRequest,
-  ): Promise<
-    Result<
-      WireCheckpoint,
-      "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed"
-    >
-  > {
-    const thread = this.#wake();
+    filter: Visibility = null,
+  ): Promise<UpdateStateResult> {
+    const thread = this.#wake(filter);
     if (thread === null) return { ok: false, code: "thread_not_found" };
     if (this.#storage.runs.inFlight().length > 0) return { ok: false, code: "thread_busy" };
     const updated = await this.#states.update(thread, request);
@@ -267,14 +273,14 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** Every entry comes through here: after a crash it is what finds the interrupted run. */
-  #wake(): ThreadRow | null {
+  #wake(filter: Visibility = null): ThreadRow | null {
     const thread = this.#storageRow();
     if (thread === null || thread.deleted === 1) return null;
     this.#queue.pump();
     // What was not confirmed before the object was last stopped may not have reached the index.
     if (!this.#woken) this.#index.drainSoon(() => this.#scheduleAlarm());
     this.#woken = true;
-    return thread;
+    return isVisible(thread, filter) ? thread : null;
   }
 
   #storageRow(): ThreadRow | null {
@@ -365,8 +371,11 @@ export class ThreadObject extends DurableObject<Env> {
     void this.cancelRun(runId, { action: "interrupt", wait: false });
   }
 
-  #findRun(runId: string): Result<RunRow, "thread_not_found" | "run_not_found"> {
-    if (this.#wake() === null) return { ok: false, code: "thread_not_found" };
+  #findRun(
+    runId: string,
+    filter: Visibility,
+  ): Result<RunRow, "thread_not_found" | "run_not_found"> {
+    if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
     const run = this.#storage.runs.get(runId);
     return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
   }

@@ -1,4 +1,7 @@
+import type { WireCheckpoint } from "../../graph-runtime/protocol.ts";
 import type { Scope } from "../../lib/scope.ts";
+import type { Result } from "./failures.ts";
+import type { Run } from "./wire.ts";
 
 export type CreateThreadRequest = {
   scope: Scope;
@@ -12,3 +15,17 @@ export type EventsQuery = {
   modes: string[] | null;
   cancel_on_disconnect: boolean;
 };
+
+/** `stream` when the creator follows the run. */
+export type CreateRunResult = Result<
+  { run: Run; stream: ReadableStream<Uint8Array> | null },
+  "thread_not_found" | "thread_exists" | "thread_busy"
+>;
+
+/** JSON text. */
+export type ReadStateResult = Result<string, "thread_not_found" | "graph_failed">;
+
+export type UpdateStateResult = Result<
+  WireCheckpoint,
+  "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed"
+>;

@@ -1,12 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { authorize } from "../auth/authorize.ts";
+import { threadFor, threadWith } from "../auth/thread-access.ts";
 import { threadFailure } from "./failures.ts";
 import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
-import { threadStub } from "./thread-stub.ts";
+import type { ThreadApi } from "./thread-stub.ts";
 
 /** Creates, reads, changes and deletes threads. Searches are the index's. */
 export const threadRoutes = createRouter();
@@ -31,17 +32,22 @@ threadRoutes.openapi(
   async (c) => {
     const body = c.req.valid("json");
     const threadId = body.thread_id ?? uuidv7();
-    const metadata = body.metadata ?? {};
-    const created = await threadStub(c.env, c.var.scope, threadId).create({
+    const if_exists = body.if_exists ?? "raise";
+    const value = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists };
+    const access = await authorize(c, "threads:create", value);
+    const { metadata = {} } = access;
+    const supersteps = body.supersteps ?? [];
+    // Before anything is stored: who may not update a thread makes none.
+    const replayed =
+      supersteps.length > 0 ? await threadFor(c, "threads:update", { thread_id: threadId }) : null;
+    const created = await threadWith(c, threadId, access).create({
       scope: c.var.scope,
       thread_id: threadId,
       metadata,
-      if_exists: body.if_exists ?? "raise",
+      if_exists,
     });
     if (!created.ok) throw threadFailure(created, threadId);
-    if (body.supersteps && body.supersteps.length > 0) {
-      await replay(c, threadId, metadata["graph_id"], body.supersteps);
-    }
+    if (replayed !== null) await replay(replayed, threadId, metadata["graph_id"], supersteps);
     return c.json(created.value, 200);
   },
 );
@@ -57,7 +63,7 @@ threadRoutes.openapi(
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
-    const thread = await threadStub(c.env, c.var.scope, thread_id).get();
+    const thread = await (await threadFor(c, "threads:read", { thread_id })).get();
     if (thread === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
     return c.json(thread, 200);
   },
@@ -81,7 +87,8 @@ threadRoutes.openapi(
   async (c) => {
     const { thread_id } = c.req.valid("param");
     const { metadata = {} } = c.req.valid("json");
-    const thread = await threadStub(c.env, c.var.scope, thread_id).patch(metadata);
+    const access = await authorize(c, "threads:update", { thread_id, metadata });
+    const thread = await threadWith(c, thread_id, access).patch(access.metadata ?? {});
     if (thread === null) throw new ApiError("not_found", "Thread not found");
     if (c.req.header("prefer")?.includes("return=minimal")) return c.body(null, 204);
     return c.json(thread, 200);
@@ -99,7 +106,7 @@ threadRoutes.openapi(
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
-    const deleted = await threadStub(c.env, c.var.scope, thread_id).remove();
+    const deleted = await (await threadFor(c, "threads:delete", { thread_id })).remove();
     if (!deleted) throw threadFailure({ code: "thread_not_found" }, thread_id);
     return c.body(null, 204);
   },
@@ -109,12 +116,12 @@ type Superstep = NonNullable<z.infer<typeof threadCreateSchema>["supersteps"]>[n
 
 /** Writes the state of a thread that was recorded elsewhere, superstep by superstep. */
 async function replay(
-  c: AppContext,
+  thread: ThreadApi,
   threadId: string,
   graphId: unknown,
   supersteps: Superstep[],
 ): Promise<void> {
-  const written = await threadStub(c.env, c.var.scope, threadId).updateState({
+  const written = await thread.updateState({
     checkpoint: null,
     graph_id: typeof graphId === "string" ? graphId : null,
     supersteps: supersteps.map(({ updates }) =>

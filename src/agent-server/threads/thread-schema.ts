@@ -93,4 +93,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
     PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
   );
   `,
+  // JSON: for whom the run works, as the project authenticated them; gone when the run has ended.
+  "ALTER TABLE runs ADD COLUMN principal TEXT",
 ];

@@ -23,6 +23,7 @@ function request(
     temporary: false,
     follow: "none",
     cancel_on_disconnect: false,
+    principal: null,
   };
 }
 

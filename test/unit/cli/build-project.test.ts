@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, test } from "vitest";
@@ -67,6 +67,7 @@ describe("a bundle", () => {
     expect(GraphHost.graphs).toMatchObject({ agent: { description: "An agent." } });
     expect(built).toEqual({
       graphs: ["agent", "plain", "view"],
+      hasAuth: false,
       env: { MODEL: "local" },
       inputs: expect.arrayContaining(
         ["langgraph.json", "agent.ts", "name.ts", "plain.cjs", "view.tsx"].map((name) =>
@@ -75,6 +76,46 @@ describe("a bundle", () => {
       ),
       warnings: [],
     });
+  });
+
+  test("holds what decides who may do what", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "agent.ts": "export const graph = 1;",
+      "auth.ts": 'export const auth = { "~handlerCache": { authenticate: "somehow" } };',
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        auth: { path: "./auth.ts:auth", cache: { cache_keys: ["Cookie"], max_size: 5 } },
+      },
+    });
+
+    const { inputs, hasAuth } = await build(folder);
+    const { GraphHost } = await load(folder);
+
+    expect(hasAuth).toBe(true);
+    expect(GraphHost).toMatchObject({
+      auth: {
+        handlers: { "~handlerCache": { authenticate: "somehow" } },
+        studio: true,
+        cache: { headers: ["cookie"], ttl_ms: 60_000, max_size: 5 },
+      },
+    });
+    expect(inputs).toContain(join(folder, "auth.ts"));
+  });
+
+  test("is made of an auth module that only a Worker can evaluate", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "agent.ts": "export const graph = 1;",
+      "auth.ts": 'import { env } from "cloudflare:workers"; export const auth = env.AUTH;',
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        auth: { path: "./auth.ts:auth" },
+      },
+    });
+
+    expect((await build(folder)).warnings).toEqual([]);
+    expect(readdirSync(join(folder, "out")).toSorted()).toEqual(["project.js", "project.js.map"]);
   });
 
   test("evaluates the graph host before the graphs", async ({ expect }) => {
@@ -214,6 +255,48 @@ describe("a project is refused", () => {
 
     expect(problem).toBe(
       '<project> does not build:\n  graph "agent": <project>/agent.ts has no export named "graph"',
+    );
+  });
+
+  test("when its auth names no export", async ({ expect }) => {
+    const problem = await problemOf({
+      "agent.ts": "export const graph = 1;",
+      "auth.ts": "export const other = 1;",
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        auth: { path: "./auth.ts:auth" },
+      },
+    });
+
+    expect(problem).toBe(
+      '<project> does not build:\n  "auth.path": <project>/auth.ts has no export named "auth"',
+    );
+  });
+
+  test.for([
+    [
+      "is something else",
+      "export const auth = { authenticate() {} };",
+      "is no Auth object of @langchain/langgraph-sdk/auth",
+    ],
+    ["is nothing", "export const auth = null;", "is no Auth object of"],
+    [
+      "lets nobody in",
+      'import { Auth } from "@langchain/langgraph-sdk/auth"; export const auth = new Auth();',
+      "has no authenticate handler: nobody could be let in",
+    ],
+  ] as const)("when its auth %s", async ([, source, problem], { expect }) => {
+    const project = {
+      "agent.ts": "export const graph = 1;",
+      "auth.ts": source,
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        auth: { path: "./auth.ts:auth" },
+      },
+    };
+
+    expect(await problemOf(project)).toContain(
+      `"auth.path": <project>/auth.ts exports "auth", which ${problem}`,
     );
   });
 

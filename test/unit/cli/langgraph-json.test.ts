@@ -116,7 +116,7 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["auth", "checkpointer", "http", "store", "ui", "webhooks"])(
+  test.for(["checkpointer", "http", "store", "ui", "webhooks"])(
     "that would change behaviour are warned about: %s",
     (key, { expect }) => {
       const folder = temporaryProject({
@@ -138,6 +138,74 @@ describe("keys", () => {
 
   test("are needed: graphs", ({ expect }) => {
     expect(problemOf({})).toContain('"graphs"');
+  });
+});
+
+describe("auth", () => {
+  const graphs = { agent: "./agent.ts:graph" };
+  const files = { ...AGENT, "src/auth.ts": "" };
+
+  test("names the export that decides who may do what", ({ expect }) => {
+    const folder = temporaryProject({
+      ...files,
+      "langgraph.json": { graphs, auth: { path: "./src/auth.ts:auth" } },
+    });
+
+    const { auth, warnings } = loadProjectConfig(folder);
+
+    expect(auth).toEqual({
+      file: join(folder, "src/auth.ts"),
+      exportName: "auth",
+      disableStudio: false,
+      cache: null,
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  test("may be cached by headers, and closed to the Studio", ({ expect }) => {
+    const path = "./src/auth.ts:auth";
+    const cache = { cache_keys: ["Authorization", "x-team"], ttl_seconds: 1.5, max_size: 3 };
+    const folder = temporaryProject({
+      ...files,
+      "langgraph.json": { graphs, auth: { path, disable_studio_auth: true, cache } },
+      "other.json": { graphs, auth: { path, cache: { cache_keys: ["cookie"] } } },
+    });
+
+    expect(loadProjectConfig(folder).auth).toMatchObject({
+      disableStudio: true,
+      cache: { headers: ["authorization", "x-team"], ttl_ms: 1500, max_size: 3 },
+    });
+    expect(loadProjectConfig(join(folder, "other.json")).auth).toMatchObject({
+      cache: { headers: ["cookie"], ttl_ms: 60_000, max_size: 1000 },
+    });
+  });
+
+  test.for([
+    [{ path: "./gone.ts:auth" }, '"auth.path": <project>/gone.ts does not exist'],
+    [{ path: "./src/auth.ts" }, "must name a JavaScript or TypeScript file and one of its exports"],
+    [{ path: "./auth.py:auth" }, '"auth.path": ./auth.py is Python'],
+    [{ path: 7 }, '"auth.path"'],
+    [{ file: "./src/auth.ts:auth" }, 'unknown key "auth.file"'],
+    [{ disable_studio_auth: "yes" }, '"auth.disable_studio_auth"'],
+    [{ cache: {} }, '"auth.cache.cache_keys"'],
+    [{ cache: { cache_keys: [] } }, '"auth.cache.cache_keys"'],
+    [{ cache: { cache_keys: ["a"], ttl_seconds: 0 } }, '"auth.cache.ttl_seconds"'],
+    [{ cache: { cache_keys: ["a"], max_size: 1.5 } }, '"auth.cache.max_size"'],
+    [{ cache: { cache_keys: ["a"], size: 1 } }, 'unknown key "auth.cache.size"'],
+  ] as const)("is refused when it cannot be used: %j", ([auth, problem], { expect }) => {
+    expect(problemOf({ graphs, auth }, files)).toContain(problem);
+  });
+
+  test.for([
+    [{ openapi: { security: [] } }, '"auth.openapi" has no effect in langgraph.json'],
+    [
+      { disable_studio_auth: true },
+      '"auth.disable_studio_auth" without "auth.path" has no effect in langgraph.json',
+    ],
+  ] as const)("warns of what does nothing: %j", ([auth, warning], { expect }) => {
+    const folder = temporaryProject({ ...files, "langgraph.json": { graphs, auth } });
+
+    expect(loadProjectConfig(folder).warnings).toEqual([warning]);
   });
 });
 

@@ -71,6 +71,7 @@ export function specOf(over: Partial<RunSpec> = {}): RunSpec {
     namespaces: [],
     start: null,
     trace: { started_at: STARTED_AT, metadata: { deployment_id: "default" } },
+    principal: null,
     ...over,
   };
 }

@@ -1,0 +1,34 @@
+import { statSync } from "node:fs";
+import { extname, resolve } from "node:path";
+
+const EXTENSIONS = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+const PYTHON_EXTENSIONS = new Set([".py", ".pyx", ".pyd", ".pyi"]);
+
+export type ModuleExport = {
+  /** Absolute path of the module. */
+  file: string;
+  exportName: string;
+};
+
+/** What `./file.ts:export` names, or the sentence that says what is wrong with it. */
+export function resolveExport(
+  { what, spec, example }: { what: string; spec: string; example: string },
+  projectDir: string,
+): ModuleExport | string {
+  const colon = spec.lastIndexOf(":");
+  const path = colon === -1 ? spec : spec.slice(0, colon);
+  const exportName = colon === -1 ? "" : spec.slice(colon + 1);
+  const extension = extname(path).toLowerCase();
+  if (PYTHON_EXTENSIONS.has(extension)) {
+    return `${what}: ${path} is Python; only JavaScript and TypeScript run here`;
+  }
+  if (path === "" || exportName === "" || !EXTENSIONS.has(extension)) {
+    return `${what}: "${spec}" must name a JavaScript or TypeScript file and one of its exports, like "${example}"`;
+  }
+  const file = resolve(projectDir, path);
+  return isFile(file) ? { file, exportName } : `${what}: ${file} does not exist`;
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}

@@ -1,0 +1,82 @@
+import type { MiddlewareHandler } from "hono";
+import type { AuthInfo, AuthRefusal } from "../../graph-runtime/protocol.ts";
+import type { AppContext, AppEnv } from "../../http/app-types.ts";
+import { ApiError, ProjectRefusal } from "../../http/errors.ts";
+import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
+import { graphHost } from "../graph-host.ts";
+import { PrincipalCache } from "./principal-cache.ts";
+import { projectAuthInfo } from "./project-auth-info.ts";
+
+const STUDIO_IDENTITY = "langgraph-studio-user";
+
+const STUDIO_PRINCIPAL: Principal = {
+  user: {
+    kind: "StudioUser",
+    identity: STUDIO_IDENTITY,
+    display_name: STUDIO_IDENTITY,
+    is_authenticated: true,
+    permissions: [],
+  },
+  permissions: [],
+};
+
+/**
+ * Sets who asks, and about whose threads and assistants: by the project's own authentication where it
+ * has one, else by the platform's keys.
+ */
+export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const info = await projectAuthInfo(c);
+  if (info === null) {
+    c.set("principal", null);
+    return agentScope(c, next);
+  }
+  c.set("principal", await principalOf(c, info));
+  const workspaceId = c.var.settings.agentWorkspaceId;
+  c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
+  await next();
+};
+
+/** Throws what the project answers to somebody whom it does not know. */
+export function refuse(c: AppContext, { status, detail, headers }: AuthRefusal): never {
+  for (const { name, value } of headers) {
+    if (!BODY_HEADERS.has(name)) c.header(name, value, { append: true });
+  }
+  throw new ProjectRefusal(status, detail);
+}
+
+/** Say how the body is sent, which is not the project's to decide. */
+const BODY_HEADERS = new Set([
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "transfer-encoding",
+]);
+
+async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
+  if (info.studio && c.req.header("x-auth-scheme") === "langsmith") {
+    if ((await workspaceOfKey(c)) !== c.var.settings.agentWorkspaceId) {
+      throw new ApiError("forbidden", "The API key is of another workspace than this deployment");
+    }
+    return STUDIO_PRINCIPAL;
+  }
+  const cache = cacheOf(info);
+  const key = cache?.keyOf((name) => c.req.header(name)) ?? null;
+  const known = key === null ? undefined : cache?.get(key);
+  if (known !== undefined) return known;
+  const { method, url } = c.req.raw;
+  const headers = [...c.req.raw.headers].map(([name, value]) => ({ name, value }));
+  const request = { method, url, headers };
+  const result = await graphHost(c.executionCtx).authenticate(request);
+  if (!result.ok) return refuse(c, result);
+  if (key !== null) cache?.set(key, result.principal);
+  return result.principal;
+}
+
+let principals: PrincipalCache | null = null;
+
+function cacheOf({ cache }: AuthInfo): PrincipalCache | null {
+  if (cache === null) return null;
+  return (principals ??= new PrincipalCache(cache));
+}

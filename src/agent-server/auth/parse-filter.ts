@@ -1,0 +1,73 @@
+import type { MetadataFilter } from "../../lib/metadata-filter.ts";
+
+/** Of conditions in one filter, and of `$or` and `$and` in each other: D1 limits its expressions. */
+const MAX_CONDITIONS = 100;
+const MAX_DEPTH = 4;
+
+/** A handler returned what is no filter. Whoever meant to restrict must not allow everything by it. */
+export class InvalidFilterError extends Error {
+  override readonly name = "InvalidFilterError";
+}
+
+/**
+ * The filter that a handler returned: keys of metadata with a value, `{"$eq": value}` or
+ * `{"$contains": value or values}`, `$or` and `$and` with lists of filters; all that is in an object
+ * has to hold, so an empty one allows everything. Throws an `InvalidFilterError` for anything else.
+ */
+export function parseFilter(filter: Record<string, unknown>): MetadataFilter {
+  const counter = { conditions: 0 };
+  return parseObject(filter, "", 0, counter);
+}
+
+type Counter = { conditions: number };
+
+function parseObject(filter: unknown, at: string, depth: number, counter: Counter): MetadataFilter {
+  if (!isRecord(filter)) throw new InvalidFilterError(`${at || "The filter"} must be an object`);
+  if (depth > MAX_DEPTH)
+    throw new InvalidFilterError(`$or and $and nest more than ${MAX_DEPTH} deep`);
+  const of = Object.entries(filter).map(([key, value]): MetadataFilter => {
+    const here = at === "" ? key : `${at}.${key}`;
+    if (key === "$or" || key === "$and") {
+      if (!Array.isArray(value) || value.length === 0) {
+        throw new InvalidFilterError(`${here} must be a list with at least one filter`);
+      }
+      const parts = value.map((part: unknown, index) =>
+        parseObject(part, `${here}[${index}]`, depth + 1, counter),
+      );
+      return key === "$or" ? { op: "any", of: parts } : { op: "all", of: parts };
+    }
+    if (key.startsWith("$")) throw new InvalidFilterError(`${here} is no operator`);
+    return { op: "all", of: parseKey(key, value, here, counter) };
+  });
+  return { op: "all", of };
+}
+
+function parseKey(key: string, value: unknown, at: string, counter: Counter): MetadataFilter[] {
+  if (!isRecord(value)) return [{ op: "equals", key, value: scalar(value, at, counter) }];
+  const operators = Object.entries(value);
+  if (operators.length === 0) throw new InvalidFilterError(`${at} has no operator`);
+  return operators.flatMap(([operator, operand]): MetadataFilter[] => {
+    const here = `${at}.${operator}`;
+    if (operator === "$eq") return [{ op: "equals", key, value: scalar(operand, here, counter) }];
+    if (operator !== "$contains") throw new InvalidFilterError(`${here} is no operator`);
+    const wanted: unknown[] = Array.isArray(operand) ? operand : [operand];
+    if (wanted.length === 0) throw new InvalidFilterError(`${here} must not be an empty list`);
+    return wanted.map((one) => ({ op: "contains", key, value: scalar(one, here, counter) }));
+  });
+}
+
+/** Null and undefined are most likely what a user does not have: no reason to show what has none. */
+function scalar(value: unknown, at: string, counter: Counter): string | number | boolean {
+  counter.conditions += 1;
+  if (counter.conditions > MAX_CONDITIONS) {
+    throw new InvalidFilterError(`A filter has at most ${MAX_CONDITIONS} conditions`);
+  }
+  const isText = typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+  if (isText || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new InvalidFilterError(`${at} must be a text, a number or a boolean`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

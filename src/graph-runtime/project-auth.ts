@@ -1,0 +1,171 @@
+import { type Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
+import type { AuthUser, Principal } from "../lib/principal.ts";
+import type {
+  AuthenticationRequest,
+  AuthenticationResult,
+  AuthInfo,
+  AuthorizationRequest,
+  AuthorizationResult,
+  AuthRefusal,
+} from "./protocol.ts";
+
+/** What a build makes of `auth` in a project's `langgraph.json`. */
+export type AuthDefinition = Pick<AuthInfo, "studio" | "cache"> & {
+  /** The export that `auth.path` names: an `Auth` object, if the project is right. */
+  handlers: unknown;
+};
+
+/** What a handler may take: whoever asks waits for it. */
+const HANDLER_LIMIT_MS = 10_000;
+
+/** Of a user as JSON: it is stored with each of the user's runs. */
+const MAX_USER_CHARS = 64 * 1024;
+
+/** The handler did what no handler may; `message` is for the log, never for a client. */
+class HandlerError extends Error {
+  override readonly name = "HandlerError";
+}
+
+/** The handlers of a project's `Auth` object, with what they throw and return made plain data. */
+export class ProjectAuth {
+  readonly info: AuthInfo;
+  readonly #authenticate: (request: Request) => unknown;
+  readonly #handlers: ReadonlyMap<string, (context: object) => unknown>;
+
+  /** Throws when the export is no `Auth` object, or has no way to authenticate. */
+  constructor({ handlers, studio, cache }: AuthDefinition) {
+    if (!isAuth(handlers)) {
+      throw new Error('"auth.path" must name an Auth object of @langchain/langgraph-sdk/auth');
+    }
+    const { authenticate, callbacks = {} } = handlers["~handlerCache"];
+    if (authenticate === undefined) {
+      throw new Error('The Auth object of "auth.path" has no authenticate handler');
+    }
+    this.#authenticate = authenticate;
+    this.#handlers = new Map(
+      Object.entries(callbacks).map(([event, handler]) => [
+        event,
+        // A handler's parameter type is narrowed to its events, which only it knows.
+        handler as (context: object) => unknown,
+      ]),
+    );
+    this.info = { events: [...this.#handlers.keys()], studio, cache };
+  }
+
+  async authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> {
+    return guarded("authenticate", "Unauthorized", async () => {
+      const { method, url } = request;
+      const headers = request.headers.map(({ name, value }): [string, string] => [name, value]);
+      const returned = await inTime(this.#authenticate(new Request(url, { method, headers })));
+      const principal = toPrincipal(returned);
+      if (principal.user.is_authenticated) return { ok: true, principal };
+      return { ok: false, status: 401, detail: "Unauthorized", headers: [] };
+    });
+  }
+
+  /** Decides by the most specific handler for the event; without one it is allowed. */
+  async authorize(request: AuthorizationRequest): Promise<AuthorizationResult> {
+    const { resource, action, value, user, permissions } = request;
+    const event = `${resource}:${action}`;
+    return guarded(event, "Forbidden", async () => {
+      const handler = [event, resource, `*:${action}`, "*"]
+        .map((key) => this.#handlers.get(key))
+        .find((found) => found !== undefined);
+      if (handler === undefined) return { ok: true, filter: null, metadata: value["metadata"] };
+      const context = { event, resource, action, value, user, permissions };
+      const returned = await inTime(handler(context));
+      if (returned === false) {
+        return { ok: false, status: 403, detail: "Forbidden", headers: [] };
+      }
+      return { ok: true, filter: toFilter(returned), metadata: plainCopy(value["metadata"]) };
+    });
+  }
+}
+
+/** An HTTPException is an answer. Anything else that is thrown is a failure, logged and not told. */
+async function guarded<T>(
+  handler: string,
+  defaultDetail: string,
+  call: () => Promise<T>,
+): Promise<T | AuthRefusal> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isHttpException(error) && isErrorStatus(error.status)) {
+      const headers = [...new Headers(error.headers)].map(([name, value]) => ({ name, value }));
+      return { ok: false, status: error.status, detail: error.message || defaultDetail, headers };
+    }
+    const text = error instanceof Error ? (error.stack ?? error.message) : typeof error;
+    console.error({ event: "auth_handler_failed", handler, error: text });
+    return { ok: false, status: 500, detail: "Internal server error", headers: [] };
+  }
+}
+
+async function inTime(result: unknown): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise((_, reject) => {
+    const late = new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
+    timer = setTimeout(() => reject(late), HANDLER_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([result, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A string is an identity; an object has one, and whatever else the project wants to know. */
+function toPrincipal(returned: unknown): Principal {
+  const given = typeof returned === "string" ? { identity: returned } : plainCopy(returned);
+  if (JSON.stringify(given ?? null).length > MAX_USER_CHARS) {
+    throw new HandlerError(
+      `authenticate returned a user of more than ${MAX_USER_CHARS} characters`,
+    );
+  }
+  if (!isRecord(given)) throw new HandlerError("authenticate returned neither a string nor a user");
+  const { identity, permissions = [], display_name, is_authenticated } = given;
+  if (typeof identity !== "string" || identity === "") {
+    throw new HandlerError('authenticate returned a user without an "identity"');
+  }
+  if (!Array.isArray(permissions) || !permissions.every((name) => typeof name === "string")) {
+    throw new HandlerError('"permissions" of a user must be a list of strings');
+  }
+  const user: AuthUser = {
+    ...given,
+    identity,
+    permissions,
+    display_name: typeof display_name === "string" ? display_name : identity,
+    is_authenticated: typeof is_authenticated === "boolean" ? is_authenticated : true,
+  };
+  return { user, permissions };
+}
+
+function toFilter(returned: unknown): Record<string, unknown> | null {
+  if (returned === undefined || returned === null || returned === true) return null;
+  if (!isRecord(returned)) throw new HandlerError(`A handler returned a ${typeof returned}`);
+  return returned;
+}
+
+/** As JSON has it: what crosses to the platform has no classes and no functions. */
+function plainCopy(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+}
+
+// A project that mixes module formats has two copies of the SDK: by what they are, not by class alone.
+
+function isAuth(value: unknown): value is Auth {
+  return typeof value === "object" && value !== null && "~handlerCache" in value;
+}
+
+function isHttpException(error: unknown): error is HTTPException {
+  if (error instanceof HTTPException) return true;
+  return error instanceof Error && error.constructor.name === "HTTPException" && "headers" in error;
+}
+
+function isErrorStatus(status: unknown): boolean {
+  return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,28 @@
+type FilterScalar = string | number | boolean;
+
+/** What may be seen, said of the metadata of a thread or an assistant. */
+export type MetadataFilter =
+  | { op: "all"; of: MetadataFilter[] }
+  | { op: "any"; of: MetadataFilter[] }
+  /** The value of `key` is `value`. */
+  | { op: "equals"; key: string; value: FilterScalar }
+  /** The value of `key` is an array that has `value` as an element. */
+  | { op: "contains"; key: string; value: FilterScalar };
+
+export function matchesMetadata(
+  metadata: Record<string, unknown>,
+  filter: MetadataFilter,
+): boolean {
+  switch (filter.op) {
+    case "all":
+      return filter.of.every((part) => matchesMetadata(metadata, part));
+    case "any":
+      return filter.of.some((part) => matchesMetadata(metadata, part));
+    case "equals":
+      return Object.hasOwn(metadata, filter.key) && metadata[filter.key] === filter.value;
+    case "contains": {
+      const list = Object.hasOwn(metadata, filter.key) ? metadata[filter.key] : undefined;
+      return Array.isArray(list) && list.includes(filter.value);
+    }
+  }
+}

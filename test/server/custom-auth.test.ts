@@ -1,0 +1,302 @@
+import type { Client } from "@langchain/langgraph-sdk";
+import { describe } from "vitest";
+import { defaultAssistantId } from "../../src/agent-server/assistants/assistant-id.ts";
+import { bearer } from "../support/bearer.ts";
+import { answerOf, send } from "../support/http.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+import { documentedRoutes, fill, type Route, routesWithIds } from "../support/tenancy.ts";
+import { MISSING_ID } from "../support/uuid.ts";
+
+const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth.js");
+
+const OPEN = new Set(["/ok", "/info"]);
+
+/** The event that a route is to fire first, and the keys of what its handler is shown. */
+const EVENTS: Record<string, string> = {
+  "POST /assistants": "assistants:create assistant_id graph_id metadata",
+  "POST /assistants/search": "assistants:search graph_id limit metadata offset",
+  "POST /assistants/count": "assistants:search graph_id metadata",
+  "GET /assistants/{assistant_id}": "assistants:read assistant_id",
+  "PATCH /assistants/{assistant_id}": "assistants:update assistant_id metadata",
+  "DELETE /assistants/{assistant_id}": "assistants:delete assistant_id",
+  "POST /assistants/{assistant_id}/versions": "assistants:read assistant_id metadata",
+  "POST /assistants/{assistant_id}/latest": "assistants:update assistant_id metadata version",
+  "GET /assistants/{assistant_id}/graph": "assistants:read assistant_id",
+  "GET /assistants/{assistant_id}/schemas": "assistants:read assistant_id",
+  "GET /assistants/{assistant_id}/subgraphs": "assistants:read assistant_id",
+  "GET /assistants/{assistant_id}/subgraphs/{namespace}": "assistants:read assistant_id",
+  "POST /threads": "threads:create if_exists metadata thread_id",
+  "POST /threads/search": "threads:search ids limit metadata offset status values",
+  "POST /threads/count": "threads:search metadata status values",
+  "GET /threads/{thread_id}": "threads:read thread_id",
+  "PATCH /threads/{thread_id}": "threads:update metadata thread_id",
+  "DELETE /threads/{thread_id}": "threads:delete thread_id",
+  "GET /threads/{thread_id}/state": "threads:read thread_id",
+  "POST /threads/{thread_id}/state": "threads:update thread_id",
+  "GET /threads/{thread_id}/state/{checkpoint_id}": "threads:read thread_id",
+  "POST /threads/{thread_id}/state/checkpoint": "threads:read thread_id",
+  "GET /threads/{thread_id}/history": "threads:read thread_id",
+  "POST /threads/{thread_id}/history": "threads:read thread_id",
+  "GET /threads/{thread_id}/runs": "threads:search limit offset thread_id",
+  "GET /threads/{thread_id}/runs/{run_id}": "threads:read run_id thread_id",
+  "DELETE /threads/{thread_id}/runs/{run_id}": "threads:delete run_id thread_id",
+  "POST /threads/{thread_id}/runs/{run_id}/cancel": "threads:update action metadata thread_id",
+  "GET /threads/{thread_id}/runs/{run_id}/join": "threads:read run_id thread_id",
+  "GET /threads/{thread_id}/runs/{run_id}/stream": "threads:read run_id thread_id",
+  "GET /runs/{run_id}/join": "threads:read run_id thread_id",
+  "GET /runs/{run_id}/stream": "threads:read run_id thread_id",
+};
+
+const CREATES_RUN =
+  "threads:create_run after_seconds assistant_id if_not_exists kwargs metadata multitask_strategy prevent_insert_if_inflight run_id status thread_id";
+
+for (const follow of ["", "/stream", "/wait"]) {
+  EVENTS[`POST /threads/{thread_id}/runs${follow}`] = CREATES_RUN;
+  EVENTS[`POST /runs${follow}`] = CREATES_RUN;
+}
+
+function clientOf(server: TestServer, user: string | object): Client {
+  return server.client({ headers: bearer(user) });
+}
+
+async function agentRoutes(server: TestServer): Promise<Route[]> {
+  const routes = await documentedRoutes(server);
+  return routes.filter(({ path }) => !path.startsWith("/api/") && !OPEN.has(path));
+}
+
+type Ids = {
+  thread_id: string;
+  assistant_id: string;
+  run_id: string;
+  checkpoint_id: string;
+  namespace: string;
+};
+
+const MISSING: Ids = {
+  thread_id: MISSING_ID,
+  assistant_id: MISSING_ID,
+  run_id: MISSING_ID,
+  checkpoint_id: MISSING_ID,
+  namespace: "child",
+};
+
+async function makeThings(server: TestServer, user: string | object): Promise<Ids> {
+  const client = clientOf(server, user);
+  const { assistant_id } = await client.assistants.create({ graphId: "branching" });
+  const { thread_id } = await client.threads.create();
+  await client.runs.wait(thread_id, assistant_id, { input: {} });
+  const [run] = await client.runs.list(thread_id);
+  const { checkpoint } = await client.threads.getState(thread_id);
+  return {
+    thread_id,
+    assistant_id,
+    run_id: run?.run_id ?? "",
+    checkpoint_id: checkpoint.checkpoint_id ?? "",
+    namespace: "child",
+  };
+}
+
+/** A body that the route accepts. */
+function bodyFor({ method, path }: Route, ids: Ids): object | undefined {
+  if (method === "GET" || method === "DELETE") return undefined;
+  if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
+  if (path === "/assistants") return { graph_id: "branching" };
+  if (path.endsWith("/state/checkpoint")) {
+    return { checkpoint: { checkpoint_id: ids.checkpoint_id } };
+  }
+  if (path.endsWith("/latest")) return { version: 1 };
+  return {};
+}
+
+async function ask(server: TestServer, route: Route, ids: Ids, headers: Record<string, string>) {
+  const path = fill(route.path, ids);
+  return answerOf(send(server, route.method, path, bodyFor(route, ids), headers));
+}
+
+describe("every route", () => {
+  test("asks who it is, and not for a key of the platform", async ({ server, expect }) => {
+    const refusal = { status: 401, body: { detail: "Send a bearer token" } };
+    for (const route of await agentRoutes(server)) {
+      for (const headers of [{}, { "x-api-key": "tw_x" }]) {
+        expect([route, await ask(server, route, MISSING, headers)]).toEqual([route, refusal]);
+      }
+    }
+  });
+
+  test("asks the handlers, with what it is about", async ({ server, expect }) => {
+    const routes = await agentRoutes(server);
+    const names = routes.map(({ method, path }) => `${method} ${path}`);
+    expect(names.toSorted()).toEqual(Object.keys(EVENTS).toSorted());
+    const headers = bearer({ identity: "asking", rules: "event" });
+    for (const route of routes) {
+      const name = `${route.method} ${route.path}`;
+      const answer = await ask(server, route, MISSING, headers);
+      expect([name, answer]).toEqual([name, { status: 418, body: { detail: EVENTS[name] } }]);
+    }
+  });
+
+  test("does nothing for somebody whom a handler refuses", async ({ server, expect }) => {
+    const ids = await makeThings(server, "refusing");
+    const client = clientOf(server, "refusing");
+    const before = [await client.threads.get(ids.thread_id), await client.threads.count()];
+    for (const route of await agentRoutes(server)) {
+      const headers = bearer({ identity: "refusing", rules: "deny" });
+      expect([route, await ask(server, route, ids, headers)]).toEqual([
+        route,
+        { status: 403, body: { detail: "Forbidden" } },
+      ]);
+    }
+    expect([await client.threads.get(ids.thread_id), await client.threads.count()]).toEqual(before);
+  });
+
+  test("answers its owner, and another user as if there were nothing", async ({
+    server,
+    expect,
+  }) => {
+    const ids = await makeThings(server, "owner");
+    const owner = clientOf(server, "owner");
+    const before = await owner.threads.get(ids.thread_id);
+    const routes = await routesWithIds(server);
+    for (const route of routes.filter(({ path }) => !path.startsWith("/api/"))) {
+      const [theirs, nothing] = [
+        await ask(server, route, ids, bearer("other")),
+        await ask(server, route, MISSING, bearer("other")),
+      ].map((answer) => withoutIds(answer, ids));
+      expect([route, theirs]).toEqual([route, nothing]);
+      expect([route, theirs?.status]).toEqual([route, 404]);
+    }
+    expect(await owner.threads.get(ids.thread_id)).toEqual(before);
+    const deletesLast = (route: Route) => (route.method === "DELETE" ? 1 : 0);
+    const stateless = (route: Route) => route.path.startsWith("/runs/{run_id}");
+    const ownRoutes = routes
+      .filter((route) => !route.path.startsWith("/api/") && !stateless(route))
+      .toSorted((left, right) => deletesLast(left) - deletesLast(right))
+      // The run before its thread.
+      .toSorted(
+        (left, right) =>
+          deletesLast(left) * deletesLast(right) * (right.path.length - left.path.length),
+      );
+    for (const route of ownRoutes) {
+      const { status } = await ask(server, route, ids, bearer("owner"));
+      expect([route, Math.floor(status / 100)]).toEqual([route, 2]);
+    }
+  });
+});
+
+function withoutIds(answer: { status: number; body: unknown }, ids: Ids) {
+  let text = JSON.stringify(answer.body);
+  for (const id of [...Object.values(ids), MISSING_ID]) text = text.replaceAll(id, "<id>");
+  return { status: answer.status, body: text };
+}
+
+describe("another user", () => {
+  test("finds, counts and lists nothing of the first one's", async ({ server, expect }) => {
+    const [first, second] = [clientOf(server, "finder"), clientOf(server, "seeker")];
+    const { thread_id, assistant_id } = await makeThings(server, "finder");
+    expect(await first.threads.search({ ids: [thread_id] })).toHaveLength(1);
+    expect(await first.threads.count()).toBe(1);
+    expect((await first.assistants.search()).map((found) => found.assistant_id)).toEqual([
+      assistant_id,
+    ]);
+    expect(await first.assistants.count()).toBe(1);
+    expect(await second.threads.search()).toEqual([]);
+    expect(await second.threads.search({ metadata: { owner: "finder" } })).toEqual([]);
+    expect(await second.threads.count()).toBe(0);
+    expect(await second.assistants.search({ metadata: { owner: "finder" } })).toEqual([]);
+    expect(await second.assistants.count()).toBe(0);
+    const answer = await send(server, "POST", "/threads/search", {}, bearer("seeker"));
+    expect(answer.headers.get("x-pagination-total")).toBe("0");
+  });
+
+  test("cannot take a thread's or an assistant's id, nor run on it", async ({ server, expect }) => {
+    const { thread_id, assistant_id } = await makeThings(server, "holder");
+    const headers = bearer("taker");
+    const post = (path: string, body: object) =>
+      answerOf(send(server, "POST", path, body, headers));
+    const exists = { status: 409, body: { detail: "Thread already exists" } };
+    expect(await post("/threads", { thread_id })).toEqual(exists);
+    expect(await post("/threads", { thread_id, if_exists: "do_nothing" })).toEqual(exists);
+    const run = { assistant_id: "branching", input: {}, if_not_exists: "create" };
+    expect(await post(`/threads/${thread_id}/runs/wait`, run)).toEqual(exists);
+    const assistant = { assistant_id, graph_id: "branching", if_exists: "do_nothing" };
+    expect(await post("/assistants", assistant)).toEqual({
+      status: 409,
+      body: { detail: "Assistant already exists" },
+    });
+    expect(await clientOf(server, "holder").runs.list(thread_id)).toHaveLength(1);
+  });
+
+  test("cannot run the first one's assistant, but each graph's own", async ({ server, expect }) => {
+    const { assistant_id } = await makeThings(server, "runner");
+    const post = (assistant: string) =>
+      answerOf(
+        send(server, "POST", "/runs/wait", { assistant_id: assistant, input: {} }, bearer("rival")),
+      );
+    expect(await post(assistant_id)).toEqual({
+      status: 404,
+      body: {
+        detail: `No assistant found for "${assistant_id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
+      },
+    });
+    expect((await post("branching")).status).toBe(200);
+  });
+
+  test("cannot make the assistant that everybody runs", async ({ server, expect }) => {
+    const all = clientOf(server, { identity: "reader", rules: "allow" });
+    // Gone until somebody names the graph.
+    await all.assistants.count();
+    await all.assistants.delete("slow");
+    const body = { graph_id: "slow", assistant_id: defaultAssistantId("slow") };
+    for (const if_exists of ["raise", "do_nothing"]) {
+      const request = { ...body, if_exists, config: { configurable: { forged: true } } };
+      expect(
+        await answerOf(send(server, "POST", "/assistants", request, bearer("forger"))),
+      ).toEqual({ status: 409, body: { detail: "Assistant already exists" } });
+    }
+    const { metadata, config } = await all.assistants.get("slow");
+    expect([metadata, config]).toEqual([{ created_by: "system" }, {}]);
+  });
+
+  test("keeps threads when the first one deletes an assistant with its threads", async ({
+    server,
+    expect,
+  }) => {
+    const shared = { identity: "sharer", rules: "allow" };
+    const [first, second] = [clientOf(server, "deleter"), clientOf(server, "keeper")];
+    const { assistant_id, thread_id } = await makeThings(server, "deleter");
+    const kept = await second.threads.create();
+    const run = { input: {}, metadata: { note: 1 } };
+    await clientOf(server, shared).runs.wait(kept.thread_id, assistant_id, run);
+    const headers = bearer("deleter");
+    const path = `/assistants/${assistant_id}?delete_threads=true`;
+    expect((await send(server, "DELETE", path, undefined, headers)).status).toBe(204);
+    await expect(first.threads.get(thread_id)).rejects.toThrow("HTTP 404");
+    expect((await second.threads.get(kept.thread_id)).metadata).toMatchObject({ assistant_id });
+  });
+
+  test("cannot follow or stop a run in flight, threaded or not", async ({ server, expect }) => {
+    const client = clientOf(server, "flyer");
+    const { thread_id } = await client.threads.create();
+    const input = { steps: 100, delay_ms: 100, label: "x" };
+    const onThread = await client.runs.create(thread_id, "slow", { input });
+    const stateless = await client.runs.create(null, "slow", { input });
+    const base = `/threads/${thread_id}/runs/${onThread.run_id}`;
+    for (const [method, path] of [
+      ["GET", `${base}/join?cancel_on_disconnect=1`],
+      ["GET", `${base}/stream`],
+      ["POST", `${base}/cancel`],
+      ["DELETE", base],
+      ["GET", `/runs/${stateless.run_id}/join`],
+      ["GET", `/runs/${stateless.run_id}/stream`],
+      ["POST", `/threads/${stateless.thread_id}/runs/${stateless.run_id}/cancel`],
+    ] as const) {
+      const answer = await send(server, method, path, undefined, bearer("hunter"));
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+    for (const { thread_id, run_id } of [onThread, stateless]) {
+      const { status } = await client.runs.get(thread_id, run_id);
+      expect(["pending", "running"]).toContain(status);
+      await client.runs.cancel(thread_id, run_id, true);
+    }
+  });
+});
