@@ -16,7 +16,7 @@ import { makeWorkspace } from "../support/workspaces.ts";
 
 const test = testWithOAuth();
 
-const bare = testWithServer();
+const bare = testWithServer({ ENCRYPTION_KEYS: "", EXPORT_PRIVATE_ENDPOINTS: "" });
 
 const PUBLIC = { authUrl: "https://notes.example/auth", tokenUrl: "https://notes.example/token" };
 
@@ -206,7 +206,7 @@ describe("another workspace", () => {
   });
 });
 
-describe("as the platform comes", () => {
+describe("with settings as they are by default", () => {
   bare("a secret is refused, and says what is missing", async ({ server, expect }) => {
     const tenant = await newTenant(server);
     const { status, body } = await tenant.call("POST", "/providers", providerBody(PUBLIC));
