@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
@@ -6,6 +7,8 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 
 export default defineConfig({
   test: {
+    // On two cores the default is one: most of a file's time is waiting for its server.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {
