@@ -1,4 +1,4 @@
-import { describe, onTestFinished } from "vitest";
+import { describe, onTestFinished, vi } from "vitest";
 import { listKeys, readObject } from "../support/bucket-files.ts";
 import {
   createDestination,
@@ -292,6 +292,37 @@ describe("a multipart upload", () => {
     expect(rows.map(({ inputs }) => JSON.parse(String(inputs)))).toEqual(
       large.map(({ inputs }) => inputs),
     );
+  });
+
+  test("that is open when its export is cancelled is aborted", async ({ server, expect }) => {
+    const { bucket, day } = await largeRuns(server, "cancelled");
+    const { workspace, proxy, body } = bucket;
+    let cancelled: Promise<unknown> | undefined;
+    let exportId: Promise<string> | undefined;
+    proxy.follow(({ method, path }) => {
+      if (method !== "PUT" || !path.includes("partNumber=2")) return undefined;
+      cancelled ??= exportId?.then((id) =>
+        workspace.api("PATCH", `/bulk-exports/${id}`, { status: "Cancelled" }),
+      );
+      return { kind: "hold", until: cancelled ?? Promise.resolve() };
+    });
+    exportId = createExport(workspace, { ...body, ...day, compression: "none" }).then(
+      ({ id }) => id,
+    );
+    const id = await exportId;
+
+    await vi.waitFor(() => expect(uploadsOf(proxy, "DELETE")).toHaveLength(1), {
+      timeout: 20_000,
+      interval: 20,
+    });
+    expect(uploadsOf(proxy, "DELETE")).toEqual(uploadsOf(proxy, "PUT"));
+    await server.sweep();
+    const left = await server.database.run(
+      "SELECT status, open_upload FROM export_runs WHERE export_id = ?",
+      [id],
+    );
+    expect(left).toEqual([{ status: "CANCELLED", open_upload: null }]);
+    expect(await listKeys(server.s3, exportFolder(id))).toEqual([]);
   });
 });
 

@@ -326,6 +326,10 @@ describe("an export", () => {
     expect(runs.map(({ status }) => status)).toEqual(Array(4).fill("COMPLETED"));
     const list = await ask<unknown[]>(workspace, "GET", "/bulk-exports");
     expect(list).toContainEqual(ended);
+    expect(await ask(workspace, "GET", "/bulk-exports?offset=1")).toEqual(list.slice(1));
+    const path = `/bulk-exports/${ended.id}/runs`;
+    expect(await ask(workspace, "GET", `${path}?offset=1`)).toEqual(runs.slice(1));
+    expect(await ask(workspace, "GET", `${path}?offset=1&limit=2`)).toEqual(runs.slice(1, 3));
     expect(await ask(workspace, "GET", `/bulk-exports/${ended.id}/runs/${runs[0]?.id}`)).toEqual(
       runs[0],
     );
