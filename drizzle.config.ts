@@ -7,6 +7,7 @@ export default defineConfig({
     "./src/db/tracing-schema.ts",
     "./src/db/bulk-export-schema.ts",
     "./src/db/oauth-schema.ts",
+    "./src/db/deployments-schema.ts",
   ],
   out: "./migrations",
 });
