@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import type { Database, SqlRow } from "../database/database.ts";
-import { withDatabase, type DatabaseTarget } from "../database/open-database.ts";
+import type { DatabaseTarget } from "../database/open-database.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "../invocation.ts";
 import { formatRows, printJson } from "../terminal/print.ts";
 import type { GlobalOptions } from "./global-options.ts";
@@ -13,6 +13,8 @@ export async function printFromDatabase(
   use: (database: Database) => Promise<SqlRow | SqlRow[]>,
 ): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>();
+  // Its modules bring workerd, which takes longer to load than other commands take as a whole.
+  const { withDatabase } = await import("../database/open-database.ts");
   const result = await withDatabase(REPO_ROOT, databaseTarget(options), use);
   if (options.json === true) printJson(result);
   else console.log(formatRows(result));

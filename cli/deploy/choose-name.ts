@@ -47,5 +47,5 @@ async function askForName(project: ProjectConfig): Promise<string> {
 }
 
 function defaultName({ projectDir }: ProjectConfig): string {
-  return deploymentName(basename(projectDir));
+  return deploymentName(basename(projectDir).toLowerCase());
 }
