@@ -2,6 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MiniflareOptions } from "miniflare";
 import { CliError } from "./cli-error.ts";
+import { localDatabase } from "./database/database.ts";
+import { releaseLeases } from "./database/release-leases.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
 import { applyMigrations } from "./platform/d1-migrations.ts";
 import {
@@ -130,7 +132,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
         onCrashRestart: () => {
           watchdog.watch();
-          void fireCron();
+          void takeOver();
         },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
@@ -139,6 +141,17 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       });
     };
     let fireCron = async (): Promise<void> => {};
+    /** After a start of workerd: its queues were in memory, and what it worked on is nobody's now. */
+    const takeOver = async (): Promise<void> => {
+      try {
+        for (const { binding } of built.config.databases) {
+          await releaseLeases(localDatabase(await miniflare.getD1Database(binding)));
+        }
+      } catch (error) {
+        log("warn", `leases are left to expire: ${(error as Error).message}`);
+      }
+      await fireCron();
+    };
     const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
@@ -170,8 +183,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
             watchdog.watch();
             await untilAnswering(url);
           });
-          // The queue was in memory.
-          void fireCron();
+          void takeOver();
         },
         onReloaded: (build) => {
           warn(options, build);
@@ -243,6 +255,7 @@ async function prepareDatabases(
       const database = await miniflare.getD1Database(binding);
       if (migrationsDir !== undefined)
         await applyMigrations(database, { dir: migrationsDir, table });
+      await releaseLeases(localDatabase(database));
       await options.prepareDatabase?.(database, varsOf(config, options));
     }
   } finally {

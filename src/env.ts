@@ -40,6 +40,8 @@ export type Settings = {
   exportLimits: ExportLimits;
   /** The page that shows users how connecting a service ended; null: the platform's own. */
   oauthCallbackPage: string | null;
+  /** Of each invocation of deployed code: CPU time, and requests and calls that leave it. */
+  deployedLimits: { cpuMs: number; subRequests: number };
   logLevel: LogLevel;
   hosts: Hosts;
 };
@@ -73,6 +75,8 @@ export type SettingsVars = Partial<
     | "AWS_SECRET_ACCESS_KEY"
     | "AWS_SESSION_TOKEN"
     | "OAUTH_FRONTEND_CALLBACK_URL"
+    | "DEPLOYED_CPU_MS"
+    | "DEPLOYED_SUBREQUESTS"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
@@ -94,6 +98,9 @@ const DEFAULT_LONGLIVED_TRACE_SECONDS = 400 * 86_400;
 const DEFAULT_HELD_SPAN_SECONDS = 12 * 3600;
 const DEFAULT_MAX_INGEST_BYTES = 256 * 1024 * 1024;
 const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
+
+const DEFAULT_DEPLOYED_CPU_MS = 60_000;
+const DEFAULT_DEPLOYED_SUBREQUESTS = 10_000;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -159,6 +166,14 @@ function read(env: SettingsVars): Settings {
     installationCredentials: installationCredentials(env),
     exportLimits: parseExportLimits(env.EXPORT_LIMITS),
     oauthCallbackPage: webAddress("OAUTH_FRONTEND_CALLBACK_URL", env.OAUTH_FRONTEND_CALLBACK_URL),
+    deployedLimits: {
+      cpuMs: positiveInteger("DEPLOYED_CPU_MS", env.DEPLOYED_CPU_MS, DEFAULT_DEPLOYED_CPU_MS),
+      subRequests: positiveInteger(
+        "DEPLOYED_SUBREQUESTS",
+        env.DEPLOYED_SUBREQUESTS,
+        DEFAULT_DEPLOYED_SUBREQUESTS,
+      ),
+    },
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),

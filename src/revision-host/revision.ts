@@ -1,2 +1,1 @@
-/** Names a revision: the props of the entrypoints that stand between its code and the world. */
-export type RevisionRef = { workspaceId: string; deploymentId: string; revisionId: string };
+export type { RevisionRef } from "../lib/revision-ref.ts";
