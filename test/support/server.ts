@@ -25,6 +25,7 @@ export const TEST_VARS: TestVars = {
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32, "key of the tests").toString("base64url")}`,
   EXPORT_PRIVATE_ENDPOINTS: "allow",
+  OUTBOUND_PRIVATE_ENDPOINTS: "allow",
 };
 
 export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "test-secret" };
