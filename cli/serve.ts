@@ -36,6 +36,7 @@ import {
 } from "./platform/worker-options.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
+import { buildTemplates } from "./project/build-templates.ts";
 
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 25;
@@ -223,6 +224,7 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
     schemas: options.schemas ?? true,
     ...(options.graphHostModule === undefined ? {} : { graphHostModule: options.graphHostModule }),
   });
+  await buildTemplates();
   const workerInputs = await bundleWorker({
     repoRoot: options.repoRoot,
     main: options.workerMain ?? config.main,

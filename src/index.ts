@@ -8,7 +8,10 @@ import { sweepTracing } from "./tracing/sweep.ts";
 
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
+export { DeploymentLogObject } from "./control-plane/logs/deployment-log-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { Outbound } from "./revision-host/outbound.ts";
+export { RevisionTail } from "./revision-host/tail.ts";
 export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";

@@ -1,4 +1,5 @@
 import { parseSettings } from "../env.ts";
+import { type HostList, parseHostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { openSecret } from "../lib/secret-box.ts";
 
@@ -34,7 +35,7 @@ export async function openSecrets(
 export function revisionEnv(
   ref: RevisionRef & { deploymentName: string },
   secrets: Record<string, string>,
-): { env: Record<string, string>; outboundHosts: string[] | null } {
+): { env: Record<string, string>; outboundHosts: HostList | null } {
   const { [OUTBOUND_HOSTS]: hosts, ...own } = secrets;
   return {
     env: {
@@ -43,6 +44,7 @@ export function revisionEnv(
       LANGSMITH_HOST_PROJECT_NAME: ref.deploymentName,
       LANGSMITH_HOST_REVISION_ID: ref.revisionId,
     },
-    outboundHosts: hosts === undefined ? null : hosts.split(",").map((host) => host.trim()),
+    // A list that cannot be read allows nothing; it is refused when it is set.
+    outboundHosts: hosts === undefined ? null : (parseHostList(hosts) ?? []),
   };
 }

@@ -1,1 +1,0 @@
-export type { RevisionRef } from "../lib/revision-ref.ts";
