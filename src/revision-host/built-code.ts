@@ -18,10 +18,3 @@ export function builtCodeKey({ workspaceId, deploymentId, revisionId }: Revision
 export function builtCodePrefix(of: { workspaceId: string; deploymentId: string }): string {
   return `${of.workspaceId}/built/${of.deploymentId}/`;
 }
-
-/** Throws where there is none. */
-export async function readBuiltCode(bucket: R2Bucket, ref: RevisionRef): Promise<BuiltCode> {
-  const object = await bucket.get(builtCodeKey(ref));
-  if (object === null) throw new Error(`The code of revision ${ref.revisionId} is missing`);
-  return object.json<BuiltCode>();
-}

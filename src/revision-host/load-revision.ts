@@ -2,7 +2,7 @@ import { readRevisionToLoad } from "../db/serving-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
-import { readBuiltCode } from "./built-code.ts";
+import { type BuiltCode, builtCodeKey } from "./built-code.ts";
 import { openSecrets, revisionEnv } from "./revision-env.ts";
 import { workerCode } from "./worker-code.ts";
 
@@ -40,11 +40,12 @@ async function revisionCode(
   exports: Cloudflare.Exports,
   ref: RevisionRef,
 ): Promise<WorkerLoaderWorkerCode> {
-  const [built, row] = await Promise.all([
-    readBuiltCode(env.SOURCES, ref),
+  const [object, row] = await Promise.all([
+    env.SOURCES.get(builtCodeKey(ref)),
     readRevisionToLoad(env.DB, ref),
   ]);
-  if (row === undefined) throw new Error("there is no such revision");
+  if (object === null || row === undefined) throw new Error("there is no such revision");
+  const built = await object.json<BuiltCode>();
   const secrets = await openSecrets(env, ref, row.secrets);
   const { env: own, outboundHosts } = revisionEnv({ ...ref, deploymentName: row.name }, secrets);
   return workerCode({
