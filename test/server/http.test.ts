@@ -135,6 +135,19 @@ const ROUTES = [
   "GET /v2/auth/tokens/exists",
   "DELETE /v2/auth/tokens/{token_id}",
   "PATCH /v2/auth/tokens/{token_id}/metadata",
+  "POST /v2/deployments",
+  "GET /v2/deployments",
+  "DELETE /v2/deployments",
+  "POST /v2/deployments/upload-url",
+  "GET /v2/deployments/{deployment_id}",
+  "PATCH /v2/deployments/{deployment_id}",
+  "DELETE /v2/deployments/{deployment_id}",
+  "POST /v2/deployments/{deployment_id}/upload-url",
+  "GET /v2/deployments/{deployment_id}/revisions",
+  "POST /v2/deployments/{deployment_id}/revisions",
+  "GET /v2/deployments/{deployment_id}/revisions/{revision_id}",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt",
 ];
 
 describe("system routes", () => {
