@@ -135,6 +135,13 @@ const ROUTES = [
   "GET /v2/auth/tokens/exists",
   "DELETE /v2/auth/tokens/{token_id}",
   "PATCH /v2/auth/tokens/{token_id}/metadata",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/build_logs",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/deploy_logs",
+  "POST /v2/deployments/{deployment_id}/deploy_logs",
+  "GET /v2/deployments/{deployment_id}/usage",
+  "POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs",
+  "POST /v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs",
+  "POST /v1/projects/{deployment_id}/deploy_logs",
 ];
 
 describe("system routes", () => {
