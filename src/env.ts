@@ -41,6 +41,8 @@ export type Settings = {
   exportLimits: ExportLimits;
   /** The page that shows users how connecting a service ended; null: the platform's own. */
   oauthCallbackPage: string | null;
+  /** Of each invocation of deployed code: CPU time, and requests and calls that leave it. */
+  deployedLimits: { cpuMs: number; subRequests: number };
   /** How long lines of a deployment's log are kept. */
   deploymentLogMs: number;
   /** Which hosts deployed code may call. */
@@ -80,6 +82,8 @@ export type SettingsVars = Partial<
     | "AWS_SECRET_ACCESS_KEY"
     | "AWS_SESSION_TOKEN"
     | "OAUTH_FRONTEND_CALLBACK_URL"
+    | "DEPLOYED_CPU_MS"
+    | "DEPLOYED_SUBREQUESTS"
     | "DEPLOYMENT_LOG_SECONDS"
     | "OUTBOUND_HOSTS"
     | "OUTBOUND_PRIVATE_ENDPOINTS"
@@ -105,6 +109,9 @@ const DEFAULT_HELD_SPAN_SECONDS = 12 * 3600;
 const DEFAULT_DEPLOYMENT_LOG_SECONDS = 14 * 86_400;
 const DEFAULT_MAX_INGEST_BYTES = 256 * 1024 * 1024;
 const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
+
+const DEFAULT_DEPLOYED_CPU_MS = 60_000;
+const DEFAULT_DEPLOYED_SUBREQUESTS = 10_000;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -170,6 +177,14 @@ function read(env: SettingsVars): Settings {
     installationCredentials: installationCredentials(env),
     exportLimits: parseExportLimits(env.EXPORT_LIMITS),
     oauthCallbackPage: webAddress("OAUTH_FRONTEND_CALLBACK_URL", env.OAUTH_FRONTEND_CALLBACK_URL),
+    deployedLimits: {
+      cpuMs: positiveInteger("DEPLOYED_CPU_MS", env.DEPLOYED_CPU_MS, DEFAULT_DEPLOYED_CPU_MS),
+      subRequests: positiveInteger(
+        "DEPLOYED_SUBREQUESTS",
+        env.DEPLOYED_SUBREQUESTS,
+        DEFAULT_DEPLOYED_SUBREQUESTS,
+      ),
+    },
     deploymentLogMs:
       positiveInteger(
         "DEPLOYMENT_LOG_SECONDS",

@@ -1,7 +1,7 @@
 import { recordLogs, recordUsage } from "../control-plane/logs/record.ts";
 import { dayOf } from "../lib/utc-day.ts";
 import type { UsageOfDay } from "../control-plane/logs/record.ts";
-import type { RevisionRef } from "./revision.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
 
 type Count = Omit<UsageOfDay, "day">;
 

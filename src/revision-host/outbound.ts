@@ -4,7 +4,7 @@ import type { HostList } from "../lib/host-list.ts";
 import { countBytes } from "./count-bytes.ts";
 import { OutboundMeter } from "./outbound-meter.ts";
 import { outboundRefusal, type OutboundRefusal } from "./outbound-policy.ts";
-import type { RevisionRef } from "./revision.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
 
 /** `hosts`: the deployment's own list; null when it has none. */
 export type OutboundProps = RevisionRef & { hosts: HostList | null };

@@ -1,6 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { recordLogs } from "../control-plane/logs/record.ts";
-import type { RevisionRef } from "./revision.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
 import { linesOfTrace } from "./trace-lines.ts";
 
 /** Hears what a revision's code wrote to the console, and puts it into the deployment's log. */

@@ -125,6 +125,7 @@ function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
           queues: read.queues,
+          worker_loaders: read.worker_loaders,
           r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
           migrations: read.migrations,
           alias: { "#project": project },
