@@ -1,5 +1,8 @@
 import type { Hosts } from "../env.ts";
 
+/** `/v1/projects/` is where the ecosystem's tools ask the control plane for logs. */
+const CONTROL_PLANE_PATH = /^\/(v2|v1\/projects)\//;
+
 export type Surface = "agent-server" | "control-plane" | "tracing";
 
 /** Which surface a host answers with; null when hosts are configured and it is none of them. */
@@ -15,7 +18,7 @@ export function surfaceOf(hostname: string, path: string, hosts: Hosts): Surface
 }
 
 function surfaceOfPath(path: string): Surface {
-  if (path.startsWith("/v2/")) return "control-plane";
+  if (CONTROL_PLANE_PATH.test(path)) return "control-plane";
   return /^\/(api\/v[12]|otel)\//.test(path) ? "tracing" : "agent-server";
 }
 
@@ -55,5 +58,5 @@ export function routedPath(hostname: string, path: string, hosts: Hosts): string
 /** Whether a path, as it is routed, is one of this surface's. */
 export function isPathOf(surface: Surface | null, path: string): boolean {
   if (path.startsWith("/api/")) return surface === "tracing";
-  return surface === (path.startsWith("/v2/") ? "control-plane" : "agent-server");
+  return surface === (CONTROL_PLANE_PATH.test(path) ? "control-plane" : "agent-server");
 }

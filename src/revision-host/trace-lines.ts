@@ -1,13 +1,25 @@
+import { format } from "node:util";
 import type { LogLine, LogLineLevel } from "../control-plane/logs/record.ts";
 
 /** What a tail event tells of one call of deployed code, as far as it is read here. */
 export type CodeTrace = {
   eventTimestamp: number | null;
-  logs: readonly { timestamp: number; level: string; message: unknown }[];
-  exceptions: readonly { timestamp: number; name: string; message: string; stack?: string }[];
+  logs: readonly ConsoleCall[];
+  exceptions: readonly (ErrorInfo & { timestamp: number })[];
   outcome: string;
   truncated: boolean;
 };
+
+type ConsoleCall = {
+  timestamp: number;
+  level: string;
+  /** The arguments, as far as JSON can hold them. */
+  message: unknown;
+  /** Of arguments that were errors, in their places. */
+  errorInfo?: readonly (ErrorInfo | null)[];
+};
+
+type ErrorInfo = { name: string; message: string; stack?: string };
 
 const LEVELS: Readonly<Record<string, LogLineLevel>> = {
   debug: "DEBUG",
@@ -39,11 +51,11 @@ export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number):
     level,
     message,
   });
-  const lines = trace.logs.map(({ timestamp, level, message }) =>
-    line(timestamp, LEVELS[level] ?? "INFO", consoleText(message)),
+  const lines = trace.logs.map((call) =>
+    line(call.timestamp, LEVELS[call.level] ?? "INFO", consoleText(call)),
   );
-  for (const { timestamp, name, message, stack } of trace.exceptions) {
-    lines.push(line(timestamp, "ERROR", `Uncaught ${stack ?? `${name}: ${message}`}`));
+  for (const exception of trace.exceptions) {
+    lines.push(line(exception.timestamp, "ERROR", `Uncaught ${errorText(exception)}`));
   }
   lines.sort((a, b) => a.timestamp - b.timestamp);
   const last = lines.at(-1)?.timestamp ?? trace.eventTimestamp ?? now;
@@ -58,17 +70,25 @@ export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number):
   return lines;
 }
 
-/** The arguments of a console call in one text: strings as they are, all else as JSON. */
-function consoleText(message: unknown): string {
-  return Array.isArray(message) ? message.map(argumentText).join(" ") : argumentText(message);
+/**
+ * The arguments of a console call as one text: strings as they are, errors with their stack, all
+ * else as JSON. A first argument with places such as %s in it gets the others put there.
+ */
+function consoleText({ message, errorInfo }: ConsoleCall): string {
+  const values: readonly unknown[] = Array.isArray(message) ? message : [message];
+  const texts = values.map((value, index) => {
+    const error = errorInfo?.[index];
+    if (error) return errorText(error);
+    return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  });
+  // Only a string that the code itself wrote has places to fill.
+  const isFormat = typeof values[0] === "string" && !errorInfo?.[0];
+  return isFormat ? format(...texts) : texts.join(" ");
 }
 
-function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value instanceof Error) return value.stack ?? `${value.name}: ${value.message}`;
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return String(value);
-  }
+/** Stacks come with or without their first line. */
+function errorText({ name, message, stack }: ErrorInfo): string {
+  const title = message === "" ? name : `${name}: ${message}`;
+  if (!stack) return title;
+  return stack.startsWith(name) ? stack : `${title}\n${stack}`;
 }

@@ -48,7 +48,8 @@ const DELETED_AT_A_TIME = 5000;
  * reads on from the last line misses none that came late.
  */
 export function insertLines(sql: SqlStorage, lines: readonly LogLine[], nowMs: number): void {
-  let last = sql.exec<{ time: number | null }>("SELECT max(time) AS time FROM lines").one().time ?? 0;
+  let last =
+    sql.exec<{ time: number | null }>("SELECT max(time) AS time FROM lines").one().time ?? 0;
   for (const { kind, revision_id, timestamp, level, message } of lines) {
     last = Math.max(last + 1, Math.floor(Math.min(timestamp, nowMs) * 1000));
     sql.exec(
