@@ -25,6 +25,7 @@ export const TEST_VARS: TestVars = {
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32, "key of the tests").toString("base64url")}`,
   EXPORT_PRIVATE_ENDPOINTS: "allow",
+  OUTBOUND_PRIVATE_ENDPOINTS: "allow",
 };
 
 export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "test-secret" };
@@ -124,6 +125,7 @@ function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
           queues: read.queues,
+          worker_loaders: read.worker_loaders,
           r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
           migrations: read.migrations,
           alias: { "#project": project },

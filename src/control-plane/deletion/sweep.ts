@@ -1,0 +1,1 @@
+export async function sweepDeployments(_env: Env, _now: number): Promise<void> {}
