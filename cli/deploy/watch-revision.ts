@@ -39,7 +39,9 @@ export async function watchRevision(
     if (!canReadLogs) return;
     try {
       for (const log of logs) {
-        for (const { message } of await log.next()) progress.line(`  | ${message}`);
+        for (const { message } of await log.next()) {
+          progress.line(message.replaceAll(/^/gm, "  | "));
+        }
       }
     } catch (error) {
       // The rollout is what matters, and it goes on.
