@@ -5,8 +5,8 @@ import type { Scope } from "../lib/scope.ts";
 import { storeOf } from "./store/store-object.ts";
 import { threadStub } from "./threads/thread-stub.ts";
 
-/** An invocation may make some thousand calls. */
-const THREADS_PER_CALL = 200;
+/** An invocation may make some thousand calls, and each thread is some. */
+const THREADS_PER_CALL = 100;
 const THREADS_AT_ONCE = 10;
 
 /**
