@@ -2,6 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MiniflareOptions } from "miniflare";
 import { CliError } from "./cli-error.ts";
+import { localDatabase } from "./database/database.ts";
+import { releaseLeases } from "./database/release-leases.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
 import { applyMigrations } from "./platform/d1-migrations.ts";
 import {
@@ -34,6 +36,7 @@ import {
 } from "./platform/worker-options.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
+import { buildTemplates } from "./project/build-templates.ts";
 
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 25;
@@ -130,7 +133,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
         onCrashRestart: () => {
           watchdog.watch();
-          void fireCron();
+          void takeOver();
         },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
@@ -139,6 +142,17 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       });
     };
     let fireCron = async (): Promise<void> => {};
+    /** After a start of workerd: its queues were in memory, and what it worked on is nobody's now. */
+    const takeOver = async (): Promise<void> => {
+      try {
+        for (const { binding } of built.config.databases) {
+          await releaseLeases(localDatabase(await miniflare.getD1Database(binding)));
+        }
+      } catch (error) {
+        log("warn", `leases are left to expire: ${(error as Error).message}`);
+      }
+      await fireCron();
+    };
     const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
@@ -170,8 +184,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
             watchdog.watch();
             await untilAnswering(url);
           });
-          // The queue was in memory.
-          void fireCron();
+          void takeOver();
         },
         onReloaded: (build) => {
           warn(options, build);
@@ -211,6 +224,7 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
     schemas: options.schemas ?? true,
     ...(options.graphHostModule === undefined ? {} : { graphHostModule: options.graphHostModule }),
   });
+  await buildTemplates();
   const workerInputs = await bundleWorker({
     repoRoot: options.repoRoot,
     main: options.workerMain ?? config.main,
@@ -243,6 +257,7 @@ async function prepareDatabases(
       const database = await miniflare.getD1Database(binding);
       if (migrationsDir !== undefined)
         await applyMigrations(database, { dir: migrationsDir, table });
+      await releaseLeases(localDatabase(database));
       await options.prepareDatabase?.(database, varsOf(config, options));
     }
   } finally {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CliError, describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
-import { expireExportLeases } from "./database/export-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
@@ -70,14 +69,11 @@ async function start(options: StartOptions): Promise<void> {
     watch: options.watch,
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
-    prepareDatabase: async (binding, vars) => {
-      const database = localDatabase(binding);
-      await expireExportLeases(database);
-      await ensureLocalWorkspace(database, {
+    prepareDatabase: (database, vars) =>
+      ensureLocalWorkspace(localDatabase(database), {
         workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
         apiKey: text(vars["LOCAL_API_KEY"]),
-      });
-    },
+      }),
     onLog: printLog,
   });
   printBanner(running, options.host);

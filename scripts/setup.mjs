@@ -126,6 +126,7 @@ export async function ensureDevVars(root = REPO_ROOT) {
     ENCRYPTION_KEYS: `1:${randomBytes(KEY_BYTES).toString("base64url")}`,
     SELF_HOSTED: "on",
     EXPORT_PRIVATE_ENDPOINTS: "allow",
+    OUTBOUND_PRIVATE_ENDPOINTS: "allow",
     LOCAL_S3_ACCESS_KEY_ID: randomBytes(10).toString("hex"),
     LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
   };

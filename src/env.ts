@@ -1,4 +1,5 @@
 import { type ExportLimits, parseExportLimits } from "./bulk-export/export-limits.ts";
+import { type HostList, parseHostList } from "./lib/host-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
 
 type AgentAuth = "api-key" | "none";
@@ -40,6 +41,14 @@ export type Settings = {
   exportLimits: ExportLimits;
   /** The page that shows users how connecting a service ended; null: the platform's own. */
   oauthCallbackPage: string | null;
+  /** Of each invocation of deployed code: CPU time, and requests and calls that leave it. */
+  deployedLimits: { cpuMs: number; subRequests: number };
+  /** How long lines of a deployment's log are kept. */
+  deploymentLogMs: number;
+  /** Which hosts deployed code may call. */
+  outboundHosts: HostList;
+  /** Whether deployed code may call addresses that are not public. */
+  outboundPrivateEndpoints: boolean;
   logLevel: LogLevel;
   hosts: Hosts;
 };
@@ -73,6 +82,11 @@ export type SettingsVars = Partial<
     | "AWS_SECRET_ACCESS_KEY"
     | "AWS_SESSION_TOKEN"
     | "OAUTH_FRONTEND_CALLBACK_URL"
+    | "DEPLOYED_CPU_MS"
+    | "DEPLOYED_SUBREQUESTS"
+    | "DEPLOYMENT_LOG_SECONDS"
+    | "OUTBOUND_HOSTS"
+    | "OUTBOUND_PRIVATE_ENDPOINTS"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
@@ -92,8 +106,12 @@ const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
 const DEFAULT_SHORTLIVED_TRACE_SECONDS = 14 * 86_400;
 const DEFAULT_LONGLIVED_TRACE_SECONDS = 400 * 86_400;
 const DEFAULT_HELD_SPAN_SECONDS = 12 * 3600;
+const DEFAULT_DEPLOYMENT_LOG_SECONDS = 14 * 86_400;
 const DEFAULT_MAX_INGEST_BYTES = 256 * 1024 * 1024;
 const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
+
+const DEFAULT_DEPLOYED_CPU_MS = 60_000;
+const DEFAULT_DEPLOYED_SUBREQUESTS = 10_000;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -159,6 +177,28 @@ function read(env: SettingsVars): Settings {
     installationCredentials: installationCredentials(env),
     exportLimits: parseExportLimits(env.EXPORT_LIMITS),
     oauthCallbackPage: webAddress("OAUTH_FRONTEND_CALLBACK_URL", env.OAUTH_FRONTEND_CALLBACK_URL),
+    deployedLimits: {
+      cpuMs: positiveInteger("DEPLOYED_CPU_MS", env.DEPLOYED_CPU_MS, DEFAULT_DEPLOYED_CPU_MS),
+      subRequests: positiveInteger(
+        "DEPLOYED_SUBREQUESTS",
+        env.DEPLOYED_SUBREQUESTS,
+        DEFAULT_DEPLOYED_SUBREQUESTS,
+      ),
+    },
+    deploymentLogMs:
+      positiveInteger(
+        "DEPLOYMENT_LOG_SECONDS",
+        env.DEPLOYMENT_LOG_SECONDS,
+        DEFAULT_DEPLOYMENT_LOG_SECONDS,
+      ) * 1000,
+    outboundHosts: hostList("OUTBOUND_HOSTS", env.OUTBOUND_HOSTS),
+    outboundPrivateEndpoints:
+      oneOf(
+        "OUTBOUND_PRIVATE_ENDPOINTS",
+        env.OUTBOUND_PRIVATE_ENDPOINTS,
+        ["allow", "refuse"],
+        "refuse",
+      ) === "allow",
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),
@@ -210,6 +250,12 @@ function host(name: string, value: string | undefined): string | null {
   if (value === undefined || value === "") return null;
   if (!/^[a-z0-9.-]+$/i.test(value)) throw invalid(name, value, "a host name without a port");
   return value.toLowerCase();
+}
+
+function hostList(name: string, value: string | undefined): HostList {
+  const list = parseHostList(value === undefined || value.trim() === "" ? "*" : value);
+  if (list === null) throw invalid(name, value ?? "", "host names separated by commas, * or none");
+  return list;
 }
 
 function webAddress(name: string, value: string | undefined): string | null {

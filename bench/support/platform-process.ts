@@ -19,6 +19,7 @@ const platform = await startPlatform({
     AGENT_AUTH: "none",
     AGENT_WORKSPACE_ID: WORKSPACE_ID,
     EXPORT_PRIVATE_ENDPOINTS: "allow",
+    OUTBOUND_PRIVATE_ENDPOINTS: "allow",
     LOG_LEVEL: "warn",
   },
   onLog: ({ level, message }) => {

@@ -41,6 +41,8 @@ export type BuildProjectOptions = {
   schemas: boolean;
   /** The module that exports `defineGraphHost`; tests give a stub. */
   graphHostModule?: string;
+  /** Leave out what only people read: white space, and the text of the sources in the source map. */
+  compact?: boolean;
 };
 
 export type BuiltProject = {
@@ -70,6 +72,8 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     entryPoints: [ENTRY],
     outfile: resolve(options.outFile),
     define: { "process.env.NODE_ENV": JSON.stringify(project.env["NODE_ENV"] ?? "production") },
+    minifyWhitespace: options.compact ?? false,
+    sourcesContent: !(options.compact ?? false),
     plugins: [
       entryPlugin(project, options.graphHostModule ?? GRAPH_HOST_MODULE, () => schemas),
       nodeBuiltinsPlugin(),

@@ -27,6 +27,11 @@ export async function workspaceOfKey(c: AppContext): Promise<string> {
   return (await identify(c, key, findKeyByHash)).workspace_id;
 }
 
+/** The workspace of the request's API key, in either header. 401 without a valid one. */
+export async function workspaceOfRequest(c: AppContext): Promise<string> {
+  return (await requireKey(c)).workspace_id;
+}
+
 /**
  * Sets the workspace of a request that needs a key whatever the agent server's setting is. A revoked
  * key is refused within seconds, not at once: tracers send many small requests.

@@ -9,7 +9,10 @@ import {
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("deployer", ({ server }) => newDeployer(server));
+const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+  "deployer",
+  ({ server }) => newDeployer(server),
+);
 
 describe("a deleted deployment", () => {
   test("is out of service, and is shown until it is gone", async ({ server, deployer, expect }) => {

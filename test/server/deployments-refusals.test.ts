@@ -11,12 +11,15 @@ import {
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("deployer", { scope: "file" }, ({ server }) =>
-  newDeployer(server),
+const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+  "deployer",
+  { scope: "file" },
+  ({ server }) => newDeployer(server),
 );
 
-const bare = testWithServer({ ENCRYPTION_KEYS: "" }).extend("deployer", ({ server }) =>
-  newDeployer(server),
+const bare = testWithServer({ ENCRYPTION_KEYS: "" }, "project.js", { rollouts: false }).extend(
+  "deployer",
+  ({ server }) => newDeployer(server),
 );
 
 const OWN_PROJECTS =
@@ -132,6 +135,12 @@ describe("a new deployment is refused", () => {
     [["value"], { name: "A", value: 1 }, "string_type", "a valid string"],
     [["value"], { name: "A", value: "ä".repeat(2561) }, "value_error", "at most 5120 bytes"],
     [["value"], { name: "A", value: "**********" }, "value_error", "what answers show"],
+    [
+      ["value"],
+      { name: "THREADWORKS_OUTBOUND_HOSTS", value: "https://a.example" },
+      "value_error",
+      "hosts separated by commas",
+    ],
     [["kind"], { name: "A", value: "1", kind: "x" }, "extra_forbidden", "Extra inputs"],
   ] as const)("for a secret's %o: %o", async ([path, secret, type, text], { deployer, expect }) => {
     const given = templateBody("refused", { secrets: [{ name: "FINE", value: "1" }, secret] });

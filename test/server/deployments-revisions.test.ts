@@ -14,8 +14,10 @@ import {
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("deployer", { scope: "file" }, ({ server }) =>
-  newDeployer(server),
+const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+  "deployer",
+  { scope: "file" },
+  ({ server }) => newDeployer(server),
 );
 
 const SKIPPED = { status: "SKIPPED", status_message: "There is a newer revision" };

@@ -12,8 +12,10 @@ import {
 import { testWithServer, type WorkerServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("deployer", { scope: "file" }, ({ server }) =>
-  newDeployer(server),
+const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+  "deployer",
+  { scope: "file" },
+  ({ server }) => newDeployer(server),
 );
 
 type Bucket = { get: (key: string) => Promise<{ arrayBuffer: () => Promise<ArrayBuffer> } | null> };

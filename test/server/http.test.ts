@@ -148,6 +148,13 @@ const ROUTES = [
   "GET /v2/deployments/{deployment_id}/revisions/{revision_id}",
   "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy",
   "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/build_logs",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/deploy_logs",
+  "POST /v2/deployments/{deployment_id}/deploy_logs",
+  "GET /v2/deployments/{deployment_id}/usage",
+  "POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs",
+  "POST /v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs",
+  "POST /v1/projects/{deployment_id}/deploy_logs",
 ];
 
 describe("system routes", () => {

@@ -6,6 +6,8 @@ import { storeOf } from "../../src/agent-server/store/store-object.ts";
 import { threadStub } from "../../src/agent-server/threads/thread-stub.ts";
 import { deleteDeployment } from "../../src/control-plane/deletion/delete-deployment.ts";
 import { sweepDeployments } from "../../src/control-plane/deletion/sweep.ts";
+import { logStub } from "../../src/control-plane/logs/log-stub.ts";
+import { type LogLine, recordLogs } from "../../src/control-plane/logs/record.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
 import { ensureDeploymentProject } from "../../src/tracing/deployment-project.ts";
@@ -21,6 +23,14 @@ import {
 import { migrateIndex } from "./support.ts";
 
 const HOUR = 3_600_000;
+
+const LINE: LogLine = {
+  kind: "server",
+  revision_id: null,
+  timestamp: Date.now(),
+  level: "INFO",
+  message: "a line",
+};
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
@@ -64,6 +74,15 @@ async function newAssistant({ workspaceId, deploymentId }: TestDeployment): Prom
   await env.DB.batch(insertAssistant(env.DB, row));
 }
 
+/** What a Durable Object has stored. */
+async function tablesOf(object: DurableObjectStub): Promise<unknown[]> {
+  return runInDurableObject(object, (_, { storage }) =>
+    storage.sql
+      .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
+      .toArray(),
+  );
+}
+
 /** With something of everything. */
 async function filledDeployment(workspaceId: string): Promise<TestDeployment & { path: string }> {
   const path = await newTarball(workspaceId, Date.now());
@@ -73,6 +92,7 @@ async function filledDeployment(workspaceId: string): Promise<TestDeployment & {
   await put(of);
   await newAssistant(of);
   await env.SOURCES.put(`${workspaceId}/built/${of.deploymentId}/code.json`, "{}");
+  await recordLogs(env, of, [LINE]);
   return { ...of, path };
 }
 
@@ -86,6 +106,9 @@ test("a deletion removes all that the deployment has, and nothing of another", a
   expect(await deleteDeployment(env, gone)).toBe(true);
 
   expect(await selectDeployment(env.DB, gone)).toBeUndefined();
+  expect(await tablesOf(storeOf(env, gone))).toEqual([]);
+  expect(await tablesOf(logStub(env, gone))).toEqual([]);
+  expect(await tablesOf(logStub(env, kept))).not.toEqual([]);
   expect(await read(gone)).toEqual([null]);
   expect(await read(kept)).toMatchObject([{ value: { text: "note" } }]);
   expect(await keysOf(workspaceId)).toEqual(
@@ -111,15 +134,10 @@ test("a thread's object is empty afterwards", async () => {
   await markDeleted(of);
   await deleteDeployment(env, of);
   const object = env.THREADS.get(env.THREADS.idFromName(threadObjectName(of, id)));
-  const tables = await runInDurableObject(object, (_, { storage }) =>
-    storage.sql
-      .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
-      .toArray(),
-  );
-  expect(tables).toEqual([]);
+  expect(await tablesOf(object)).toEqual([]);
 });
 
-test("many threads take more than one call, each of which asks for the next", async () => {
+test("many threads take more than one call", async () => {
   const of = await newDeployment();
   const ids = JSON.stringify(Array.from({ length: 120 }, () => crypto.randomUUID()));
   // Rows without an object, as are left when one is lost.
@@ -131,19 +149,10 @@ test("many threads take more than one call, each of which asks for the next", as
     .bind(of.workspaceId, of.deploymentId, ids)
     .run();
   await markDeleted(of);
-  const send = vi.fn<Env["ROLLOUTS"]["send"]>();
-  const counting = { ...env, ROLLOUTS: Object.assign({ ...env.ROLLOUTS }, { send }) };
-  expect(await deleteDeployment(counting, of)).toBe(false);
-  const message = {
-    kind: "delete",
-    workspace_id: of.workspaceId,
-    deployment_id: of.deploymentId,
-  };
-  expect(send.mock.calls).toEqual([[message]]);
+  expect(await deleteDeployment(env, of)).toBe(false);
   expect(await countRows("threads", of)).toBe(20);
   expect((await selectDeployment(env.DB, of))?.deployment.status).toBe("AWAITING_DELETE");
-  expect(await deleteDeployment(counting, of)).toBe(true);
-  expect(send).toHaveBeenCalledTimes(1);
+  expect(await deleteDeployment(env, of)).toBe(true);
   expect(await countRows("threads", of)).toBe(0);
 }, 30_000);
 

@@ -57,6 +57,7 @@ export function newThread(): TestThread {
         follow: "none",
         cancel_on_disconnect: false,
         principal: null,
+        revision_id: null,
         ...options,
       }),
   };

@@ -29,7 +29,8 @@ export type RunQueueDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
   states: ThreadStates;
-  host: () => GraphHostApi;
+  /** The graphs of a revision. */
+  host: (revisionId: string | null) => GraphHostApi;
   store: (operations: StoreOperation[]) => Promise<unknown[]>;
   /** Null: runs leave no trace. */
   traces: RunTraces | null;
@@ -90,6 +91,7 @@ export class RunQueue {
         resumable: payload.stream_resumable,
         created_at: now + Math.round(payload.after_seconds * 1000),
         principal: request.principal === null ? null : JSON.stringify(request.principal),
+        revision_id: request.revision_id,
         now,
       });
       texts.set(kwargsName(run), JSON.stringify(kwargs));
@@ -231,7 +233,7 @@ export class RunQueue {
       store: this.#deps.store,
       trace: async (batch) => trace?.accept(batch),
     });
-    return this.#deps.host().run(spec, port);
+    return this.#deps.host(run.revision_id).run(spec, port);
   }
 
   /** One group commit of the host. Refused once another attempt, or the end, took the run over. */

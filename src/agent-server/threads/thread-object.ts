@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
+import { deploymentName } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
@@ -71,7 +72,8 @@ export class ThreadObject extends DurableObject<Env> {
     });
     this.#index = new IndexOutbox(env, this.#storage);
     this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
-    const host = (): GraphHostApi => graphHost(ctx);
+    const host = (revisionId: string | null): GraphHostApi =>
+      graphHost(env, ctx, revisionId === null ? null : { ...this.#scope(), revisionId });
     this.#states = new ThreadStates(this.#storage, host);
     this.#queue = new RunQueue({
       storage: this.#storage,
@@ -388,8 +390,10 @@ export class ThreadObject extends DurableObject<Env> {
   #traces(env: Env, logLevel: LogLevel): RunTraces {
     return new RunTraces({
       scope: () => this.#scope(),
-      record: (workspaceId, projectName, operations) =>
-        recordRuns(env, workspaceId, projectName, operations),
+      record: async (scope, operations) => {
+        const project = await deploymentName(env.DB, scope);
+        if (project !== null) await recordRuns(env, scope.workspaceId, project, operations);
+      },
       waitUntil: (promise) => this.ctx.waitUntil(promise),
       logLevel,
     });

@@ -1,6 +1,7 @@
 import { parseSettings } from "../../env.ts";
 import { ApiError } from "../../http/errors.ts";
 import { openSecret, SecretBoxError, sealSecret } from "../../lib/secret-box.ts";
+import { secretContext } from "../../revision-host/revision-env.ts";
 import type { Secret } from "./secrets-schema.ts";
 
 type DeploymentKey = { workspaceId: string; deploymentId: string };
@@ -16,7 +17,7 @@ export async function sealSecrets(
     const sealed = await Promise.all(
       secrets.map(async ({ name, value }) => [
         name,
-        await sealSecret(encryptionKeys, value, contextOf(of, name)),
+        await sealSecret(encryptionKeys, value, secretContext(of, name)),
       ]),
     );
     return JSON.stringify(Object.fromEntries(sealed));
@@ -32,15 +33,10 @@ export async function resealSecrets(env: Env, of: DeploymentKey, sealed: string)
   const texts = JSON.parse(sealed) as Record<string, string>;
   const resealed = await Promise.all(
     Object.entries(texts).map(async ([name, text]) => {
-      const context = contextOf(of, name);
+      const context = secretContext(of, name);
       const plain = await openSecret(encryptionKeys, text, context);
       return [name, await sealSecret(encryptionKeys, plain, context)];
     }),
   );
   return JSON.stringify(Object.fromEntries(resealed));
-}
-
-/** Not of a revision: the next one takes over what is sealed. */
-function contextOf({ workspaceId, deploymentId }: DeploymentKey, name: string): string {
-  return `${workspaceId}/${deploymentId}/${name}`;
 }

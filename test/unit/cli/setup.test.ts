@@ -25,6 +25,7 @@ describe(".dev.vars", () => {
       "ENCRYPTION_KEYS",
       "SELF_HOSTED",
       "EXPORT_PRIVATE_ENDPOINTS",
+      "OUTBOUND_PRIVATE_ENDPOINTS",
       "LOCAL_S3_ACCESS_KEY_ID",
       "LOCAL_S3_SECRET_ACCESS_KEY",
     ]);
@@ -36,6 +37,7 @@ describe(".dev.vars", () => {
       ENCRYPTION_KEYS: expect.stringMatching(/^1:[\w-]{43}$/),
       SELF_HOSTED: "on",
       EXPORT_PRIVATE_ENDPOINTS: "allow",
+      OUTBOUND_PRIVATE_ENDPOINTS: "allow",
       LOCAL_S3_ACCESS_KEY_ID: expect.stringMatching(/^[0-9a-f]{20}$/),
       LOCAL_S3_SECRET_ACCESS_KEY: expect.stringMatching(/^[\w-]{40}$/),
     });

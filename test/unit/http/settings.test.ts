@@ -42,6 +42,9 @@ describe("parseSettings", () => {
         part_bytes: 8_388_608,
       },
       oauthCallbackPage: null,
+      deploymentLogMs: 1_209_600_000,
+      outboundHosts: ["*"],
+      outboundPrivateEndpoints: false,
       logLevel: "info",
       hosts: { api: null, controlPlane: null, agentsDomain: null },
     });
@@ -62,6 +65,10 @@ describe("parseSettings", () => {
     ["EXPORT_LIMITS", "retries = 20"],
     ["OAUTH_FRONTEND_CALLBACK_URL", "app.example/connected"],
     ["OAUTH_FRONTEND_CALLBACK_URL", "javascript:alert(1)"],
+    ["DEPLOYMENT_LOG_SECONDS", "two weeks"],
+    ["OUTBOUND_HOSTS", "https://api.example"],
+    ["OUTBOUND_HOSTS", "api.example, *example"],
+    ["OUTBOUND_PRIVATE_ENDPOINTS", "yes"],
     ["LOG_LEVEL", "verbose"],
     ["API_HOST", "https://api.test"],
   ] as const)("names a variable that it cannot use: %s=%s", ([name, value], { expect }) => {
