@@ -12,7 +12,8 @@ import { startUpstream } from "../support/upstream.ts";
 
 const POLL = { timeout: 20_000, interval: 200 };
 
-const test = testWithCode().extend("upstream", async ({ vars: _ }, { onCleanup }) => {
+const test = testWithCode().extend("upstream", async ({ vars }, { onCleanup }) => {
+  void vars;
   const upstream = await startUpstream((request, response, body) => {
     const url = new URL(request.url ?? "", "http://upstream");
     const location = url.searchParams.get("to");
