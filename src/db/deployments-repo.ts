@@ -1,4 +1,15 @@
-import { and, desc, eq, getTableColumns, inArray, isNull, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  sql,
+} from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { deployments, revisions } from "./deployments-schema.ts";
 import {
@@ -29,6 +40,9 @@ export type DeploymentFilter = {
 type Key = { workspaceId: string; deploymentId: string };
 
 const { secrets, ...LISTED_REVISION } = getTableColumns(revisions);
+
+/** As text: the index on these rows is found by it. */
+const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
 
 /**
  * Stores a deployment with its first revision. False, and nothing stored, when its id, its name or its
@@ -164,6 +178,78 @@ export async function markDeploymentDeleted(
     skipUnfinished(db, of, now),
   ]);
   return marked?.meta.changes === 1;
+}
+
+/** One that is being deleted, or that was and has left its row. */
+export async function selectDeletedDeployment(
+  db: D1Database,
+  of: Key,
+): Promise<DeploymentRow | undefined> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(and(isDeployment(of), IS_BEING_DELETED))
+    .get();
+}
+
+/** So that nobody else goes on with its deletion for a while. */
+export async function touchDeletion(db: D1Database, of: Key, now: number): Promise<void> {
+  await drizzle(db)
+    .update(deployments)
+    .set({ updated_at: now })
+    .where(and(isDeployment(of), IS_BEING_DELETED));
+}
+
+/** Those whose deletion nobody has worked on since `before`, the longest waiting first. */
+export async function listWaitingDeletions(
+  db: D1Database,
+  { before, limit }: { before: number; limit: number },
+): Promise<DeploymentRow[]> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(and(IS_BEING_DELETED, isNull(deployments.purged_at), lt(deployments.updated_at, before)))
+    .orderBy(asc(deployments.updated_at))
+    .limit(limit);
+}
+
+/** Some of those that have been gone since before `before`, but for their row; in no order. */
+export async function listPurgedDeployments(
+  db: D1Database,
+  { before, limit }: { before: number; limit: number },
+): Promise<DeploymentRow[]> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(and(IS_BEING_DELETED, lt(deployments.purged_at, before)))
+    .orderBy(sql`random()`)
+    .limit(limit);
+}
+
+/** Ends a deletion: from now on the deployment is gone, with its revisions and their secrets. */
+export async function purgeDeployment(db: D1Database, of: Key, now: number): Promise<void> {
+  await db.batch([
+    db
+      .prepare(
+        `DELETE FROM revisions WHERE workspace_id = ?1 AND deployment_id = ?2
+           AND EXISTS (SELECT 1 FROM deployments
+             WHERE workspace_id = ?1 AND id = ?2 AND status = 'AWAITING_DELETE')`,
+      )
+      .bind(of.workspaceId, of.deploymentId),
+    db
+      .prepare(
+        `UPDATE deployments SET purged_at = ?3, updated_at = ?3
+         WHERE workspace_id = ?1 AND id = ?2 AND status = 'AWAITING_DELETE' AND purged_at IS NULL`,
+      )
+      .bind(of.workspaceId, of.deploymentId, now),
+  ]);
+}
+
+/** Of one that was purged, the last that there is. */
+export async function forgetDeployment(db: D1Database, of: Key): Promise<void> {
+  await drizzle(db)
+    .delete(deployments)
+    .where(and(isDeployment(of), isNotNull(deployments.purged_at)));
 }
 
 function listing(db: D1Database) {

@@ -43,8 +43,8 @@ const RESERVED = new Set([
 
 const RESERVED_PREFIXES = ["DD_TRACE_", "LSD_DD_", "THREADWORKS_"];
 
-/** Where a deployment says which hosts its code may reach. */
-const OUTBOUND_HOSTS = "THREADWORKS_OUTBOUND_HOSTS";
+/** The hosts that a deployment allows itself to reach; the platform reads it, the code does not see it. */
+export const OUTBOUND_HOSTS = "THREADWORKS_OUTBOUND_HOSTS";
 
 /** Whether a deployment cannot have a secret of this name. */
 export function isReservedSecretName(name: string): boolean {

@@ -11,7 +11,10 @@ import { send } from "../support/http.ts";
 import { testWithServer } from "../support/server.ts";
 import { ISO_TIME, UUID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("deployer", ({ server }) => newDeployer(server));
+const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+  "deployer",
+  ({ server }) => newDeployer(server),
+);
 
 const MASK = "**********";
 

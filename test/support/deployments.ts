@@ -99,3 +99,23 @@ export async function uploaded(deployer: Deployer, text = "code"): Promise<strin
   if (answer.status !== 200) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
   return path;
 }
+
+/** What a revision says of itself. */
+export type RevisionBody = { id: string; status: string; status_message: string | null };
+
+/** Of a deployment, the newest first. */
+export async function revisionsOf({ call }: Deployer, id: string): Promise<RevisionBody[]> {
+  const { status, body } = await call("GET", `/deployments/${id}/revisions?limit=100`);
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return (body as { resources: RevisionBody[] }).resources;
+}
+
+/** As a rollout would end it. */
+export async function endRevision(
+  server: TestServer,
+  revisionId: string,
+  status: string,
+): Promise<void> {
+  const sql = "UPDATE revisions SET status = ?, due_at = NULL WHERE id = ?";
+  await server.database.run(sql, [status, revisionId]);
+}

@@ -58,9 +58,8 @@ const sourceConfig = z.strictObject({
 /** Of a file in the tarball. */
 const filePath = z
   .string()
-  .min(1)
   .max(MAX_PATH_CHARS)
-  .regex(/^[^\p{Cc}\p{Cs}\\]+$/u, "String should have no control characters and no backslashes")
+  .regex(/^[^\p{Cc}\p{Cs}\\]*$/u, "String should have no control characters and no backslashes")
   .refine(
     (path) => path.split("/").every((part) => part !== "" && part !== ".."),
     "String should be a path relative to the tarball's root, without empty parts and '..'",

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { isReservedSecretName } from "../../lib/secret-names.ts";
+import { parseHostList } from "../../lib/host-list.ts";
+import { isReservedSecretName, OUTBOUND_HOSTS } from "../../lib/secret-names.ts";
 
 /** What answers have in the place of a secret's value. */
 export const SECRET_MASK = "**********";
@@ -32,11 +33,14 @@ export const secretsSchema = z
   .max(MAX_SECRETS)
   .superRefine((secrets, ctx) => {
     const names = new Set<string>();
-    for (const [index, { name }] of secrets.entries()) {
+    for (const [index, { name, value }] of secrets.entries()) {
       const path = [index, "name"];
       if (isReservedSecretName(name)) refuse(ctx, path, `${name} is reserved for the platform`);
       if (names.has(name)) refuse(ctx, path, `There are two secrets named ${name}`);
       names.add(name);
+      if (name === OUTBOUND_HOSTS && parseHostList(value) === null) {
+        refuse(ctx, [index, "value"], "String should be hosts separated by commas, or 'none'");
+      }
     }
   })
   .nullish();
