@@ -25,6 +25,8 @@ export type HttpRequest = {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   json?: unknown;
+  /** Changes nothing, so that it may be sent again when its connection breaks. GET is such anyway. */
+  onlyReads?: boolean;
 };
 
 export type HttpClientOptions = {
@@ -61,7 +63,8 @@ export class HttpClient {
     const body = request.json === undefined ? null : JSON.stringify(request.json);
     const init = { method: request.method, headers, body };
     const shown = `${url.origin}${url.pathname}`;
-    const { response, text } = await this.#send(url, init, { shown });
+    const onlyReads = request.onlyReads ?? request.method === "GET";
+    const { response, text } = await this.#send(url, init, { shown, onlyReads });
     if (response.ok) return parseAnswer(text, request);
     const failure = new RequestFailure(request, response, text);
     if (response.status === 401) failure.message += ` (the key is that of ${keySource})`;
@@ -86,8 +89,9 @@ export class HttpClient {
     init: RequestInit,
     {
       shown,
+      onlyReads = false,
       timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS,
-    }: { shown: string; timeoutMs?: number },
+    }: { shown: string; onlyReads?: boolean; timeoutMs?: number },
   ): Promise<{ response: Response; text: string }> {
     const firstDelayMs = this.#options.retryDelayMs ?? FIRST_RETRY_DELAY_MS;
     for (let attempt = 0; ; attempt += 1) {
@@ -98,7 +102,7 @@ export class HttpClient {
         if (response.status !== 429 || attempt >= RETRIES) return { response, text };
         await sleep(waitOf(response) ?? firstDelayMs * 2 ** attempt);
       } catch (error) {
-        const mayRepeat = init.method === "GET" ? !isTimeout(error) : isConnectFailure(error);
+        const mayRepeat = onlyReads ? !isTimeout(error) : isConnectFailure(error);
         if (attempt >= RETRIES || !mayRepeat) {
           const reason = describeNetworkFailure(error, timeoutMs);
           throw new CliError(`${init.method} ${shown} failed: ${reason}`);

@@ -96,7 +96,7 @@ test("a redirect is not followed with the key", async ({ expect }) => {
   await once(redirecting, "listening");
   onTestFinished(() => void redirecting.close());
   const { port } = redirecting.address() as AddressInfo;
-  const client = clientOf(`http://127.0.0.1:${port}`);
+  const client = clientOf(`http://127.0.0.1:${port}`, { retryDelayMs: 1 });
   await expect(client.request({ method: "GET", path: "/" })).rejects.toThrow(/ failed: .*redirect/);
   expect(seen).toEqual([]);
 });
@@ -142,6 +142,9 @@ test("a request that was sent is not sent again, unless it only reads", async ({
   expect(connections).toBe(1);
   await expect(client.request({ method: "GET", path: "/x" })).rejects.toThrow(/\/x failed: /);
   expect(connections).toBe(5);
+  const logs = client.request({ method: "POST", path: "/logs", json: {}, onlyReads: true });
+  await expect(logs).rejects.toThrow(/\/logs failed: /);
+  expect(connections).toBe(9);
 });
 
 test("a request too many is sent again, three times at most", async ({ expect }) => {
