@@ -26,23 +26,23 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
       allowPrivate: outboundPrivateEndpoints,
     });
     if (refusal !== null) return refused(request, refusal, meter);
-    const response = await fetch(outgoing(request, meter));
+    const response = await fetch(request.url, outgoing(request, meter));
     return incoming(response, meter);
   }
 }
 
 /** Without what would steer the request past its URL: `cf` options, another `Host`. */
-function outgoing(request: Request, meter: OutboundMeter): Request {
+function outgoing(request: Request, meter: OutboundMeter): RequestInit {
   const headers = new Headers(request.headers);
   headers.delete("host");
-  return new Request(request.url, {
+  return {
     method: request.method,
     headers,
     body: countBytes(request.body, headers, (bytes) => meter.add({ bytes_sent: bytes })),
     redirect: "manual",
     // Bodies pass as they are: compressed ones stay so, and are counted so.
     encodeResponseBody: "manual",
-  });
+  };
 }
 
 function incoming(response: Response, meter: OutboundMeter): Response {

@@ -25,7 +25,7 @@ usageRoutes.openapi(
     const scope = await requireDeployment(c, c.req.valid("param").deployment_id);
     const { limit, offset } = c.req.valid("query");
     const days = await logStub(c.env, scope).listUsage({ limit, offset });
-    const resources = days.map(({ day, ...usage }) => ({ day: isoDay(day), ...usage }));
+    const resources = days.map(({ day, ...usage }) => Object.assign({ day: isoDay(day) }, usage));
     return c.json({ resources, offset: offset + resources.length }, 200);
   },
 );
