@@ -46,16 +46,21 @@ whenParentEnds(() => void end());
 // A closed terminal or a pipe whose reader is gone: there is nobody left to serve.
 process.stdout.on("error", () => void end());
 
-try {
-  await start(readOptions(process.argv.slice(2)));
-} catch (error) {
-  if (!ending) {
-    console.error(`error: ${describeError(error)}`);
-    process.exit(1);
+if (import.meta.main) await start(process.argv.slice(2));
+
+/** Serves until a signal comes, or leaves with a message that says why it cannot. */
+export async function start(args: string[]): Promise<void> {
+  try {
+    await serve(readOptions(args));
+  } catch (error) {
+    if (!ending) {
+      console.error(`error: ${describeError(error)}`);
+      process.exit(1);
+    }
   }
 }
 
-async function start(options: StartOptions): Promise<void> {
+async function serve(options: StartOptions): Promise<void> {
   const port = options.port ?? (await nextFreePort(options.host, DEFAULT_PORT));
   if (options.port === undefined && port !== DEFAULT_PORT) {
     console.log(`Port ${DEFAULT_PORT} is in use; using ${port}.`);

@@ -2,11 +2,12 @@ import { parseSettings } from "../env.ts";
 import { type HostList, parseHostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { openSecret } from "../lib/secret-box.ts";
+import { OUTBOUND_HOSTS } from "../lib/secret-names.ts";
 
-/** The hosts that a deployment allows itself to reach; the platform reads it, the code does not see it. */
-export const OUTBOUND_HOSTS = "THREADWORKS_OUTBOUND_HOSTS";
-
-/** What a secret is sealed with: it opens for this deployment and under this name only. */
+/**
+ * What a secret is sealed with: it opens for this deployment and under this name only, but for each of
+ * its revisions, so that the next one takes over what is sealed.
+ */
 export function secretContext(
   of: { workspaceId: string; deploymentId: string },
   name: string,

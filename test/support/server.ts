@@ -36,6 +36,11 @@ const EXPORT_BUCKET = {
   local_dev: { experimental_s3_credentials: S3_CREDENTIALS },
 };
 
+const ROLLOUT_QUEUE = "threadworks-rollouts";
+
+/** Without rollouts a revision stays as the API made it, and a deployment is never gone. */
+export type ServerOptions = { rollouts: boolean };
+
 type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
 
 /** A server on loopback with an empty database. */
@@ -57,10 +62,14 @@ export type TestServer = {
 export type WorkerServer = TestServer & { worker: WorkerHandle };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(vars: TestVars, project: string): Promise<WorkerServer> {
+async function startServer(
+  vars: TestVars,
+  project: string,
+  options: ServerOptions,
+): Promise<WorkerServer> {
   // Otherwise it prints a line for each message of a queue.
   process.env["WRANGLER_LOG"] ??= "error";
-  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project)));
+  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project), options));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
   await worker.applyD1Migrations("DB");
@@ -96,22 +105,32 @@ export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
  * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is a module
  * that `build-fixtures.ts` makes.
  */
-export function testWithServer(vars: TestVars = {}, project = "project.js") {
+export function testWithServer(
+  vars: TestVars = {},
+  project = "project.js",
+  options: ServerOptions = { rollouts: true },
+) {
   return base
     .extend("vars", { scope: "file" }, () => vars)
     .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
-      const server = await startServer(vars, project);
+      const server = await startServer(vars, project, options);
       onCleanup(() => server.close());
       return server;
     })
     .extend("client", ({ server }) => server.client());
 }
 
-function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
+function harnessOptions(
+  vars: TestVars,
+  project: string,
+  { rollouts }: ServerOptions,
+): TestHarnessOptions {
   const read = unstable_readConfig(
     { config: resolve(REPO_ROOT, "wrangler.toml") },
     { hideWarnings: true },
   );
+  const { consumers = [] } = read.queues;
+  const isConsumed = ({ queue }: { queue: string }) => rollouts || queue !== ROLLOUT_QUEUE;
   return {
     // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
     root: PROJECTS,
@@ -124,7 +143,7 @@ function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
           compatibility_flags: read.compatibility_flags,
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
-          queues: read.queues,
+          queues: { ...read.queues, consumers: consumers.filter(isConsumed) },
           worker_loaders: read.worker_loaders,
           r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
           migrations: read.migrations,

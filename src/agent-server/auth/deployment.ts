@@ -6,7 +6,10 @@ import { workspaceOfRequest } from "../../identity/authenticate.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 
 /** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
-export type RequestedDeployment = { revision: RevisionRef; keyWorkspace: PromiseSettledResult<string> };
+export type RequestedDeployment = {
+  revision: RevisionRef;
+  keyWorkspace: PromiseSettledResult<string>;
+};
 
 /**
  * The deployment that the request's URL names, null when it names none. To whoever has no key of its

@@ -7,6 +7,7 @@ import type {
   StoreOperation,
 } from "../../graph-runtime/protocol.ts";
 import { type CancelAction, Execution } from "./execution.ts";
+import { toOutcome } from "./run-outcome.ts";
 import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
@@ -192,9 +193,8 @@ export class RunQueue {
   }
 
   async #drive(execution: Execution): Promise<void> {
-    let outcome: RunOutcome;
     try {
-      outcome = await this.#callHost(execution);
+      await this.#finish(execution, toOutcome(await this.#callHost(execution)));
     } catch (error) {
       if (this.#execution !== execution) return;
       console.error({
@@ -203,16 +203,12 @@ export class RunQueue {
         attempt: execution.run.attempt,
         error: String(error),
       });
-      if (execution.cancelAction === null) {
-        this.#retry(execution);
-        return;
-      }
-      outcome = this.#abandoned(execution.run);
+      if (execution.cancelAction === null) this.#retry(execution);
+      else await this.#finish(execution, this.#abandoned(execution.run));
     }
-    await this.#finish(execution, outcome);
   }
 
-  async #callHost(execution: Execution): Promise<RunOutcome> {
+  async #callHost(execution: Execution): Promise<unknown> {
     const { run } = execution;
     const { checkpoints, thread } = this.#storage;
     const kwargs = this.kwargs(run);

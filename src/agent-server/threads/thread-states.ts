@@ -126,17 +126,21 @@ export class ThreadStates {
     return { ok: true, value: checkpoint };
   }
 
-  /** As the revision of the run reads it. */
-  #at(
+  /** As the revision of the run reads it. A run ends also when its code cannot be asked any more. */
+  async #at(
     { revision_id }: RunRow,
     graphId: string,
     checkpointId: string,
   ): Promise<Result<string, "graph_failed">> {
-    return this.#read(this.#storage.thread.get(), graphId, {
-      revision_id,
-      checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
-      subgraphs: false,
-    });
+    try {
+      return await this.#read(this.#storage.thread.get(), graphId, {
+        revision_id,
+        checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
+        subgraphs: false,
+      });
+    } catch (error) {
+      return { ok: false, code: "graph_failed", message: String(error) };
+    }
   }
 
   async #read(

@@ -44,7 +44,9 @@ function readManifest(files: Map<string, Uint8Array>): ProjectManifest {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const at = issue?.path.join(".");
-    throw new ProjectFailure(`${MANIFEST_FILE} is not valid: ${at ? `${at}: ` : ""}${issue?.message}`);
+    throw new ProjectFailure(
+      `${MANIFEST_FILE} is not valid: ${at ? `${at}: ` : ""}${issue?.message}`,
+    );
   }
   if (parsed.data.runtime !== RUNTIME_VERSION) {
     throw new ProjectFailure(

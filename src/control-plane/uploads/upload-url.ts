@@ -1,0 +1,38 @@
+import { insertSourceUpload } from "../../db/source-uploads-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { readToken, signToken } from "../../identity/signed-token.ts";
+
+const PURPOSE = "source-upload";
+const LIFETIME_MS = 3_600_000;
+
+const UPLOADS_PATH = "/v2/uploads";
+
+/** What an URL lets its holder do, without a key: store this one object, until it expires. */
+export type UploadGrant = { workspaceId: string; objectPath: string; expiresAt: number };
+
+/** A place for one tarball of the workspace, and an absolute URL to put it there with. */
+export async function newUploadUrl(
+  c: AppContext,
+): Promise<{ upload_url: string; object_path: string }> {
+  const { workspaceId } = c.var.scope;
+  const objectPath = `${workspaceId}/uploads/${crypto.randomUUID()}.tar.gz`;
+  const now = Date.now();
+  const grant: UploadGrant = { workspaceId, objectPath, expiresAt: now + LIFETIME_MS };
+  const token = await signToken(c.var.settings.signingSecret, PURPOSE, grant);
+  await insertSourceUpload(c.env.DB, {
+    workspace_id: workspaceId,
+    object_path: objectPath,
+    created_at: now,
+    size: null,
+  });
+  return {
+    upload_url: new URL(`${UPLOADS_PATH}/${token}`, c.req.url).href,
+    object_path: objectPath,
+  };
+}
+
+/** Null when the token is not genuine, or too old. */
+export async function readUploadGrant(secret: string, token: string): Promise<UploadGrant | null> {
+  const grant = (await readToken(secret, PURPOSE, token)) as UploadGrant | null;
+  return grant === null || grant.expiresAt < Date.now() ? null : grant;
+}
