@@ -131,7 +131,9 @@ describe("routes of logs", () => {
     expect(earlier.logs.map(({ message }) => message)).toEqual(["one", "two"]);
     expect((await read({ query: "O", level: "INFO" })).logs).toHaveLength(3);
     expect((await read({ level: "ERROR" })).logs).toEqual([]);
-    const nulls = { order: null, limit: null, offset: null, level: null, query: null };
+    expect((await read({ kind: "server" })).logs).toHaveLength(5);
+    expect((await read({ kind: "deploy" })).logs).toEqual([]);
+    const nulls = { order: null, limit: null, offset: null, level: null, query: null, kind: null };
     expect((await read({ ...nulls, start_time: null, end_time: null })).logs).toHaveLength(5);
   });
 
@@ -143,6 +145,7 @@ describe("routes of logs", () => {
     [{ limit: 1.5 }, ["body", "limit"], "int_type"],
     [{ offset: "2" }, ["body", "offset"], "string_pattern_mismatch"],
     [{ level: "info" }, ["body", "level"], "enum"],
+    [{ kind: "runtime" }, ["body", "kind"], "enum"],
     [{ start_time: "yesterday" }, ["body", "start_time"], "datetime_parsing"],
     [{ end_time: -1 }, ["body", "end_time"], "datetime_parsing"],
     [{ since: 1 }, ["body", "since"], "extra_forbidden"],
