@@ -21,7 +21,7 @@ describe("a rollout under load", () => {
       const { deployment, revision } = await deployed(deployer, "busy", teller);
       const client = agentClient(deployment, deployer.apiKey);
       const streamed: Streamed[] = [];
-      let ending = false;
+      const load = { ending: false };
       const stream = async (): Promise<void> => {
         const startedAt = Date.now();
         const { thread_id } = await client.threads.create();
@@ -37,7 +37,7 @@ describe("a rollout under load", () => {
         streamed.push({ startedAt, revisions: values.told.map((each) => each.revision) });
       };
       const streaming = Array.from({ length: STREAMS }, async () => {
-        while (!ending) await stream();
+        while (!load.ending) await stream();
       });
       const failed = Promise.all(streaming);
       failed.catch(() => undefined);
@@ -52,7 +52,7 @@ describe("a rollout under load", () => {
       await expect
         .poll(() => streamed.length, { timeout: 60_000 })
         .toBeGreaterThan(before + 2 * STREAMS);
-      ending = true;
+      load.ending = true;
       await failed;
 
       for (const { startedAt, revisions } of streamed) {
