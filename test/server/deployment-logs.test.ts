@@ -10,6 +10,8 @@ import {
 } from "../support/code-runs.ts";
 import { answerOf, send } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
+import { newDeployer } from "../support/deployments.ts";
+import { agentClient, deployed, fixtureTarball } from "../support/rollouts.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
 const POLL = { timeout: 20_000, interval: 200 };
@@ -329,4 +331,39 @@ describe("deployed code's console", () => {
       "The call wrote more to the console than is kept",
     ]);
   });
+});
+
+test("a rollout and the runs after it are told in the log, in their order", async ({
+  server,
+  expect,
+}) => {
+  const deployer = await newDeployer(server, "plus");
+  const tarball = await fixtureTarball("deployed");
+  const { deployment, revision } = await deployed(deployer, "told", tarball);
+  const read = async (path: string): Promise<LogEntry[]> => {
+    const { body } = await deployer.call("POST", `/deployments/${deployment.id}/${path}`, {
+      order: "asc",
+    });
+    return (body as { logs: LogEntry[] }).logs;
+  };
+  await agentClient(deployment, deployer.apiKey).runs.wait(null, "teller", { input: {} });
+  await vi.waitFor(
+    async () =>
+      expect((await read("deploy_logs")).at(-1)).toMatchObject({
+        kind: "server",
+        level: "INFO",
+        message: 'first step {"of":"teller"}',
+        revision_id: revision.id,
+      }),
+    POLL,
+  );
+  const [built, served] = [
+    await read(`revisions/${revision.id}/build_logs`),
+    await read(`revisions/${revision.id}/deploy_logs`),
+  ];
+  expect(new Set(built.map(({ kind }) => kind))).toEqual(new Set(["build"]));
+  expect(served).toEqual(await read("deploy_logs"));
+  const kinds = served.map(({ kind }) => kind);
+  expect(kinds).toEqual([...kinds.slice(0, -1).map(() => "deploy"), "server"]);
+  expect(kinds.length).toBeGreaterThan(1);
 });
