@@ -215,7 +215,18 @@ test(
       },
     });
     const command = startThreadworks(
-      ["logs", "-f", "--level", "warning", "-q", "s", "--since", "2026-03-08T00:00:00Z"],
+      [
+        "logs",
+        "-f",
+        "--type",
+        "server",
+        "--level",
+        "warning",
+        "-q",
+        "s",
+        "--since",
+        "2026-03-08T00:00:00Z",
+      ],
       {
         env: {
           LANGGRAPH_HOST_URL: server.url,
@@ -237,6 +248,7 @@ test(
       ].join("\n"),
     );
     expect(server.seen.find(({ method }) => method === "POST")?.json).toEqual({
+      kind: "server",
       level: "WARNING",
       query: "s",
       start_time: "2026-03-08T00:00:00.000Z",

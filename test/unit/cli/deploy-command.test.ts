@@ -94,7 +94,6 @@ test(
       "threadworks.json",
       "langgraph.json",
       "project.js",
-      "project.js.map",
     ]);
     expect(created?.json).toEqual({
       name: "echo",
