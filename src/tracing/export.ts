@@ -37,7 +37,7 @@ export async function* readRunsForExport(
   const known = knownTracesReader(env, selection, workspaceId);
   const merge = new ShardMerge(candidates, "asc", async (ref) => {
     const source = new ExportSource(
-      env.RUN_SHARDS,
+      env,
       ref,
       selection,
       columns,

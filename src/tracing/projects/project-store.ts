@@ -77,7 +77,7 @@ export async function removeProjects(c: AppContext, ids: readonly string[]): Pro
   // Other isolates may still remember the project; its shards must not take what they send.
   const shards = await findShards(c.env.DB, workspaceId, { projectIds: deleted, ofDeleted: true });
   await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
-    await shardStub(c.env.RUN_SHARDS, refOf(row)).close();
+    await shardStub(c.env, refOf(row)).close();
   });
   return deleted.length;
 }
