@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { PLANS } from "../src/db/schema.ts";
 import { describeError } from "./cli-error.ts";
+import { addPlan } from "./commands/plan.ts";
+import { addPrivateEndpoints } from "./commands/private-endpoint.ts";
 import type { Database, SqlRow } from "./database/database.ts";
 import {
   createKey,
@@ -13,11 +15,18 @@ import {
 import { withDatabase, type DatabaseTarget } from "./database/open-database.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 
-type GlobalOptions = { state?: string; remote?: boolean; env?: string; json?: boolean };
+type GlobalOptions = {
+  state?: string;
+  billingState?: string;
+  remote?: boolean;
+  env?: string;
+  json?: boolean;
+};
 
 const program = new Command("threadworks")
   .description("Manages the workspaces and API keys of a Threadworks platform.")
   .option("--state <folder>", `a local platform's state (default: ${DEFAULT_STATE})`)
+  .option("--billing-state <folder>", "that of the US region's platform, which has the plans")
   .option("--remote", "the deployed platform, with wrangler's credentials")
   .addOption(new Option("--env <region>", "the deployed region").choices(["us", "eu"]))
   .option("--json", "print JSON")
@@ -32,6 +41,8 @@ workspace
     act((database) => createWorkspace(database, name, options.plan)),
   );
 workspace.command("list").action(() => act(listWorkspaces));
+addPlan(workspace, act);
+addPrivateEndpoints(program, act);
 
 const key = program.command("key").description("create, list and revoke API keys");
 key
@@ -50,14 +61,19 @@ async function act(use: (database: Database) => Promise<SqlRow | SqlRow[]>): Pro
   print(await withDatabase(REPO_ROOT, target(options), use), options.json === true);
 }
 
-function target({ remote, env, state }: GlobalOptions): DatabaseTarget {
+function target({ remote, env, state, billingState }: GlobalOptions): DatabaseTarget {
   if (remote === true) {
-    if (state !== undefined) program.error("error: --state and --remote exclude each other");
+    if ((state ?? billingState) !== undefined) {
+      program.error(
+        "error: --state and --billing-state are of local platforms, and exclude --remote",
+      );
+    }
     return { kind: "remote", env };
   }
   if (env !== undefined) program.error("error: --env needs --remote");
   const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
-  return { kind: "local", stateDir };
+  const billingStateDir = billingState === undefined ? undefined : pathFromUser(billingState);
+  return { kind: "local", stateDir, billingStateDir };
 }
 
 function print(result: SqlRow | SqlRow[], asJson: boolean): void {

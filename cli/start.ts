@@ -71,7 +71,7 @@ async function start(options: StartOptions): Promise<void> {
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
     prepareDatabase: async (binding, vars) => {
-      const database = localDatabase(binding);
+      const database = localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us");
       await expireExportLeases(database);
       await ensureLocalWorkspace(database, {
         workspaceId: text(vars["AGENT_WORKSPACE_ID"]),

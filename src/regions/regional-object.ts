@@ -19,7 +19,7 @@ export function regionalObject<K extends ObjectBinding>(
   binding: K,
   name: string,
 ): Stub<Env[K]> {
-  const { jurisdiction } = parseSettings(env as Pick<Env, "JURISDICTION">);
+  const { jurisdiction } = parseSettings(env);
   const namespace = env[binding] as DurableObjectNamespace;
   return inJurisdiction(namespace, jurisdiction).getByName(name) as Stub<Env[K]>;
 }

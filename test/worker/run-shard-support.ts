@@ -150,9 +150,7 @@ export function inShard<T>(
   ref: ShardRef,
   work: (sql: SqlStorage, storage: DurableObjectStorage) => T | Promise<T>,
 ): Promise<T> {
-  return runInDurableObject(shardStub(env, ref), (_, { storage }) =>
-    work(storage.sql, storage),
-  );
+  return runInDurableObject(shardStub(env, ref), (_, { storage }) => work(storage.sql, storage));
 }
 
 export function tablesIn(ref: ShardRef): Promise<string[]> {

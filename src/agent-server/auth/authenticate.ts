@@ -5,6 +5,7 @@ import { ApiError, ProjectRefusal } from "../../http/errors.ts";
 import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { graphHost } from "../graph-host.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 import { projectAuthInfo } from "./project-auth-info.ts";
@@ -32,8 +33,9 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
     c.set("principal", null);
     return agentScope(c, next);
   }
-  c.set("principal", await principalOf(c, info));
   const workspaceId = c.var.settings.agentWorkspaceId;
+  await admitWorkspace(c, workspaceId);
+  c.set("principal", await principalOf(c, info));
   c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
   await next();
 };

@@ -4,7 +4,6 @@ import type { KnownTraces, RunSelection } from "./selection.ts";
 /** What a shard has to be told about traces that are on other days too; undefined: nothing. */
 export type KnownTracesReader = (ref: ShardRef) => Promise<KnownTraces | undefined>;
 
-
 /**
  * A trace that crosses midnight has its runs in several shards, so that none of them can tell alone
  * whether its root, or any of its runs, fulfils a filter. For the few traces of that kind, the other

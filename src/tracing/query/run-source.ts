@@ -27,12 +27,7 @@ export class RunSource {
   #next = 0;
   #ended = false;
 
-  constructor(
-    env: ShardEnv,
-    ref: ShardRef,
-    query: SourceQuery,
-    known: KnownTraces | undefined,
-  ) {
+  constructor(env: ShardEnv, ref: ShardRef, query: SourceQuery, known: KnownTraces | undefined) {
     this.ref = ref;
     this.#env = env;
     this.#query = query;

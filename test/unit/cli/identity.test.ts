@@ -72,7 +72,7 @@ describe("a key", () => {
       id: expect.stringMatching(UUID_V7),
       workspace_id: workspaceId,
       name: "ci",
-      key: expect.stringMatching(/^tw_[\w-]{43}$/),
+      key: expect.stringMatching(/^tw_us_[\w-]{43}$/),
     });
     const key = String(created["key"]);
     const stored = await database.run("SELECT prefix, hash FROM api_keys");
