@@ -1,4 +1,5 @@
 import type { Settings } from "../env.ts";
+import { publicHostOf } from "../http/private-host.ts";
 import { otherRegion } from "../lib/region.ts";
 import { apiKeyRegion } from "./api-key.ts";
 
@@ -11,12 +12,13 @@ type RegionSettings = Pick<Settings, "region" | "hosts" | "otherRegionHosts">;
 export function otherRegionText(
   key: string,
   hostname: string,
-  { region, hosts, otherRegionHosts }: RegionSettings,
+  settings: RegionSettings,
 ): string | null {
+  const { region, hosts, otherRegionHosts } = settings;
   if (apiKeyRegion(key) !== otherRegion(region)) return null;
   const { api, controlPlane, agentsDomain } = otherRegionHosts;
-  const name = hostname.toLowerCase();
-  const isAgent = hosts.agentsDomain !== null && name.endsWith(hosts.agentsDomain);
+  const name = publicHostOf(hostname, settings) ?? hostname.toLowerCase();
+  const isAgent = `.${name}`.endsWith(`.${hosts.agentsDomain}`);
   const asked = isAgent ? agentsDomain : name === hosts.controlPlane ? controlPlane : api;
   const host = asked ?? api;
   const where = host === null ? "use the host of that region" : `use https://${host}`;

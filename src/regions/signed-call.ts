@@ -63,7 +63,7 @@ function keyOf(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
 }
 
-function signed({ method, url }: Call, time: number): Uint8Array {
+function signed({ method, url }: Call, time: number): Uint8Array<ArrayBuffer> {
   const { pathname, search } = new URL(url);
   return new TextEncoder().encode([PURPOSE, method, pathname + search, time].join("\n"));
 }
