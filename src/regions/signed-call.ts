@@ -65,5 +65,6 @@ function keyOf(secret: string): Promise<CryptoKey> {
 
 function signed({ method, url }: Call, time: number): Uint8Array<ArrayBuffer> {
   const { pathname, search } = new URL(url);
-  return new TextEncoder().encode([PURPOSE, method, pathname + search, time].join("\n"));
+  const text = [PURPOSE, method, pathname + search, time].join("\n");
+  return new Uint8Array(new TextEncoder().encode(text));
 }
