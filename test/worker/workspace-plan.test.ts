@@ -8,13 +8,13 @@ const MINUTE = 60_000;
 const GRACE = 3 * 86_400_000;
 const NOW = 1_800_000_000_000;
 
-const EU: Env = {
+const EU: Env & { REGION_SECRET: string } = {
   ...env,
   REGION: "eu",
   BILLING_URL: "https://us.test/",
   PLAN_GRACE_SECONDS: String(GRACE / 1000),
   LOG_LEVEL: "error",
-  ...{ REGION_SECRET: "a secret of both regions" },
+  REGION_SECRET: "a secret of both regions",
 };
 
 let workspace = "";
