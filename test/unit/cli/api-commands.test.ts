@@ -15,7 +15,7 @@ import {
 } from "../../support/threadworks-command.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-const TIMEOUT = 60_000;
+const TIMEOUT = 120_000;
 const DEV_VARS = resolve(import.meta.dirname, "../../../.dev.vars");
 const ID = "0192a5c0-0000-7000-8000-00000000d001";
 const AGENT = {

@@ -13,7 +13,7 @@ import {
 import { threadworks } from "../../support/threadworks-command.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-const TIMEOUT = 60_000;
+const TIMEOUT = 120_000;
 
 async function controlPlane(script: ControlPlaneScript = {}): Promise<ScriptedServer> {
   const server = await startScriptedControlPlane(script);
