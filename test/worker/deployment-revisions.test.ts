@@ -61,6 +61,7 @@ test("a revision is not made while the deployment is deleted", async () => {
   const of = await newDeployment();
   await markDeleted(of);
   const latest = await latestOf(of);
+  expect(await insert(of, latest)).toBe(false);
   await expectUnchanged(of, () => insert(of, latest));
 });
 
