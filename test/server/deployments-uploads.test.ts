@@ -98,6 +98,26 @@ describe("an upload URL", () => {
     expect([answer.status, answer.body]).toEqual([400, { detail: expect.stringContaining(text) }]);
   });
 
+  test("is one of a hundred that may wait", async ({ server, expect }) => {
+    const deployer = await newDeployer(server);
+    const path = await uploaded(deployer);
+    const paths = Array.from({ length: 99 }, (_, index) => `waiting-${index}`);
+    await server.database.run(
+      `INSERT INTO source_uploads (workspace_id, object_path, created_at)
+       SELECT ?, value, 1 FROM json_each(?)`,
+      [deployer.id, JSON.stringify(paths)],
+    );
+    const refused = await deployer.call("POST", "/deployments/upload-url");
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      {
+        detail: "The workspace has 100 uploads that no revision names: deploy them, or wait a day",
+      },
+    ]);
+    await createDeployment(deployer, sourceBody("fifth", path));
+    expect((await newUpload(deployer)).path).not.toBe(path);
+  });
+
   test("is good for nothing when it was changed", async ({ server, deployer, expect }) => {
     const { url } = await newUpload(deployer);
     const [body = "", signature = ""] = url.slice(url.lastIndexOf("/") + 1).split(".");
