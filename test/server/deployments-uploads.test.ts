@@ -9,7 +9,8 @@ import {
   tarball,
   uploaded,
 } from "../support/deployments.ts";
-import { testWithServer, type WorkerServer } from "../support/server.ts";
+import { signToken } from "../../src/identity/signed-token.ts";
+import { TEST_VARS, testWithServer, type WorkerServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
 const test = testWithServer({}, "project.js", { rollouts: false }).extend(
@@ -130,6 +131,22 @@ describe("an upload URL", () => {
     }
     const get = await deployer.call("GET", new URL(url).pathname.replace("/v2", ""));
     expect(get.status).toBe(405);
+  });
+
+  test("is good for an hour, and for nothing else", async ({ server, deployer, expect }) => {
+    const { url, path } = await newUpload(deployer);
+    const grant = { workspaceId: deployer.id, objectPath: path };
+    for (const [purpose, expiresAt] of [
+      ["source-upload", Date.now() - 1],
+      ["attachment", Date.now() + 60_000],
+    ] as const) {
+      const secret = String(TEST_VARS["SIGNING_SECRET"]);
+      const token = await signToken(secret, purpose, { ...grant, expiresAt });
+      const answer = await put(`${server.url}/v2/uploads/${token}`, tarball("one"));
+      expect([answer.status, answer.body]).toEqual(INVALID);
+    }
+    const attachment = url.replace("/v2/uploads/", "/api/v1/attachments/");
+    expect((await fetch(attachment)).status).toBe(403);
   });
 
   test("is good for nothing when nobody waits for the tarball", async ({
