@@ -31,6 +31,7 @@ export type ListedDeployment = {
 /** What is undefined does not restrict; all must hold. */
 export type DeploymentFilter = {
   ids?: readonly string[] | undefined;
+  name?: string | undefined;
   /** A part of the name, whatever its case. */
   nameContains?: string | undefined;
   status?: DeploymentRow["status"] | undefined;
@@ -288,11 +289,12 @@ function toListed(
   return { ...row, secretNames: JSON.parse(row.secretNames) as string[] };
 }
 
-function conditions({ ids, nameContains, status, deploymentType }: DeploymentFilter) {
+function conditions({ ids, name, nameContains, status, deploymentType }: DeploymentFilter) {
   return [
     ids === undefined
       ? undefined
       : inArray(deployments.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+    name === undefined ? undefined : eq(deployments.name, name),
     // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
     nameContains === undefined
       ? undefined
