@@ -1,6 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MiniflareOptions } from "miniflare";
+import { parseSettings } from "../src/env.ts";
+import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
 import { releaseLeases } from "./database/release-leases.ts";
@@ -34,6 +36,7 @@ import {
   type D1,
   type WorkerConfig,
 } from "./platform/worker-options.ts";
+import { keepRegion } from "./platform/state-region.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
 import { buildTemplates } from "./project/build-templates.ts";
@@ -112,6 +115,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     const built = await buildAll(options, state);
     warn(options, built);
+    keepRegion(state.path, regionOf(varsOf(built.config, options)));
     const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(state.workerdPidFile);
     cleanUps.push(stopRecording);
     const watchdog = startWatchdog(state.workerdPidFile);
@@ -208,6 +212,15 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     // Closing repeats the failure that is on its way already.
     await close().catch(() => {});
     throw error;
+  }
+}
+
+/** As the Worker reads it, and refuses what it does not know. */
+function regionOf(vars: Record<string, unknown>): Region {
+  try {
+    return parseSettings({ REGION: vars["REGION"] as string }).region;
+  } catch (error) {
+    throw new CliError((error as Error).message);
   }
 }
 

@@ -74,8 +74,8 @@ async function serve(options: StartOptions): Promise<void> {
     watch: options.watch,
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
-    prepareDatabase: (database, vars) =>
-      ensureLocalWorkspace(localDatabase(database), {
+    prepareDatabase: (binding, vars) =>
+      ensureLocalWorkspace(localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us"), {
         workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
         apiKey: text(vars["LOCAL_API_KEY"]),
       }),

@@ -12,16 +12,20 @@ import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
-import { parseSettings, type SettingsVars } from "./env.ts";
+import { parseSettings, type Settings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";
+import { publicHostOf } from "./http/private-host.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
+import { workspaceScope } from "./identity/authenticate.ts";
+import { planRoutes } from "./identity/plan-routes.ts";
+import { privateConnectivity } from "./identity/private-connectivity.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
 import { renderProblem } from "./tracing/v2/problem.ts";
 
@@ -36,6 +40,9 @@ const EXPOSED_HEADERS = [
 ];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** What is about the installation and no workspace. */
+const GENERAL_PATHS = ["/info", `${TRACING_V1}/info`, "/openapi.json", "/docs", "/docs/plain"];
 
 /** Order matters: what comes first sees the request first and the response last. */
 export function createApp(): OpenAPIHono<AppEnv> {
@@ -54,15 +61,21 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.use(async (c, next) => {
     c.set("settings", parseSettings(c.env));
     const { hostname, pathname } = new URL(c.req.url);
-    const surface = surfaceOf(hostname, pathname, c.var.settings.hosts);
+    const surface = surfaceOf(
+      surfaceHost(hostname, c.var.settings),
+      pathname,
+      c.var.settings.hosts,
+    );
     // Health checks come by any host, or by address.
     if (pathname !== "/ok" && !isPathOf(surface, c.req.path)) {
       throw new ApiError("not_found", "Not Found");
     }
     await next();
   });
+  app.use(privateConnectivity(GENERAL_PATHS, workspaceScope));
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
+  app.route(TRACING_V1, planRoutes);
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);
   mountControlPlane(app);
@@ -81,11 +94,17 @@ export function createApp(): OpenAPIHono<AppEnv> {
 function pathOf(request: Request, options?: { env?: SettingsVars }): string {
   const { hostname, pathname } = new URL(request.url);
   try {
-    return routedPath(hostname, pathname, parseSettings(options?.env ?? {}).hosts);
+    const settings = parseSettings(options?.env ?? {});
+    return routedPath(surfaceHost(hostname, settings), pathname, settings.hosts);
   } catch {
     // Settings that cannot be read are reported where errors are rendered.
     return pathname;
   }
+}
+
+/** A private host serves what its public one does. */
+function surfaceHost(hostname: string, settings: Settings): string {
+  return publicHostOf(hostname, settings) ?? hostname;
 }
 
 function renderError(error: Error, c: AppContext): Response {

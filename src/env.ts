@@ -1,6 +1,8 @@
 import { type ExportLimits, parseExportLimits } from "./bulk-export/export-limits.ts";
 import { type HostList, parseHostList } from "./lib/host-list.ts";
+import { type PlanQuotas, parsePlanQuotas } from "./identity/plan-quotas.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
+import { type Region, REGIONS } from "./lib/region.ts";
 
 type AgentAuth = "api-key" | "none";
 
@@ -12,6 +14,18 @@ export type Hosts = {
 };
 
 export type Settings = {
+  region: Region;
+  /** Where Durable Objects are to be; null: wherever the platform puts them. */
+  jurisdiction: Region | null;
+  /** Of the other region's installation, to name to whom has a key of it. */
+  otherRegionHosts: Hosts;
+  /** The installation that has the billing rows; null in that installation, or when not configured. */
+  billingUrl: string | null;
+  /** What both regions know, and sign the calls between them with; several separated by commas. */
+  regionSecret: string;
+  /** How long the last known plan of a workspace holds while the region with the bills cannot be asked. */
+  planGraceMs: number;
+  planQuotas: PlanQuotas;
   agentAuth: AgentAuth;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
@@ -63,6 +77,14 @@ type InstallationCredentials = {
 /** What `parseSettings` reads; any of it may be missing at run time, whatever `Env` says. */
 export type SettingsVars = Partial<
   Record<
+    | "REGION"
+    | "JURISDICTION"
+    | "OTHER_REGION_API_HOST"
+    | "OTHER_REGION_CONTROL_PLANE_HOST"
+    | "OTHER_REGION_AGENTS_DOMAIN"
+    | "BILLING_URL"
+    | "REGION_SECRET"
+    | "PLAN_GRACE_SECONDS"
     | "AGENT_AUTH"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
@@ -96,10 +118,12 @@ export type SettingsVars = Partial<
 > & {
   /** A table in wrangler.toml, JSON text elsewhere. */
   EXPORT_LIMITS?: unknown;
+  PLAN_QUOTAS?: unknown;
 };
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const DEFAULT_PLAN_GRACE_SECONDS = 7 * 86_400;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_RESUMABLE_STREAM_TTL_SECONDS = 120;
 const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
@@ -126,7 +150,23 @@ export function parseSettings(env: SettingsVars): Settings {
 }
 
 function read(env: SettingsVars): Settings {
+  const region = oneOf("REGION", env.REGION, REGIONS, "us");
   return {
+    region,
+    jurisdiction: env.JURISDICTION
+      ? oneOf("JURISDICTION", env.JURISDICTION, REGIONS, region)
+      : null,
+    otherRegionHosts: {
+      api: host("OTHER_REGION_API_HOST", env.OTHER_REGION_API_HOST),
+      controlPlane: host("OTHER_REGION_CONTROL_PLANE_HOST", env.OTHER_REGION_CONTROL_PLANE_HOST),
+      agentsDomain: host("OTHER_REGION_AGENTS_DOMAIN", env.OTHER_REGION_AGENTS_DOMAIN),
+    },
+    billingUrl: webAddress("BILLING_URL", env.BILLING_URL),
+    regionSecret: env.REGION_SECRET ?? "",
+    planGraceMs:
+      positiveInteger("PLAN_GRACE_SECONDS", env.PLAN_GRACE_SECONDS, DEFAULT_PLAN_GRACE_SECONDS) *
+      1000,
+    planQuotas: parsePlanQuotas(env.PLAN_QUOTAS),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),

@@ -77,7 +77,7 @@ async function startServer(
   return {
     url: url.origin,
     worker,
-    database: localDatabase(DB),
+    database: localDatabase(DB, vars["REGION"] === "eu" ? "eu" : "us"),
     s3: localS3(Number(url.port), S3_CREDENTIALS),
     sweep: async () => {
       await worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });

@@ -8,6 +8,9 @@ import {
 import { insertRevision } from "../../src/db/revisions-repo.ts";
 import { insertSourceUpload } from "../../src/db/source-uploads-repo.ts";
 
+/** More than any test makes. */
+const MANY = 1000;
+
 export type TestDeployment = { workspaceId: string; deploymentId: string };
 
 /** `secrets` is JSON of sealed texts. */
@@ -47,6 +50,7 @@ export async function newDeployment(
       created_at: 1,
       due_at: 1,
     },
+    MANY,
   );
   if (!stored) throw new Error("The deployment was not stored");
   return { workspaceId, deploymentId: id };
