@@ -112,11 +112,15 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-test("a mistake on the command line is one line and exit code 1", async ({ expect }) => {
-  const folder = temporaryProject({});
+test(
+  "a mistake on the command line is one line and exit code 1",
+  { timeout: TIMEOUT_MS },
+  async ({ expect }) => {
+    const folder = temporaryProject({});
 
-  await expect(cli(folder, "key", "list")).rejects.toMatchObject({
-    code: 1,
-    stderr: `error: ${join(folder, "state")} holds no platform yet: start one with npm start\n`,
-  });
-});
+    await expect(cli(folder, "key", "list")).rejects.toMatchObject({
+      code: 1,
+      stderr: `error: ${join(folder, "state")} holds no platform yet: start one with npm start\n`,
+    });
+  },
+);

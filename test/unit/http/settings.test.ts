@@ -53,6 +53,7 @@ describe("parseSettings", () => {
         part_bytes: 8_388_608,
       },
       oauthCallbackPage: null,
+      deployedLimits: { cpuMs: 60_000, subRequests: 10_000 },
       deploymentLogMs: 1_209_600_000,
       outboundHosts: ["*"],
       outboundPrivateEndpoints: false,
