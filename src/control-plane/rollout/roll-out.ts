@@ -46,6 +46,10 @@ export async function rollOut(
   if (row === undefined) return null;
   const logs = rolloutLog(env, ref);
   try {
+    if (row.attempts > MAX_ATTEMPTS) {
+      await giveUp(env, lease, row, "each was interrupted", logs);
+      return null;
+    }
     await new Rollout(env, exports, lease, logs).run(row);
     return null;
   } catch (error) {
@@ -146,7 +150,7 @@ async function giveUp(
   reason: string,
   logs: RolloutLog,
 ): Promise<void> {
-  const message = `Given up after ${row.attempts} attempts: ${reason}`;
+  const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}`;
   logs.error(message);
   await settleRevision(env.DB, lease, { status: failureOf(row.status), message, now: Date.now() });
 }
