@@ -3,8 +3,8 @@ import { eq } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test } from "vitest";
 import { rollOut } from "../../src/control-plane/rollout/roll-out.ts";
-import { deployments, revisions } from "../../src/db/deployments-schema.ts";
-import { markDeleted, newDeployment, newRevision } from "./deployment-support.ts";
+import { revisions } from "../../src/db/deployments-schema.ts";
+import { newDeployment } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
 
 type Revision = typeof revisions.$inferSelect;
