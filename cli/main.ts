@@ -30,8 +30,10 @@ const COMMANDS = [
 ];
 for (const add of COMMANDS) add(program);
 
-// The reader of a pipe has read enough.
-process.stdout.on("error", () => process.exit(0));
+program.hook("preAction", (_program, command) => {
+  // The reader of a pipe has read enough. A server has more to end than its output.
+  if (command.name() !== "dev") process.stdout.on("error", () => process.exit(0));
+});
 
 try {
   await program.parseAsync();

@@ -3,8 +3,10 @@ import { CliError } from "../cli-error.ts";
 import { RequestFailure } from "./request-failure.ts";
 
 const TIMEOUT_MS = 30_000;
-const CONNECT_RETRIES = 3;
+const RETRIES = 3;
 const FIRST_RETRY_DELAY_MS = 250;
+/** However long a platform with too many requests wants one to wait. */
+const MAX_WAIT_MS = 60_000;
 
 /** Failures before a connection stood, so that no server has seen anything of the request. */
 const CONNECT_FAILURES = new Set([
@@ -87,17 +89,24 @@ export class HttpClient {
       try {
         const signal = AbortSignal.timeout(timeoutMs);
         const response = await fetch(url, { ...init, signal, redirect: "error" });
-        return { response, text: await response.text() };
+        const text = await response.text();
+        if (response.status !== 429 || attempt >= RETRIES) return { response, text };
+        await sleep(waitOf(response) ?? firstDelayMs * 2 ** attempt);
       } catch (error) {
-        if (attempt < CONNECT_RETRIES && isConnectFailure(error)) {
-          await sleep(firstDelayMs * 2 ** attempt);
-          continue;
+        if (attempt >= RETRIES || !isConnectFailure(error)) {
+          const reason = describeNetworkFailure(error, timeoutMs);
+          throw new CliError(`${init.method} ${url.origin}${url.pathname} failed: ${reason}`);
         }
-        const reason = describeNetworkFailure(error, timeoutMs);
-        throw new CliError(`${init.method} ${url.origin}${url.pathname} failed: ${reason}`);
+        await sleep(firstDelayMs * 2 ** attempt);
       }
     }
   }
+}
+
+/** What `Retry-After` says in seconds, where it does. */
+function waitOf({ headers }: Response): number | undefined {
+  const text = headers.get("retry-after") ?? "";
+  return /^\d+$/.test(text) ? Math.min(Number(text) * 1000, MAX_WAIT_MS) : undefined;
 }
 
 function parseAnswer(text: string, { method, path }: HttpRequest): unknown {

@@ -34,7 +34,7 @@ export type UploadTarget = z.infer<typeof uploadTarget>;
 
 export const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
-export const logLine = z.looseObject({
+const logLine = z.looseObject({
   id: z.string(),
   /** Epoch milliseconds, or text that names a time. */
   timestamp: z.union([z.number(), z.string()]),

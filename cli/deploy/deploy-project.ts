@@ -32,6 +32,7 @@ export async function deployProject(
 
   progress.show("Building");
   const { bytes, graphs, warnings } = await buildTarball({ configPath: request.configPath });
+  progress.end();
   for (const warning of warnings) progress.warn(warning);
   progress.line(`Built ${graphs.join(", ")}: ${(bytes.length / 1024).toFixed(0)} KiB`);
 
@@ -45,6 +46,7 @@ export async function deployProject(
 
   progress.show(existing === undefined ? "Creating the deployment" : "Creating a revision");
   const deployment = await requestRollout(api, { request, existing, source });
+  progress.end();
   const revisionId = deployment.latest_revision_id;
   if (revisionId == null) throw new CliError(`deployment ${deployment.id} has no revision`);
   progress.line(

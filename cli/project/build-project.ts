@@ -32,16 +32,18 @@ export const WORKERD_BUILD_OPTIONS = {
   logLevel: "silent",
 } as const satisfies esbuild.BuildOptions;
 
+const COMPACT = { minifyWhitespace: true, minifySyntax: true, sourcemap: false } as const;
+
 export type BuildProjectOptions = {
   /** `langgraph.json`, or the folder that holds it. */
   configPath: string;
-  /** The ES module to write; its source map is written beside it. */
+  /** The ES module to write; its source map is written beside it, unless it is to be compact. */
   outFile: string;
   /** Whether to read input, output, state and config schemas from the graphs' TypeScript types. */
   schemas: boolean;
   /** The module that exports `defineGraphHost`; tests give a stub. */
   graphHostModule?: string;
-  /** Leave out what only people read: white space, and the text of the sources in the source map. */
+  /** As small as it gets with the names in it left as they are: stack traces tell them. */
   compact?: boolean;
 };
 
@@ -72,8 +74,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     entryPoints: [ENTRY],
     outfile: resolve(options.outFile),
     define: { "process.env.NODE_ENV": JSON.stringify(project.env["NODE_ENV"] ?? "production") },
-    minifyWhitespace: options.compact ?? false,
-    sourcesContent: !(options.compact ?? false),
+    ...(options.compact ? COMPACT : {}),
     plugins: [
       entryPlugin(project, options.graphHostModule ?? GRAPH_HOST_MODULE, () => schemas),
       nodeBuiltinsPlugin(),

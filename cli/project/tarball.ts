@@ -14,7 +14,6 @@ import {
 import { CliError } from "../cli-error.ts";
 import { buildProject } from "./build-project.ts";
 import { loadProjectConfig } from "./langgraph-json.ts";
-import { portableSourceMap } from "./portable-source-map.ts";
 
 /** The project's configuration, under this name whatever its file is called. */
 export const CONFIG_IN_TARBALL = "langgraph.json";
@@ -50,7 +49,7 @@ export type BuiltTarball = {
  * Throws a `CliError` for a project that does not build, or is too large.
  */
 export async function buildTarball(options: BuildTarballOptions): Promise<BuiltTarball> {
-  const { configPath, projectDir, envFile } = loadProjectConfig(options.configPath);
+  const { configPath, envFile } = loadProjectConfig(options.configPath);
   const buildDir = await mkdtemp(join(tmpdir(), "threadworks-build-"));
   try {
     const outFile = join(buildDir, MAIN_MODULE);
@@ -64,12 +63,10 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
         : { graphHostModule: options.graphHostModule }),
     });
     const manifest: ProjectManifest = { format: 1, runtime: RUNTIME_VERSION, main: MAIN_MODULE };
-    const sourceMap = await readFile(`${outFile}.map`, "utf8");
     const contents = {
       [MANIFEST_FILE]: toBytes(`${JSON.stringify(manifest, null, 2)}\n`),
       [CONFIG_IN_TARBALL]: toBytes(withoutValues(await readFile(configPath, "utf8"))),
       [MAIN_MODULE]: await readFile(outFile),
-      [`${MAIN_MODULE}.map`]: toBytes(portableSourceMap(sourceMap, { buildDir, projectDir })),
     };
     const files = Object.entries(contents).map(([path, { length }]) => ({ path, size: length }));
     const unpacked = files.reduce((total, { size }) => total + size, 0);

@@ -6,7 +6,7 @@ import {
   UNFINISHED_REVISION_STATUSES,
 } from "./deployments-schema.ts";
 
-export type RevisionRow = typeof revisions.$inferSelect;
+type RevisionRow = typeof revisions.$inferSelect;
 
 /** What a revision deploys. */
 export type RevisionSource = Pick<

@@ -29,6 +29,17 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
     const response = await fetch(request.url, outgoing(request, meter));
     return incoming(response, meter);
   }
+
+  /** A socket, which is none of what is allowed: to its code, the connection is lost at once. */
+  override async connect(socket: Socket): Promise<void> {
+    const meter = new OutboundMeter(this.env, this.ctx, this.ctx.props);
+    meter.add({ requests: 1 });
+    // Seen from here, the address that was asked for is this side's.
+    const { localAddress = "" } = await socket.opened;
+    const message = `Outbound connection refused: ${localAddress}: only http and https are allowed`;
+    meter.refuse(message);
+    throw new Error(message);
+  }
 }
 
 /** Without what would steer the request past its URL: `cf` options, another `Host`. */

@@ -14,11 +14,13 @@ const TIMEOUT_MS = 180_000;
 const LOG_TIMEOUT_MS = 30_000;
 
 /** `npm start`'s process, which commands find by its state folder. */
-const test = base.extend("platform", { scope: "file" }, async ({}, { onCleanup }) => {
-  const platform = await PlatformProcess.start();
-  onCleanup(() => platform.dispose());
-  return platform;
-});
+const test = base
+  .extend("vars", { scope: "file" }, (): Record<string, string> => ({}))
+  .extend("platform", { scope: "file" }, async ({ vars }, { onCleanup }) => {
+    const platform = await PlatformProcess.start({ vars });
+    onCleanup(() => platform.dispose());
+    return platform;
+  });
 
 /** A graph that says what it was given, and logs it. */
 const GREETER = `

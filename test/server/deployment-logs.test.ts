@@ -10,6 +10,8 @@ import {
 } from "../support/code-runs.ts";
 import { answerOf, send } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
+import { newDeployer } from "../support/deployments.ts";
+import { agentClient, deployed, fixtureTarball } from "../support/rollouts.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
 const POLL = { timeout: 20_000, interval: 200 };
@@ -131,7 +133,9 @@ describe("routes of logs", () => {
     expect(earlier.logs.map(({ message }) => message)).toEqual(["one", "two"]);
     expect((await read({ query: "O", level: "INFO" })).logs).toHaveLength(3);
     expect((await read({ level: "ERROR" })).logs).toEqual([]);
-    const nulls = { order: null, limit: null, offset: null, level: null, query: null };
+    expect((await read({ kind: "server" })).logs).toHaveLength(5);
+    expect((await read({ kind: "deploy" })).logs).toEqual([]);
+    const nulls = { order: null, limit: null, offset: null, level: null, query: null, kind: null };
     expect((await read({ ...nulls, start_time: null, end_time: null })).logs).toHaveLength(5);
   });
 
@@ -143,6 +147,7 @@ describe("routes of logs", () => {
     [{ limit: 1.5 }, ["body", "limit"], "int_type"],
     [{ offset: "2" }, ["body", "offset"], "string_pattern_mismatch"],
     [{ level: "info" }, ["body", "level"], "enum"],
+    [{ kind: "runtime" }, ["body", "kind"], "enum"],
     [{ start_time: "yesterday" }, ["body", "start_time"], "datetime_parsing"],
     [{ end_time: -1 }, ["body", "end_time"], "datetime_parsing"],
     [{ since: 1 }, ["body", "since"], "extra_forbidden"],
@@ -326,4 +331,39 @@ describe("deployed code's console", () => {
       "The call wrote more to the console than is kept",
     ]);
   });
+});
+
+test("a rollout and the runs after it are told in the log, in their order", async ({
+  server,
+  expect,
+}) => {
+  const deployer = await newDeployer(server, "plus");
+  const tarball = await fixtureTarball("deployed");
+  const { deployment, revision } = await deployed(deployer, "told", tarball);
+  const read = async (path: string): Promise<LogEntry[]> => {
+    const { body } = await deployer.call("POST", `/deployments/${deployment.id}/${path}`, {
+      order: "asc",
+    });
+    return (body as { logs: LogEntry[] }).logs;
+  };
+  await agentClient(deployment, deployer.apiKey).runs.wait(null, "teller", { input: {} });
+  await vi.waitFor(
+    async () =>
+      expect((await read("deploy_logs")).at(-1)).toMatchObject({
+        kind: "server",
+        level: "INFO",
+        message: 'first step {"of":"teller"}',
+        revision_id: revision.id,
+      }),
+    POLL,
+  );
+  const [built, served] = [
+    await read(`revisions/${revision.id}/build_logs`),
+    await read(`revisions/${revision.id}/deploy_logs`),
+  ];
+  expect(new Set(built.map(({ kind }) => kind))).toEqual(new Set(["build"]));
+  expect(served).toEqual(await read("deploy_logs"));
+  const kinds = served.map(({ kind }) => kind);
+  expect(kinds).toEqual([...kinds.slice(0, -1).map(() => "deploy"), "server"]);
+  expect(kinds.length).toBeGreaterThan(1);
 });

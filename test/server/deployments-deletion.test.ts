@@ -81,7 +81,7 @@ test("a name is taken once in a workspace", async ({ server, deployer, expect })
   const both = await Promise.all(
     [1, 2].map(() => deployer.call("POST", "/deployments", templateBody("theirs"))),
   );
-  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
 });
 
 describe("deleting several deployments", () => {

@@ -211,22 +211,32 @@ describe("the policy", () => {
   });
 
   test("lets no socket out, by whatever name", async ({ deployment, upstream, expect }) => {
-    const refused = await deployment.run(
-      async ({ host, url }: Record<string, string>, tools) => {
-        const socket = await tools.connect(host ?? "").opened.catch(String);
-        const upgraded = await fetch(url ?? "", { headers: { upgrade: "websocket" } });
-        const webSocket = await new Promise((resolve) => {
-          const opening = new WebSocket((url ?? "").replace("http", "ws"));
-          opening.addEventListener("open", () => resolve("open"));
-          opening.addEventListener("error", () => resolve("error"));
-        });
-        const { rule } = (await upgraded.json()) as { rule: string };
-        return [typeof socket, upgraded.status, rule, webSocket];
-      },
-      { host: `127.0.0.1:${upstream.port}`, url: upstream.url },
-    );
-    expect(refused).toEqual(["string", 403, "websocket", "error"]);
+    const host = `127.0.0.1:${upstream.port}`;
+    const answers = await deployment.run(async (host: string, { connect }) => {
+      const socket = connect(host);
+      const writer = socket.writable.getWriter();
+      // Either side may notice first that the connection is lost.
+      await writer.write(new TextEncoder().encode("GET / HTTP/1.0\r\n\r\n")).catch(() => {});
+      const heard = await new Response(socket.readable).text().catch(() => "");
+      const upgraded = await fetch(`http://${host}`, { headers: { upgrade: "websocket" } });
+      const { rule } = (await upgraded.json()) as { rule: string };
+      const webSocket = await new Promise((resolve) => {
+        const opening = new WebSocket(`ws://${host}`);
+        opening.addEventListener("open", () => resolve("open"));
+        opening.addEventListener("error", () => resolve("error"));
+      });
+      return [heard, upgraded.status, rule, webSocket];
+    }, host);
+    expect(answers).toEqual(["", 403, "websocket", "error"]);
     expect(upstream.seen).toEqual([]);
+    await vi.waitFor(async () => {
+      expect((await deployment.logs()).map(({ message }) => message)).toEqual([
+        `Outbound connection refused: ${host}: only http and https are allowed`,
+        `Outbound request refused: GET http://${host}: it may not be upgraded to another ` +
+          "protocol (2 times)",
+      ]);
+    }, POLL);
+    expect(await todays(deployment)).toMatchObject({ requests: 3, refused: 3 });
   });
 
   test("holds for node:http, too", async ({ deployment, upstream, expect }) => {

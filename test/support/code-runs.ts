@@ -15,7 +15,10 @@ export type CodeRun = {
 
 /** What of the runtime a function cannot name by itself. */
 export type CodeTools = {
-  connect: (address: string) => { opened: Promise<unknown> };
+  connect: (address: string) => {
+    readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+    writable: WritableStream<Uint8Array>;
+  };
   http: typeof http;
   ctx: { waitUntil: (promise: Promise<unknown>) => void };
 };

@@ -13,7 +13,12 @@ export type SeenRequest = {
 };
 
 /** What is answered: JSON with status 200, unless it says otherwise. */
-export type Reply = { status?: number; json?: unknown; text?: string };
+export type Reply = {
+  status?: number;
+  json?: unknown;
+  text?: string;
+  headers?: Record<string, string>;
+};
 
 type Script = (request: SeenRequest) => Reply | Promise<Reply>;
 
@@ -29,8 +34,9 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
   const server = createServer((incoming, outgoing) => {
     void readRequest(incoming).then(async (request) => {
       seen.push(request);
-      const { status = 200, json, text } = await script(request);
+      const { status = 200, json, text, headers = {} } = await script(request);
       outgoing.statusCode = status;
+      for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
       if (json !== undefined) outgoing.setHeader("content-type", "application/json");
       outgoing.end(text ?? (json === undefined ? "" : JSON.stringify(json)));
     });

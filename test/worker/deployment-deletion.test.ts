@@ -215,13 +215,15 @@ test("the sweep asks for deletions that nobody works on", async () => {
   const send = vi.fn<Env["ROLLOUTS"]["send"]>();
   const counting = { ...env, ROLLOUTS: Object.assign({ ...env.ROLLOUTS }, { send }) };
   const nudged = () =>
-    send.mock.calls.filter(([message]) => JSON.stringify(message).includes(of.workspaceId));
+    send.mock.calls
+      .map(([message]) => message)
+      .filter((message) => JSON.stringify(message).includes(of.workspaceId));
   await sweepDeployments(counting, Date.now() + 50_000);
   expect(nudged()).toEqual([]);
   await sweepDeployments(counting, Date.now() + 70_000);
   const { workspaceId, deploymentId } = of;
   const message = { kind: "delete", workspace_id: workspaceId, deployment_id: deploymentId };
-  expect(nudged()).toEqual([[message]]);
+  expect(nudged()).toEqual([message]);
 });
 
 test("the sweep removes tarballs that nobody has deployed for a day", async () => {

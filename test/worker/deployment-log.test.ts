@@ -157,6 +157,9 @@ describe("a query", () => {
       "s1",
       "d1",
     ]);
+    const kinds = ["deploy", "server"] as const;
+    expect(await messages(deployment, { kind: "deploy" }, { kinds: [...kinds] })).toEqual(["d1"]);
+    expect(await messages(deployment, { kind: "build" }, { kinds: [...kinds] })).toEqual([]);
     expect(await messages(deployment, {}, { revisionId: "1" })).toEqual(["s1", "d1", "b1"]);
     expect(await messages(deployment, {}, { kinds: ["build"], revisionId: "2" })).toEqual([]);
   });

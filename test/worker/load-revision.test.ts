@@ -5,7 +5,8 @@ import { deployments, revisions } from "../../src/db/deployments-schema.ts";
 import { sealSecret } from "../../src/lib/secret-box.ts";
 import { builtCodeKey } from "../../src/revision-host/built-code.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../src/revision-host/load-revision.ts";
-import { OUTBOUND_HOSTS, secretContext } from "../../src/revision-host/revision-env.ts";
+import { OUTBOUND_HOSTS } from "../../src/lib/secret-names.ts";
+import { secretContext } from "../../src/revision-host/revision-env.ts";
 import { migrateIndex } from "./support.ts";
 
 const KEYS = `1:${btoa("1".repeat(32)).replace("=", "")}`;

@@ -2,7 +2,7 @@ import type { LogKind } from "./log-line.ts";
 import { LOG_ID_DIGITS, type LogPageBody, type LogRequest } from "./log-schemas.ts";
 import type { LogPage, LogQuery, StoredLine } from "./log-table.ts";
 
-/** The query of an object that a request means. */
+/** The query of an object that a request means; `kinds` are those that its path has. */
 export function toLogQuery(
   request: LogRequest,
   which: { kinds: LogKind[]; revisionId: string | null },
@@ -13,8 +13,10 @@ export function toLogQuery(
   let to = request.end_time ?? Number.MAX_SAFE_INTEGER;
   if (after !== null && order === "asc") from = Math.max(from, after + 1);
   if (after !== null && order === "desc") to = Math.min(to, after);
+  const { kind } = request;
   return {
-    ...which,
+    revisionId: which.revisionId,
+    kinds: kind == null ? which.kinds : which.kinds.filter((each) => each === kind),
     level: request.level ?? "DEBUG",
     text: request.query ?? "",
     from,

@@ -38,6 +38,7 @@ export const logQuerySchema = z
       .nullish()
       .describe("The next_offset of the page before"),
     level: z.enum(LOG_LINE_LEVELS).nullish().describe("The mildest level of the lines"),
+    kind: z.enum(LOG_KINDS).nullish().describe("Only lines of this kind, of those that are here"),
     query: z
       .string()
       .max(MAX_QUERY_CHARS)

@@ -35,7 +35,7 @@ type Row = {
 const MAX_PAGE_CHARS = 4_000_000;
 
 /** How many lines of a deployment are kept, the newest of each kind. */
-export const MAX_LINES: Readonly<Record<LogKind, number>> = {
+const MAX_LINES: Readonly<Record<LogKind, number>> = {
   build: 10_000,
   deploy: 10_000,
   server: 50_000,

@@ -4,7 +4,7 @@ import { type LogLine, storedMessage } from "./log-line.ts";
 import { logStub } from "./log-stub.ts";
 import type { UsageOfDay } from "./usage-table.ts";
 
-export type { LogKind, LogLine, LogLineLevel } from "./log-line.ts";
+export type { LogLine } from "./log-line.ts";
 export type { UsageOfDay } from "./usage-table.ts";
 
 /** Of one call, whose size is bounded by this and the length of a message. */

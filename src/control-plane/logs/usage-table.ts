@@ -1,5 +1,5 @@
 /** What deployed code asked of the network on a UTC day; bytes are those of bodies. */
-export type OutboundUsage = {
+type OutboundUsage = {
   requests: number;
   refused: number;
   bytes_sent: number;

@@ -28,7 +28,7 @@ export async function buildCode(
   }
   const modules: Record<string, BuiltModule> = {};
   for (const [path, bytes] of files) {
-    if (path !== MANIFEST_FILE && !path.endsWith(".map")) modules[path] = toModule(path, bytes);
+    if (path !== MANIFEST_FILE) modules[path] = toModule(path, bytes);
   }
   return { main, modules };
 }

@@ -5,7 +5,7 @@ import { ProjectFailure } from "./failure.ts";
 
 const MAX_FILES = 1000;
 const MAX_PATH_CHARS = 255;
-const TYPES = [".js", ".mjs", ".json", ".map", ".txt", ".wasm"];
+const TYPES = [".js", ".mjs", ".json", ".txt", ".wasm"];
 
 /**
  * The files of a gzipped tarball, by path. Throws a `ProjectFailure` for what is no tarball, too large,

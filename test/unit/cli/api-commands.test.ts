@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import dotenv from "dotenv";
 import { onTestFinished, test, vi } from "vitest";
+import { readEnvFile } from "../../../cli/deploy/env-file.ts";
 import {
   startScriptedServer,
   type Reply,
@@ -54,7 +54,7 @@ test(
     mkdirSync(join(stateDir, "run"));
     const announce = (pid: number): void =>
       writeFileSync(join(stateDir, "run/owner.json"), JSON.stringify({ pid, url: server.url }));
-    const { LOCAL_API_KEY: key } = dotenv.parse(readFileSync(DEV_VARS));
+    const { LOCAL_API_KEY: key } = readEnvFile(DEV_VARS);
 
     announce(process.pid);
     const found = await threadworks(["list", "--state", stateDir, "--json"]);

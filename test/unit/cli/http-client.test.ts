@@ -119,6 +119,27 @@ test("a request that was sent is not sent again", async ({ expect }) => {
   expect(connections).toBe(1);
 });
 
+test("a request too many is sent again, three times at most", async ({ expect }) => {
+  let refusals = 2;
+  const { url, seen, close } = await startScriptedServer(() => {
+    refusals -= 1;
+    return refusals < 0
+      ? { json: { ok: true } }
+      : { status: 429, json: { detail: "too many" }, headers: { "retry-after": "0" } };
+  });
+  onTestFinished(close);
+  const client = clientOf(url);
+  const request = { method: "POST", path: "/x", json: { name: "a" } } as const;
+  expect(await client.request(request)).toEqual({ ok: true });
+  expect(seen.map(({ json }) => json)).toEqual([{ name: "a" }, { name: "a" }, { name: "a" }]);
+
+  refusals = 100;
+  await expect(client.request(request)).rejects.toThrow(
+    "POST /x was answered 429 Too Many Requests: too many",
+  );
+  expect(seen).toHaveLength(7);
+});
+
 test("a server that does not answer is given up", async ({ expect }) => {
   const { url, close } = await startScriptedServer(() => new Promise(() => {}));
   onTestFinished(close);

@@ -27,7 +27,6 @@ describe("buildCode", () => {
   test("makes modules of the files, by their type", async ({ expect }) => {
     const packed = await tarball({
       ...PROJECT,
-      "project.js.map": "{}",
       "langgraph.json": '{"graphs":{}}',
       "lib/prompt.txt": "Grüße",
       "lib/code.wasm": new Uint8Array([0, 97, 115, 109]),
@@ -77,6 +76,7 @@ describe("buildCode", () => {
     ["an absolute path", () => tarball({ ...PROJECT, "/etc/a.js": "" }), "no path of a file in it"],
     ["a backslash", () => tarball({ ...PROJECT, "a\\b.js": "" }), "no path of a file in it"],
     ["another type", () => tarball({ ...PROJECT, "agent.py": "" }), "threadworks build"],
+    ["a source map", () => tarball({ ...PROJECT, "project.js.map": "{}" }), "can be deployed"],
     ["a file twice", () => tarball(PROJECT, [file("project.js", "x")]), '"project.js" twice'],
     ["no manifest", () => tarball({ "project.js": "" }), "no threadworks.json"],
     ["a broken manifest", () => tarball({ ...PROJECT, "threadworks.json": "{" }), "not valid JSON"],
