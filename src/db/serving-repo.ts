@@ -32,7 +32,7 @@ export async function findServingDeployment(
     .get();
 }
 
-/** What never changes of a deployment. */
+/** Undefined when it is being deleted, or was. */
 export async function findDeploymentName(
   db: D1Database,
   workspaceId: string,
@@ -41,7 +41,13 @@ export async function findDeploymentName(
   const row = await drizzle(db)
     .select({ name: deployments.name })
     .from(deployments)
-    .where(and(eq(deployments.workspace_id, workspaceId), eq(deployments.id, id)))
+    .where(
+      and(
+        eq(deployments.workspace_id, workspaceId),
+        eq(deployments.id, id),
+        eq(deployments.status, "READY"),
+      ),
+    )
     .get();
   return row?.name;
 }

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
-import { deploymentName } from "../deployment-name.ts";
+import { deploymentName, isInService } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
@@ -124,10 +124,7 @@ export class ThreadObject extends DurableObject<Env> {
   /** False when there is no such thread. */
   async remove(filter: Visibility = null): Promise<boolean> {
     if (this.#wake(filter) === null) return false;
-    this.#queue.abandon();
-    this.#storage.transaction(() => this.#storage.thread.markDeleted());
-    this.#scheduleAlarm();
-    await this.#finishRemoval();
+    await this.#removeNow();
     return true;
   }
 
@@ -256,10 +253,15 @@ export class ThreadObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarm.forget();
+    const inService = !this.#exists || (await isInService(this.env.DB, this.#scope()));
     const thread = this.#storageRow();
     if (thread === null) return;
     if (thread.deleted === 1) {
       await this.#finishRemoval();
+      return;
+    }
+    if (!inService) {
+      await this.#removeNow();
       return;
     }
     this.#queue.pump();
@@ -354,6 +356,13 @@ export class ThreadObject extends DurableObject<Env> {
       if (isInFlight(run) || promised || this.#streams.hasReaders(run.seq)) return;
     }
     void this.#erase();
+  }
+
+  async #removeNow(): Promise<void> {
+    this.#queue.abandon();
+    this.#storage.transaction(() => this.#storage.thread.markDeleted());
+    this.#scheduleAlarm();
+    await this.#finishRemoval();
   }
 
   async #finishRemoval(): Promise<void> {

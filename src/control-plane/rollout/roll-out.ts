@@ -17,7 +17,7 @@ import { ProjectFailure } from "./failure.ts";
 import { type RolloutLog, rolloutLog } from "./rollout-log.ts";
 import { buildRevision } from "./store-build.ts";
 
-/** Each status renews it, so it is what one step of a rollout may take. */
+/** Each status renews it, and each call to a revision that starts: more than either may take. */
 const LEASE_MS = 30_000;
 
 /** Before a step is repeated that failed for reasons outside of the project. */
@@ -46,6 +46,10 @@ export async function rollOut(
   if (row === undefined) return null;
   const logs = rolloutLog(env, ref);
   try {
+    if (row.attempts > MAX_ATTEMPTS) {
+      await giveUp(env, lease, row, "each was interrupted", logs);
+      return null;
+    }
     await new Rollout(env, exports, lease, logs).run(row);
     return null;
   } catch (error) {
@@ -98,7 +102,10 @@ class Rollout {
     await this.#pass("BUILDING", "AWAITING_DEPLOY");
     await this.#pass("AWAITING_DEPLOY", "DEPLOYING");
     const graphs = await this.#attempt("DEPLOY_FAILED", () =>
-      deployRevision(this.#env, this.#exports, this.#lease, this.#logs),
+      deployRevision(this.#env, this.#exports, this.#lease, {
+        logs: this.#logs,
+        renew: () => this.#enter("DEPLOYING"),
+      }),
     );
     if (graphs === null) return;
     // What the logs say of it is there before anybody is told that it serves.
@@ -110,10 +117,13 @@ class Rollout {
 
   /** To the next status, unless the revision is beyond it already. */
   async #pass(from: RevisionStatus, to: RevisionStatus): Promise<void> {
-    if (this.#status !== from) return;
+    if (this.#status === from) await this.#enter(to);
+  }
+
+  async #enter(status: RevisionStatus): Promise<void> {
     const now = Date.now();
-    require(await moveRevision(this.#env.DB, this.#lease, to, { now, until: now + LEASE_MS }));
-    this.#status = to;
+    require(await moveRevision(this.#env.DB, this.#lease, status, { now, until: now + LEASE_MS }));
+    this.#status = status;
   }
 
   /** Null when the project failed, which ends the rollout. */
@@ -146,7 +156,7 @@ async function giveUp(
   reason: string,
   logs: RolloutLog,
 ): Promise<void> {
-  const message = `Given up after ${row.attempts} attempts: ${reason}`;
+  const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}`;
   logs.error(message);
   await settleRevision(env.DB, lease, { status: failureOf(row.status), message, now: Date.now() });
 }
