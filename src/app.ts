@@ -22,6 +22,8 @@ import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
+import { RATE_LIMIT_HEADERS } from "./rate-limits/headers.ts";
+import { rateLimits } from "./rate-limits/middleware.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
 import { renderProblem } from "./tracing/v2/problem.ts";
 
@@ -33,6 +35,7 @@ const EXPOSED_HEADERS = [
   "x-pagination-total",
   "x-pagination-next",
   "x-request-id",
+  ...RATE_LIMIT_HEADERS,
 ];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
@@ -43,6 +46,8 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
+  // Preflights count too, and are answered by `cors`.
+  app.on("OPTIONS", "*", rateLimits);
   app.use(
     cors({
       origin: "*",
@@ -51,6 +56,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
       maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     }),
   );
+  app.use(rateLimits);
   app.use(async (c, next) => {
     c.set("settings", parseSettings(c.env));
     const { hostname, pathname } = new URL(c.req.url);

@@ -1,5 +1,7 @@
 import { type ExportLimits, parseExportLimits } from "./bulk-export/export-limits.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
+import { type AddressRange, parseAddressRanges } from "./rate-limits/client-address.ts";
+import { type LimitOverrides, parseLimitOverrides } from "./rate-limits/limit-overrides.ts";
 
 type AgentAuth = "api-key" | "none";
 
@@ -11,6 +13,13 @@ export type Hosts = {
 };
 
 export type Settings = {
+  /** Where this installation is. */
+  region: "us" | "eu";
+  /** Whether requests to the platform API are limited. */
+  rateLimits: boolean;
+  rateLimitOverrides: LimitOverrides;
+  /** Of these, `X-Forwarded-For` is believed. */
+  trustedProxies: AddressRange[];
   agentAuth: AgentAuth;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
@@ -54,6 +63,9 @@ type InstallationCredentials = {
 /** What `parseSettings` reads; any of it may be missing at run time, whatever `Env` says. */
 export type SettingsVars = Partial<
   Record<
+    | "REGION"
+    | "RATE_LIMITS"
+    | "TRUSTED_PROXIES"
     | "AGENT_AUTH"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
@@ -82,6 +94,7 @@ export type SettingsVars = Partial<
 > & {
   /** A table in wrangler.toml, JSON text elsewhere. */
   EXPORT_LIMITS?: unknown;
+  RATE_LIMIT_OVERRIDES?: unknown;
 };
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
@@ -109,6 +122,10 @@ export function parseSettings(env: SettingsVars): Settings {
 
 function read(env: SettingsVars): Settings {
   return {
+    region: oneOf("REGION", env.REGION, ["us", "eu"], "us"),
+    rateLimits: oneOf("RATE_LIMITS", env.RATE_LIMITS, ["on", "off"], "on") === "on",
+    rateLimitOverrides: parseLimitOverrides(env.RATE_LIMIT_OVERRIDES),
+    trustedProxies: addressRanges("TRUSTED_PROXIES", env.TRUSTED_PROXIES),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
@@ -219,6 +236,14 @@ function webAddress(name: string, value: string | undefined): string | null {
     throw invalid(name, value, "a URL that begins with https:// or http://");
   }
   return value;
+}
+
+function addressRanges(name: string, value: string | undefined): AddressRange[] {
+  try {
+    return parseAddressRanges(value ?? "");
+  } catch (cause) {
+    throw new Error(`${name}: ${cause instanceof Error ? cause.message : ""}`, { cause });
+  }
 }
 
 function invalid(name: string, value: string, expected: string): Error {

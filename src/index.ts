@@ -7,6 +7,7 @@ import { sweepTracing } from "./tracing/sweep.ts";
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { RateLimitObject } from "./rate-limits/rate-limit-object.ts";
 export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";

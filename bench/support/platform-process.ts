@@ -20,6 +20,7 @@ const platform = await startPlatform({
     AGENT_WORKSPACE_ID: WORKSPACE_ID,
     EXPORT_PRIVATE_ENDPOINTS: "allow",
     LOG_LEVEL: "warn",
+    RATE_LIMITS: "off",
   },
   onLog: ({ level, message }) => {
     if (level !== "info") console.error(message);
