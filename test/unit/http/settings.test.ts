@@ -4,6 +4,10 @@ import { parseSettings } from "../../../src/env.ts";
 describe("parseSettings", () => {
   test("has a default for every variable, and asks for keys", ({ expect }) => {
     expect(parseSettings({})).toEqual({
+      region: "us",
+      rateLimits: true,
+      rateLimitOverrides: new Map(),
+      trustedProxies: [],
       agentAuth: "api-key",
       agentWorkspaceId: "00000000-0000-0000-0000-000000000000",
       maxBodyBytes: 33_554_432,
@@ -48,6 +52,10 @@ describe("parseSettings", () => {
   });
 
   test.for([
+    ["REGION", "apac"],
+    ["RATE_LIMITS", "true"],
+    ["RATE_LIMIT_OVERRIDES", '{"acme":{}}'],
+    ["TRUSTED_PROXIES", "10.0.0.0/8, proxy.example"],
     ["AGENT_AUTH", "off"],
     ["AGENT_WORKSPACE_ID", "default"],
     ["MAX_BODY_BYTES", "32MB"],
