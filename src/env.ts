@@ -3,6 +3,8 @@ import { type HostList, parseHostList } from "./lib/host-list.ts";
 import { type PlanQuotas, parsePlanQuotas } from "./identity/plan-quotas.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
 import { type Region, REGIONS } from "./lib/region.ts";
+import { type AddressRange, parseAddressRanges } from "./rate-limits/client-address.ts";
+import { type LimitOverrides, parseLimitOverrides } from "./rate-limits/limit-overrides.ts";
 
 type AgentAuth = "api-key" | "none";
 
@@ -26,6 +28,11 @@ export type Settings = {
   /** How long the last known plan of a workspace holds while the region with the bills cannot be asked. */
   planGraceMs: number;
   planQuotas: PlanQuotas;
+  /** Whether requests to the platform API are limited. */
+  rateLimits: boolean;
+  rateLimitOverrides: LimitOverrides;
+  /** Of these, `X-Forwarded-For` is believed. */
+  trustedProxies: AddressRange[];
   agentAuth: AgentAuth;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
@@ -85,6 +92,8 @@ export type SettingsVars = Partial<
     | "BILLING_URL"
     | "REGION_SECRET"
     | "PLAN_GRACE_SECONDS"
+    | "RATE_LIMITS"
+    | "TRUSTED_PROXIES"
     | "AGENT_AUTH"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
@@ -119,6 +128,7 @@ export type SettingsVars = Partial<
   /** A table in wrangler.toml, JSON text elsewhere. */
   EXPORT_LIMITS?: unknown;
   PLAN_QUOTAS?: unknown;
+  RATE_LIMIT_OVERRIDES?: unknown;
 };
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
@@ -167,6 +177,9 @@ function read(env: SettingsVars): Settings {
       positiveInteger("PLAN_GRACE_SECONDS", env.PLAN_GRACE_SECONDS, DEFAULT_PLAN_GRACE_SECONDS) *
       1000,
     planQuotas: parsePlanQuotas(env.PLAN_QUOTAS),
+    rateLimits: oneOf("RATE_LIMITS", env.RATE_LIMITS, ["on", "off"], "on") === "on",
+    rateLimitOverrides: parseLimitOverrides(env.RATE_LIMIT_OVERRIDES),
+    trustedProxies: addressRanges("TRUSTED_PROXIES", env.TRUSTED_PROXIES),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
@@ -305,6 +318,14 @@ function webAddress(name: string, value: string | undefined): string | null {
     throw invalid(name, value, "a URL that begins with https:// or http://");
   }
   return value;
+}
+
+function addressRanges(name: string, value: string | undefined): AddressRange[] {
+  try {
+    return parseAddressRanges(value ?? "");
+  } catch (cause) {
+    throw new Error(`${name}: ${cause instanceof Error ? cause.message : ""}`, { cause });
+  }
 }
 
 function invalid(name: string, value: string, expected: string): Error {

@@ -50,8 +50,12 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
 async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdentity> {
-  const key = c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
-  return identify(c, key, find);
+  return identify(c, apiKeyOf(c), find);
+}
+
+/** What a request has in the place of an API key. */
+export function apiKeyOf(c: AppContext): string | undefined {
+  return c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
 }
 
 async function identify(

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { test } from "vitest";
 import { unstable_readConfig } from "wrangler";
-import { COMPATIBILITY_DATE } from "../../../src/revision-host/worker-code.ts";
+import { COMPATIBILITY_DATE } from "../../../src/revision-host/compatibility-date.ts";
 
 test("deployed code runs on the runtime that the Worker is configured for", ({ expect }) => {
   const config = resolve(import.meta.dirname, "../../../wrangler.toml");
