@@ -12,7 +12,7 @@ import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
-import { parseSettings, type Settings, type SettingsVars } from "./env.ts";
+import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";

@@ -45,7 +45,7 @@ export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): st
 
 /** Whether a URL's host name is, by itself, none of a private or local network. */
 export function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return isPublicAddress(host);
   const isLocal = LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
   return host.includes(".") && !isLocal;
