@@ -29,9 +29,7 @@ function one(limit: Limit, fields: Partial<PermitRequest> = {}): PermitRequest {
 }
 
 async function storedKeys(object: ReturnType<typeof newObject>): Promise<string[]> {
-  return runInDurableObject(object, (_, { storage }) =>
-    [...storage.kv.list()].map(([key]) => key),
-  );
+  return runInDurableObject(object, (_, { storage }) => [...storage.kv.list()].map(([key]) => key));
 }
 
 describe("the object that counts", () => {
