@@ -2,14 +2,21 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { defaultAssistantId } from "../../src/agent-server/assistants/assistant-id.ts";
 import { bearer } from "../support/bearer.ts";
+import {
+  type AgentIds,
+  agentRoutes,
+  bodyFor,
+  deletionsLast,
+  isAgentServer,
+  makeThings as makeThingsOf,
+  MISSING_IDS,
+  withoutIds,
+} from "../support/agent-routes.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
-import { documentedRoutes, fill, type Route, routesWithIds } from "../support/tenancy.ts";
-import { MISSING_ID } from "../support/uuid.ts";
+import { fill, type Route, routesWithIds } from "../support/tenancy.ts";
 
 const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth.js");
-
-const OPEN = new Set(["/ok", "/info"]);
 
 /** The event that a route is to fire first, and the keys of what its handler is shown. */
 const EVENTS: Record<string, string> = {
@@ -59,61 +66,16 @@ function clientOf(server: TestServer, user: string | object): Client {
   return server.client({ headers: bearer(user) });
 }
 
-async function agentRoutes(server: TestServer): Promise<Route[]> {
-  const routes = await documentedRoutes(server);
-  return routes.filter(({ path }) => isAgentServer(path) && !OPEN.has(path));
+function makeThings(server: TestServer, user: string | object): Promise<AgentIds> {
+  return makeThingsOf(clientOf(server, user));
 }
 
-type Ids = {
-  thread_id: string;
-  assistant_id: string;
-  run_id: string;
-  checkpoint_id: string;
-  namespace: string;
-};
-
-const MISSING: Ids = {
-  thread_id: MISSING_ID,
-  assistant_id: MISSING_ID,
-  run_id: MISSING_ID,
-  checkpoint_id: MISSING_ID,
-  namespace: "child",
-};
-
-async function makeThings(server: TestServer, user: string | object): Promise<Ids> {
-  const client = clientOf(server, user);
-  const { assistant_id } = await client.assistants.create({ graphId: "branching" });
-  const { thread_id } = await client.threads.create();
-  await client.runs.wait(thread_id, assistant_id, { input: {} });
-  const [run] = await client.runs.list(thread_id);
-  const { checkpoint } = await client.threads.getState(thread_id);
-  return {
-    thread_id,
-    assistant_id,
-    run_id: run?.run_id ?? "",
-    checkpoint_id: checkpoint.checkpoint_id ?? "",
-    namespace: "child",
-  };
-}
-
-/** The other surfaces ask for a key of the platform. */
-function isAgentServer(path: string): boolean {
-  return !/^\/(api|v[12])\//.test(path);
-}
-
-/** A body that the route accepts. */
-function bodyFor({ method, path }: Route, ids: Ids): object | undefined {
-  if (method === "GET" || method === "DELETE") return undefined;
-  if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
-  if (path === "/assistants") return { graph_id: "branching" };
-  if (path.endsWith("/state/checkpoint")) {
-    return { checkpoint: { checkpoint_id: ids.checkpoint_id } };
-  }
-  if (path.endsWith("/latest")) return { version: 1 };
-  return {};
-}
-
-async function ask(server: TestServer, route: Route, ids: Ids, headers: Record<string, string>) {
+async function ask(
+  server: TestServer,
+  route: Route,
+  ids: AgentIds,
+  headers: Record<string, string>,
+) {
   const path = fill(route.path, ids);
   return answerOf(send(server, route.method, path, bodyFor(route, ids), headers));
 }
@@ -123,7 +85,7 @@ describe("every route", () => {
     const refusal = { status: 401, body: { detail: "Send a bearer token" } };
     for (const route of await agentRoutes(server)) {
       for (const headers of [{}, { "x-api-key": "tw_x" }]) {
-        expect([route, await ask(server, route, MISSING, headers)]).toEqual([route, refusal]);
+        expect([route, await ask(server, route, MISSING_IDS, headers)]).toEqual([route, refusal]);
       }
     }
   });
@@ -135,7 +97,7 @@ describe("every route", () => {
     const headers = bearer({ identity: "asking", rules: "event" });
     for (const route of routes) {
       const name = `${route.method} ${route.path}`;
-      const answer = await ask(server, route, MISSING, headers);
+      const answer = await ask(server, route, MISSING_IDS, headers);
       expect([name, answer]).toEqual([name, { status: 418, body: { detail: EVENTS[name] } }]);
     }
   });
@@ -165,34 +127,22 @@ describe("every route", () => {
     for (const route of routes.filter(({ path }) => isAgentServer(path))) {
       const [theirs, nothing] = [
         await ask(server, route, ids, bearer("other")),
-        await ask(server, route, MISSING, bearer("other")),
+        await ask(server, route, MISSING_IDS, bearer("other")),
       ].map((answer) => withoutIds(answer, ids));
       expect([route, theirs]).toEqual([route, nothing]);
       expect([route, theirs?.status]).toEqual([route, 404]);
     }
     expect(await owner.threads.get(ids.thread_id)).toEqual(before);
-    const deletesLast = (route: Route) => (route.method === "DELETE" ? 1 : 0);
     const stateless = (route: Route) => route.path.startsWith("/runs/{run_id}");
-    const ownRoutes = routes
-      .filter((route) => isAgentServer(route.path) && !stateless(route))
-      .toSorted((left, right) => deletesLast(left) - deletesLast(right))
-      // The run before its thread.
-      .toSorted(
-        (left, right) =>
-          deletesLast(left) * deletesLast(right) * (right.path.length - left.path.length),
-      );
+    const ownRoutes = deletionsLast(
+      routes.filter((route) => isAgentServer(route.path) && !stateless(route)),
+    );
     for (const route of ownRoutes) {
       const { status } = await ask(server, route, ids, bearer("owner"));
       expect([route, Math.floor(status / 100)]).toEqual([route, 2]);
     }
   });
 });
-
-function withoutIds(answer: { status: number; body: unknown }, ids: Ids) {
-  let text = JSON.stringify(answer.body);
-  for (const id of [...Object.values(ids), MISSING_ID]) text = text.replaceAll(id, "<id>");
-  return { status: answer.status, body: text };
-}
 
 describe("another user", () => {
   test("finds, counts and lists nothing of the first one's", async ({ server, expect }) => {

@@ -135,4 +135,55 @@ describe("hostile code in a deployment", () => {
       expect((next as Found).done).toMatchObject({ exports: ["GraphHost"] });
     },
   );
+
+  const silent = {
+    status: "success",
+    tail: { checkpoints: [], events: [] },
+    result: null,
+    snapshot: null,
+  };
+
+  test.for([
+    null,
+    "text",
+    "hangs",
+    { ok: true },
+    { ok: true, value: 7 },
+    { ok: true, value: "no JSON" },
+    { ok: true, value: "{}" },
+    { ok: true, value: '{"tasks":[],"next":[]}' },
+    { ok: true, value: '{"values":{},"tasks":[{}],"next":[5]}' },
+    { ok: false },
+  ])(
+    "ends a run also when it does not tell what the run left: %j",
+    { timeout: 40_000 },
+    async (state, { deployer, hostile, expect }) => {
+      const client = agentClient(hostile, deployer.apiKey);
+      const { thread_id } = await client.threads.create();
+      const payload = {
+        input: { outcome: silent, checkpoint: "{}" },
+        config: { configurable: { state } },
+      };
+      const { run_id } = await client.runs.create(thread_id, "hostile", payload);
+      const ended = async () => (await client.runs.get(thread_id, run_id)).status;
+      await expect.poll(ended, { timeout: 30_000 }).toMatch(/^(success|error)$/);
+      expect((await client.threads.get(thread_id)).status).toBe("idle");
+    },
+  );
+
+  test("can be rolled back, whatever it has stored before", async ({
+    deployer,
+    hostile,
+    expect,
+  }) => {
+    const client = agentClient(hostile, deployer.apiKey);
+    const { thread_id } = await client.threads.create();
+    const input = { outcome: silent, checkpoint: "no JSON" };
+    const config = { configurable: { state: "text" } };
+    await client.runs.wait(thread_id, "hostile", { input, config });
+    const hanging = { input: { ...input, outcome: "hangs" }, config };
+    const { run_id } = await client.runs.create(thread_id, "hostile", hanging);
+    await client.runs.cancel(thread_id, run_id, true, "rollback");
+    await expect(client.runs.get(thread_id, run_id)).rejects.toThrow("HTTP 404");
+  });
 });

@@ -117,8 +117,7 @@ export class CheckpointTable {
       )
       .toArray();
     if (row === undefined) return null;
-    const { graph_id } = parseJson(row.metadata);
-    return { id: row.id, graphId: typeof graph_id === "string" ? graph_id : null };
+    return { id: row.id, graphId: graphOf(row.metadata) };
   }
 
   /** The run whose checkpoint the thread's state is; null for a state update, or without any. */
@@ -303,6 +302,16 @@ function matches(row: CheckpointRow, filter: Record<string, unknown>): boolean {
   return Object.entries(filter).every(
     ([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value),
   );
+}
+
+/** What deployed code stored need not be what LangGraph would have. */
+function graphOf(metadata: ArrayBuffer): string | null {
+  try {
+    const { graph_id } = parseJson(metadata);
+    return typeof graph_id === "string" ? graph_id : null;
+  } catch {
+    return null;
+  }
 }
 
 // The serde's "json" type is JSON text, and metadata is always an object, so always of that type.

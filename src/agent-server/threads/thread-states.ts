@@ -13,6 +13,9 @@ import { parseSnapshot } from "./snapshot.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
+/** What reading a state may take that a run is to end with. */
+const READ_LIMIT_MS = 10_000;
+
 /** Whose graphs are to read or write; null for those that the Worker was built with. */
 type OfRevision = { revision_id: string | null };
 
@@ -72,16 +75,14 @@ export class ThreadStates {
     const previous = this.#storage.checkpoints.lastBefore(run.run_id);
     if (previous === null) return { snapshot: empty, graphId: null };
     const graphId = previous.graphId ?? run.graph_id;
-    const state = await this.#at(run, graphId, previous.id);
-    return { snapshot: state.ok ? parseSnapshot(state.value) : empty, graphId };
+    return { snapshot: (await this.#at(run, graphId, previous.id)) ?? empty, graphId };
   }
 
   /** What the run left behind; null when it stored nothing, or its graph cannot say. */
   async after(run: RunRow): Promise<ThreadSnapshot | null> {
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return null;
-    const state = await this.#at(run, run.graph_id, checkpointId);
-    return state.ok ? parseSnapshot(state.value) : null;
+    return this.#at(run, run.graph_id, checkpointId);
   }
 
   /** The final values of a run that ended some time ago, as JSON text. */
@@ -90,8 +91,7 @@ export class ThreadStates {
     if (run.stop !== null) return run.stop;
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
-    const state = await this.#at(run, run.graph_id, checkpointId);
-    return state.ok ? (parseSnapshot(state.value).values ?? "{}") : "{}";
+    return (await this.#at(run, run.graph_id, checkpointId))?.values ?? "{}";
   }
 
   /** The caller has made sure that no run is in flight. */
@@ -126,20 +126,30 @@ export class ThreadStates {
     return { ok: true, value: checkpoint };
   }
 
-  /** As the revision of the run reads it. A run ends also when its code cannot be asked any more. */
+  /**
+   * As the revision of the run reads it. Null where its code cannot be asked any more, does not answer
+   * or answers nonsense: a run ends also then.
+   */
   async #at(
     { revision_id }: RunRow,
     graphId: string,
     checkpointId: string,
-  ): Promise<Result<string, "graph_failed">> {
+  ): Promise<ThreadSnapshot | null> {
+    const query = {
+      revision_id,
+      checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
+      subgraphs: false,
+    };
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(late.resolve, READ_LIMIT_MS, null);
     try {
-      return await this.#read(this.#storage.thread.get(), graphId, {
-        revision_id,
-        checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
-        subgraphs: false,
-      });
-    } catch (error) {
-      return { ok: false, code: "graph_failed", message: String(error) };
+      const read = this.#read(this.#storage.thread.get(), graphId, query);
+      const state = await Promise.race([read, late.promise]);
+      return state?.ok === true ? parseSnapshot(state.value) : null;
+    } catch {
+      return null;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -1,0 +1,274 @@
+import type { Client } from "@langchain/langgraph-sdk";
+import { SignJWT } from "jose";
+import { describe } from "vitest";
+import {
+  type AgentIds,
+  agentRoutes,
+  bodyFor,
+  deletionsLast,
+  makeThings,
+  MISSING_IDS,
+  withoutIds,
+} from "../support/agent-routes.ts";
+import { bearer } from "../support/bearer.ts";
+import { type Deployer, type DeploymentBody, newDeployer } from "../support/deployments.ts";
+import { type Answer, answerOf, send } from "../support/http.ts";
+import { deployed, fixtureTarball, patched } from "../support/rollouts.ts";
+import { requestsTo, testWithServer, type TestServer } from "../support/server.ts";
+import { fill, type Route } from "../support/tenancy.ts";
+
+const SECRET = "the secret that tokens of these tests are signed with";
+
+/** The token of a user; `claims` say how the handlers are to behave. */
+async function token(sub: string, claims: object = {}, secret = SECRET): Promise<string> {
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: "HS256" })
+    .setSubject(sub)
+    .setAudience("agents")
+    .setExpirationTime("1h")
+    .sign(new TextEncoder().encode(secret));
+}
+
+async function as(sub: string, claims: object = {}, secret = SECRET) {
+  return bearer(await token(sub, claims, secret));
+}
+
+function agentOf(server: TestServer, { id }: DeploymentBody): TestServer {
+  return { ...server, ...requestsTo(`${server.url}/deployments/${id}`), fetch: below(server, id) };
+}
+
+/** Requests to the agent server of a deployment, by their paths there. */
+function below(server: TestServer, id: string): TestServer["fetch"] {
+  return (path, init) => server.fetch(`/deployments/${id}${path}`, init);
+}
+
+async function clientOf(agent: TestServer, sub: string, claims: object = {}): Promise<Client> {
+  return agent.client({ headers: await as(sub, claims) });
+}
+
+function ask(
+  agent: TestServer,
+  route: Route,
+  ids: AgentIds,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  return send(agent, route.method, fill(route.path, ids), bodyFor(route, ids), headers);
+}
+
+async function deploy(deployer: Deployer, name: string, secrets: Record<string, string> = {}) {
+  const values = { JWT_SECRET: SECRET, ...secrets };
+  const { deployment, revision } = await deployed(
+    deployer,
+    name,
+    await fixtureTarball("deployed-auth"),
+    { secrets: Object.entries(values).map(([key, value]) => ({ name: key, value })) },
+  );
+  if (revision.status !== "DEPLOYED") throw new Error(revision.status_message ?? "");
+  return deployment;
+}
+
+const test = testWithServer({ AGENT_AUTH: "api-key" })
+  .extend("deployer", { scope: "file" }, ({ server }) => newDeployer(server, "plus"))
+  .extend("deployment", { scope: "file" }, ({ deployer }) => deploy(deployer, "guarded"))
+  .extend("agent", ({ server, deployment }) => agentOf(server, deployment))
+  .extend("routes", { scope: "file" }, ({ server }) => agentRoutes(server));
+
+describe("every route of a deployment with users of its own", () => {
+  test(
+    "lets in nobody without a token",
+    { timeout: 60_000 },
+    async ({ agent, routes, deployer, expect }) => {
+      expect(routes.length).toBeGreaterThan(35);
+      const nobody = [
+        {},
+        { "x-api-key": deployer.apiKey },
+        bearer(deployer.apiKey),
+        await as("first", {}, `${SECRET} of somebody else's`),
+        bearer(`${await token("first")}x`),
+      ];
+      await Promise.all(
+        routes.flatMap((route) =>
+          nobody.map(async (headers) => {
+            const { status } = await ask(agent, route, MISSING_IDS, headers);
+            expect([route, status]).toEqual([route, 401]);
+          }),
+        ),
+      );
+    },
+  );
+
+  test(
+    "answers its owner, and another user as if there were nothing",
+    { timeout: 60_000 },
+    async ({ agent, routes, expect }) => {
+      const owner = await clientOf(agent, "owner");
+      const ids = await makeThings(owner);
+      const before = await owner.threads.get(ids.thread_id);
+      const [first, second] = [await as("owner"), await as("other")];
+      const withIds = routes.filter(({ path }) => path.includes("{"));
+      for (const route of withIds) {
+        const [theirs, nothing] = [
+          withoutIds(await ask(agent, route, ids, second), ids),
+          withoutIds(await ask(agent, route, MISSING_IDS, second), ids),
+        ];
+        expect([route, theirs]).toEqual([route, nothing]);
+        expect([route, theirs.status]).toEqual([route, 404]);
+      }
+      expect(await owner.threads.get(ids.thread_id)).toEqual(before);
+      const own = withIds.filter(({ path }) => !path.startsWith("/runs/{run_id}"));
+      for (const route of deletionsLast(own)) {
+        const { status } = await ask(agent, route, ids, first);
+        expect([route, Math.floor(status / 100)]).toEqual([route, 2]);
+      }
+    },
+  );
+
+  test("shows no list, count or search what is another user's", async ({
+    agent,
+    routes,
+    expect,
+  }) => {
+    const ids = await makeThings(await clientOf(agent, "lister"));
+    const listing = routes.filter(({ path }) => /\/(search|count)$/.test(path));
+    expect(listing).toHaveLength(4);
+    for (const route of listing) {
+      const own = await ask(agent, route, ids, await as("lister"));
+      expect([route, own.body]).toEqual([
+        route,
+        route.path.endsWith("count") ? 1 : [expect.anything()],
+      ]);
+      for (const filter of [{}, { metadata: { owner: "lister" } }]) {
+        const other = await send(agent, "POST", route.path, filter, await as("seeker"));
+        expect([route, other.body]).toEqual([route, route.path.endsWith("count") ? 0 : []]);
+        expect(other.headers.get("x-pagination-total") ?? "0").toBe("0");
+      }
+    }
+  });
+
+  test("lets nobody follow or stop another user's run", async ({ agent, expect }) => {
+    const client = await clientOf(agent, "flyer");
+    const hunter = await as("hunter");
+    const { thread_id } = await client.threads.create();
+    const input = { steps: 100, delay_ms: 100 };
+    const threaded = await client.runs.create(thread_id, "slow", { input });
+    const stateless = await client.runs.create(null, "slow", { input });
+    const base = `/threads/${thread_id}/runs/${threaded.run_id}`;
+    for (const [method, path] of [
+      ["GET", `${base}/join?cancel_on_disconnect=1`],
+      ["GET", `${base}/stream`],
+      ["POST", `${base}/cancel`],
+      ["DELETE", base],
+      ["GET", `/runs/${stateless.run_id}/join`],
+      ["GET", `/runs/${stateless.run_id}/stream`],
+      ["POST", `/threads/${stateless.thread_id}/runs/${stateless.run_id}/cancel`],
+    ] as const) {
+      const { status } = await send(agent, method, path, undefined, hunter);
+      expect([path, status]).toEqual([path, 404]);
+    }
+    for (const run of [threaded, stateless]) {
+      expect(["pending", "running"]).toContain(
+        (await client.runs.get(run.thread_id, run.run_id)).status,
+      );
+      await client.runs.cancel(run.thread_id, run.run_id, true);
+    }
+  });
+
+  test.for(["throws", "nonsense", "hangs"])(
+    "tells nothing where a handler %s",
+    { timeout: 60_000 },
+    async (does, { agent, routes, expect }) => {
+      const ids = await makeThings(await clientOf(agent, `victim of ${does}`));
+      const failing = [await as("other", { does }), await as("other", { login: does })];
+      const failed = { status: 500, body: { detail: "Internal server error" } };
+      // At once: one that hangs is given some seconds each time.
+      await Promise.all(
+        failing.flatMap((headers) =>
+          routes.map(async (route) => {
+            const answer = await answerOf(ask(agent, route, ids, headers));
+            expect([route, answer]).toEqual([route, failed]);
+          }),
+        ),
+      );
+    },
+  );
+});
+
+describe("a Studio user", () => {
+  test("is one with a key of the deployment's workspace, and no other", async ({
+    server,
+    agent,
+    routes,
+    deployer,
+    expect,
+  }) => {
+    const ids = await makeThings(await clientOf(agent, "studied"));
+    const studio = { "x-auth-scheme": "langsmith", "x-api-key": deployer.apiKey };
+    const own = await send(agent, "GET", `/threads/${ids.thread_id}`, undefined, studio);
+    expect(own.status).toBe(404);
+    const { apiKey } = await newDeployer(server, "plus");
+    for (const route of routes) {
+      const answers = [
+        await ask(agent, route, ids, { ...studio, "x-api-key": apiKey }),
+        await ask(agent, route, ids, { ...studio, "x-api-key": "tw_x" }),
+        await ask(agent, route, ids, { ...(await as("studied")), "x-auth-scheme": "langsmith" }),
+      ];
+      expect([route, ...answers.map(({ status }) => status)]).toEqual([route, 403, 401, 401]);
+    }
+  });
+});
+
+describe("the same user", () => {
+  test("has nothing in another deployment, nor at the built-in project", async ({
+    server,
+    deployer,
+    agent,
+    routes,
+    expect,
+  }) => {
+    const twin = agentOf(server, await deploy(deployer, "twin"));
+    const ids = await makeThings(await clientOf(agent, "traveller"));
+    const user = await as("traveller");
+    for (const route of routes.filter(({ path }) => path.includes("{"))) {
+      const { status } = await ask(twin, route, ids, user);
+      expect([route, status]).toEqual([route, 404]);
+      const builtIn = await ask(server, route, ids, { "x-api-key": deployer.apiKey });
+      expect([route, builtIn.status]).toEqual([route, 404]);
+    }
+    expect(await (await clientOf(twin, "traveller")).threads.count()).toBe(0);
+  });
+
+  test("is known by the secret of the revision that serves", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
+    const deployment = await deploy(deployer, "rotating");
+    const agent = agentOf(server, deployment);
+    const status = async (secret: string) =>
+      (await send(agent, "POST", "/threads/count", {}, await as("user", {}, secret))).status;
+    const next = "another secret, of the revision that comes next";
+    const ids = await makeThings(await clientOf(agent, "user"));
+    expect([await status(SECRET), await status(next)]).toEqual([200, 401]);
+    const secrets = [{ name: "JWT_SECRET", value: next }];
+    expect((await patched(deployer, deployment.id, { secrets })).status).toBe("DEPLOYED");
+    expect([await status(SECRET), await status(next)]).toEqual([401, 200]);
+    const kept = agent.client({ headers: await as("user", {}, next) });
+    expect((await kept.threads.get(ids.thread_id)).metadata).toMatchObject({ owner: "user" });
+  });
+});
+
+test("without handlers whoever has a token has all, and nobody else has anything", async ({
+  server,
+  deployer,
+  routes,
+  expect,
+}) => {
+  const agent = agentOf(server, await deploy(deployer, "unhandled", { HANDLERS: "off" }));
+  const ids = await makeThings(await clientOf(agent, "first"));
+  const second = await clientOf(agent, "second");
+  expect((await second.threads.get(ids.thread_id)).thread_id).toBe(ids.thread_id);
+  expect(await second.threads.count()).toBe(1);
+  for (const route of routes) {
+    expect([route, (await ask(agent, route, ids, {})).status]).toEqual([route, 401]);
+  }
+});

@@ -1,0 +1,75 @@
+import type { Client } from "@langchain/langgraph-sdk";
+import { documentedRoutes, type Route } from "./tenancy.ts";
+import type { TestServer } from "./server.ts";
+import { MISSING_ID } from "./uuid.ts";
+
+const OPEN = new Set(["/ok", "/info"]);
+
+/** What the paths of the agent server name. */
+export type AgentIds = {
+  thread_id: string;
+  assistant_id: string;
+  run_id: string;
+  checkpoint_id: string;
+  namespace: string;
+};
+
+export const MISSING_IDS: AgentIds = {
+  thread_id: MISSING_ID,
+  assistant_id: MISSING_ID,
+  run_id: MISSING_ID,
+  checkpoint_id: MISSING_ID,
+  namespace: "child",
+};
+
+/** The documented routes of the agent server that ask who it is. */
+export async function agentRoutes(server: TestServer): Promise<Route[]> {
+  const routes = await documentedRoutes(server);
+  return routes.filter(({ path }) => isAgentServer(path) && !OPEN.has(path));
+}
+
+/** The other surfaces ask for a key of the platform. */
+export function isAgentServer(path: string): boolean {
+  return !/^\/(api|v[12])\//.test(path);
+}
+
+/** An assistant of the graph "branching", and a thread with a run of it. */
+export async function makeThings(client: Client): Promise<AgentIds> {
+  const { assistant_id } = await client.assistants.create({ graphId: "branching" });
+  const { thread_id } = await client.threads.create();
+  await client.runs.wait(thread_id, assistant_id, { input: {} });
+  const [run] = await client.runs.list(thread_id);
+  const { checkpoint } = await client.threads.getState(thread_id);
+  return {
+    thread_id,
+    assistant_id,
+    run_id: run?.run_id ?? "",
+    checkpoint_id: checkpoint.checkpoint_id ?? "",
+    namespace: "child",
+  };
+}
+
+/** A body that the route accepts. */
+export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefined {
+  if (method === "GET" || method === "DELETE") return undefined;
+  if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
+  if (path === "/assistants") return { graph_id: "branching" };
+  if (path.endsWith("/state/checkpoint")) {
+    return { checkpoint: { checkpoint_id: ids.checkpoint_id } };
+  }
+  if (path.endsWith("/latest")) return { version: 1 };
+  return {};
+}
+
+/** Answers are equal then when nobody could tell the ids of one request from those of the other. */
+export function withoutIds(answer: { status: number; body: unknown }, ids: AgentIds) {
+  let text = JSON.stringify(answer.body);
+  for (const id of [...Object.values(ids), MISSING_ID]) text = text.replaceAll(id, "<id>");
+  return { status: answer.status, body: text };
+}
+
+/** In an order in which each finds what it names: deletions last, a run's before its thread's. */
+export function deletionsLast(routes: readonly Route[]): Route[] {
+  const rank = ({ method, path }: Route) => (method === "DELETE" ? 1000 - path.length : 0);
+  return routes.toSorted((left, right) => rank(left) - rank(right));
+}
