@@ -6,6 +6,8 @@ import {
 } from "../database/private-endpoints.ts";
 import type { Act } from "./plan.ts";
 
+type AddOptions = { workspace: string; privateOnly: boolean; network: string[] };
+
 /** `private-endpoint add|list|remove`. */
 export function addPrivateEndpoints(program: Command, act: Act): void {
   const endpoint = program
@@ -17,19 +19,21 @@ export function addPrivateEndpoints(program: Command, act: Act): void {
     .requiredOption("--workspace <id>", "a workspace of the plan enterprise")
     .option("--private-only", "refuse it on the public hosts", false)
     .option("--network <range>", "serve it to these addresses only; as often as needed", add, [])
-    .action((options: { workspace: string; privateOnly: boolean; network: string[] }) =>
-      act((database) =>
-        addPrivateEndpoint(database, options.workspace, {
-          privateOnly: options.privateOnly,
-          networks: options.network,
-        }),
+    .action(({ workspace, privateOnly, network: networks }: AddOptions, command: Command) =>
+      act(
+        (database) => addPrivateEndpoint(database, workspace, { privateOnly, networks }),
+        command,
       ),
     );
-  endpoint.command("list").action(() => act(listPrivateEndpoints));
+  endpoint
+    .command("list")
+    .action((_options, command: Command) => act(listPrivateEndpoints, command));
   endpoint
     .command("remove <workspace>")
     .description("serve the workspace on the public hosts only")
-    .action((id: string) => act((database) => removePrivateEndpoint(database, id)));
+    .action((id: string, _options, command: Command) =>
+      act((database) => removePrivateEndpoint(database, id), command),
+    );
 }
 
 function add(network: string, networks: string[]): string[] {
