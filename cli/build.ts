@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { describeError } from "./cli-error.ts";
 import { pathFromUser, REPO_ROOT } from "./invocation.ts";
 import { buildProject } from "./project/build-project.ts";
+import { buildTemplates } from "./project/build-templates.ts";
 
 /** Writes the module that `#project` names in package.json: the graphs that are deployed with the Worker. */
 async function build(): Promise<void> {
@@ -13,6 +14,7 @@ async function build(): Promise<void> {
     outFile: join(REPO_ROOT, ".threadworks/project.js"),
     schemas: true,
   });
+  await buildTemplates();
   for (const warning of warnings) console.error(`warning: ${warning}`);
   console.log(`Built the graphs ${graphs.join(", ")}.`);
 }

@@ -37,6 +37,7 @@ import {
 import { keepRegion } from "./platform/state-region.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
+import { buildTemplates } from "./project/build-templates.ts";
 
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 25;
@@ -61,6 +62,8 @@ export type PlatformOptions = {
   workerMain?: string;
   /** The module that exports `defineGraphHost`, in place of this repository's. */
   graphHostModule?: string;
+  /** Lets go of what a Worker had claimed that is gone: before the first start, and after each other one. */
+  releaseLeases?: (database: D1) => Promise<void>;
   /** Runs with each migrated D1 database before the Worker starts. */
   prepareDatabase?: (database: D1, vars: Record<string, unknown>) => Promise<void>;
   onLog: (line: PlatformLog) => void;
@@ -134,7 +137,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
         onCrashRestart: () => {
           watchdog.watch();
-          void fireCron();
+          void takeOver();
         },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
@@ -143,6 +146,17 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       });
     };
     let fireCron = async (): Promise<void> => {};
+    /** After a start of workerd: its queues were in memory, and what it worked on is nobody's now. */
+    const takeOver = async (): Promise<void> => {
+      try {
+        for (const { binding } of built.config.databases) {
+          await options.releaseLeases?.(await miniflare.getD1Database(binding));
+        }
+      } catch (error) {
+        log("warn", `leases are left to expire: ${(error as Error).message}`);
+      }
+      await fireCron();
+    };
     const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
@@ -174,8 +188,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
             watchdog.watch();
             await untilAnswering(url);
           });
-          // The queue was in memory.
-          void fireCron();
+          void takeOver();
         },
         onReloaded: (build) => {
           warn(options, build);
@@ -224,6 +237,7 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
     schemas: options.schemas ?? true,
     ...(options.graphHostModule === undefined ? {} : { graphHostModule: options.graphHostModule }),
   });
+  await buildTemplates();
   const workerInputs = await bundleWorker({
     repoRoot: options.repoRoot,
     main: options.workerMain ?? config.main,
@@ -256,6 +270,7 @@ async function prepareDatabases(
       const database = await miniflare.getD1Database(binding);
       if (migrationsDir !== undefined)
         await applyMigrations(database, { dir: migrationsDir, table });
+      await options.releaseLeases?.(database);
       await options.prepareDatabase?.(database, varsOf(config, options));
     }
   } finally {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CliError, describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
-import { expireExportLeases } from "./database/export-leases.ts";
+import { releaseLeases } from "./database/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
@@ -47,16 +47,21 @@ whenParentEnds(() => void end());
 // A closed terminal or a pipe whose reader is gone: there is nobody left to serve.
 process.stdout.on("error", () => void end());
 
-try {
-  await start(readOptions(process.argv.slice(2)));
-} catch (error) {
-  if (!ending) {
-    console.error(`error: ${describeError(error)}`);
-    process.exit(1);
+if (import.meta.main) await start(process.argv.slice(2));
+
+/** Serves until a signal comes, or leaves with a message that says why it cannot. */
+export async function start(args: string[]): Promise<void> {
+  try {
+    await serve(readOptions(args));
+  } catch (error) {
+    if (!ending) {
+      console.error(`error: ${describeError(error)}`);
+      process.exit(1);
+    }
   }
 }
 
-async function start(options: StartOptions): Promise<void> {
+async function serve(options: StartOptions): Promise<void> {
   const port = options.port ?? (await nextFreePort(options.host, DEFAULT_PORT));
   if (options.port === undefined && port !== DEFAULT_PORT) {
     console.log(`Port ${DEFAULT_PORT} is in use; using ${port}.`);
@@ -70,14 +75,12 @@ async function start(options: StartOptions): Promise<void> {
     watch: options.watch,
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
-    prepareDatabase: async (binding, vars) => {
-      const database = localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us");
-      await expireExportLeases(database);
-      await ensureLocalWorkspace(database, {
+    releaseLeases: (database) => releaseLeases(localDatabase(database)),
+    prepareDatabase: (binding, vars) =>
+      ensureLocalWorkspace(localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us"), {
         workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
         apiKey: text(vars["LOCAL_API_KEY"]),
-      });
-    },
+      }),
     onLog: printLog,
   });
   printBanner(running, options.host);

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { join } from "node:path";
 import { REPO_ROOT } from "./setup.mjs";
 import { runNode } from "./run-node.mjs";

@@ -124,8 +124,10 @@ export async function ensureDevVars(root = REPO_ROOT) {
     LOCAL_API_KEY: newApiKey(),
     SIGNING_SECRET: randomBytes(KEY_BYTES).toString("base64url"),
     ENCRYPTION_KEYS: `1:${randomBytes(KEY_BYTES).toString("base64url")}`,
+    RATE_LIMITS: "off",
     SELF_HOSTED: "on",
     EXPORT_PRIVATE_ENDPOINTS: "allow",
+    OUTBOUND_PRIVATE_ENDPOINTS: "allow",
     LOCAL_S3_ACCESS_KEY_ID: randomBytes(10).toString("hex"),
     LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
   };

@@ -12,13 +12,13 @@ import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
-import { parseSettings, type Settings, type SettingsVars } from "./env.ts";
+import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";
-import { publicHostOf } from "./http/private-host.ts";
+import { surfaceHost } from "./http/private-host.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
@@ -26,6 +26,8 @@ import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
 import { workspaceScope } from "./identity/authenticate.ts";
 import { planRoutes } from "./identity/plan-routes.ts";
 import { privateConnectivity } from "./identity/private-connectivity.ts";
+import { RATE_LIMIT_HEADERS } from "./rate-limits/headers.ts";
+import { rateLimits } from "./rate-limits/middleware.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
 import { renderProblem } from "./tracing/v2/problem.ts";
 
@@ -37,6 +39,7 @@ const EXPOSED_HEADERS = [
   "x-pagination-total",
   "x-pagination-next",
   "x-request-id",
+  ...RATE_LIMIT_HEADERS,
 ];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
@@ -50,6 +53,8 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
+  // Preflights count too, and are answered by `cors`.
+  app.on("OPTIONS", "*", rateLimits);
   app.use(
     cors({
       origin: "*",
@@ -58,6 +63,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
       maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     }),
   );
+  app.use(rateLimits);
   app.use(async (c, next) => {
     c.set("settings", parseSettings(c.env));
     const { hostname, pathname } = new URL(c.req.url);
@@ -100,11 +106,6 @@ function pathOf(request: Request, options?: { env?: SettingsVars }): string {
     // Settings that cannot be read are reported where errors are rendered.
     return pathname;
   }
-}
-
-/** A private host serves what its public one does. */
-function surfaceHost(hostname: string, settings: Settings): string {
-  return publicHostOf(hostname, settings) ?? hostname;
 }
 
 function renderError(error: Error, c: AppContext): Response {

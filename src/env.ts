@@ -1,7 +1,10 @@
 import { type ExportLimits, parseExportLimits } from "./bulk-export/export-limits.ts";
+import { type HostList, parseHostList } from "./lib/host-list.ts";
 import { type PlanQuotas, parsePlanQuotas } from "./identity/plan-quotas.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
 import { type Region, REGIONS } from "./lib/region.ts";
+import { type AddressRange, parseAddressRanges } from "./rate-limits/client-address.ts";
+import { type LimitOverrides, parseLimitOverrides } from "./rate-limits/limit-overrides.ts";
 
 type AgentAuth = "api-key" | "none";
 
@@ -25,6 +28,11 @@ export type Settings = {
   /** How long the last known plan of a workspace holds while the region with the bills cannot be asked. */
   planGraceMs: number;
   planQuotas: PlanQuotas;
+  /** Whether requests to the platform API are limited. */
+  rateLimits: boolean;
+  rateLimitOverrides: LimitOverrides;
+  /** Of these, `X-Forwarded-For` is believed. */
+  trustedProxies: AddressRange[];
   agentAuth: AgentAuth;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
@@ -54,6 +62,14 @@ export type Settings = {
   exportLimits: ExportLimits;
   /** The page that shows users how connecting a service ended; null: the platform's own. */
   oauthCallbackPage: string | null;
+  /** Of each invocation of deployed code: CPU time, and requests and calls that leave it. */
+  deployedLimits: { cpuMs: number; subRequests: number };
+  /** How long lines of a deployment's log are kept. */
+  deploymentLogMs: number;
+  /** Which hosts deployed code may call. */
+  outboundHosts: HostList;
+  /** Whether deployed code may call addresses that are not public. */
+  outboundPrivateEndpoints: boolean;
   logLevel: LogLevel;
   hosts: Hosts;
 };
@@ -76,6 +92,8 @@ export type SettingsVars = Partial<
     | "BILLING_URL"
     | "REGION_SECRET"
     | "PLAN_GRACE_SECONDS"
+    | "RATE_LIMITS"
+    | "TRUSTED_PROXIES"
     | "AGENT_AUTH"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
@@ -95,6 +113,11 @@ export type SettingsVars = Partial<
     | "AWS_SECRET_ACCESS_KEY"
     | "AWS_SESSION_TOKEN"
     | "OAUTH_FRONTEND_CALLBACK_URL"
+    | "DEPLOYED_CPU_MS"
+    | "DEPLOYED_SUBREQUESTS"
+    | "DEPLOYMENT_LOG_SECONDS"
+    | "OUTBOUND_HOSTS"
+    | "OUTBOUND_PRIVATE_ENDPOINTS"
     | "LOG_LEVEL"
     | "API_HOST"
     | "CONTROL_PLANE_HOST"
@@ -105,6 +128,7 @@ export type SettingsVars = Partial<
   /** A table in wrangler.toml, JSON text elsewhere. */
   EXPORT_LIMITS?: unknown;
   PLAN_QUOTAS?: unknown;
+  RATE_LIMIT_OVERRIDES?: unknown;
 };
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
@@ -116,8 +140,12 @@ const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
 const DEFAULT_SHORTLIVED_TRACE_SECONDS = 14 * 86_400;
 const DEFAULT_LONGLIVED_TRACE_SECONDS = 400 * 86_400;
 const DEFAULT_HELD_SPAN_SECONDS = 12 * 3600;
+const DEFAULT_DEPLOYMENT_LOG_SECONDS = 14 * 86_400;
 const DEFAULT_MAX_INGEST_BYTES = 256 * 1024 * 1024;
 const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
+
+const DEFAULT_DEPLOYED_CPU_MS = 60_000;
+const DEFAULT_DEPLOYED_SUBREQUESTS = 10_000;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -149,6 +177,9 @@ function read(env: SettingsVars): Settings {
       positiveInteger("PLAN_GRACE_SECONDS", env.PLAN_GRACE_SECONDS, DEFAULT_PLAN_GRACE_SECONDS) *
       1000,
     planQuotas: parsePlanQuotas(env.PLAN_QUOTAS),
+    rateLimits: oneOf("RATE_LIMITS", env.RATE_LIMITS, ["on", "off"], "on") === "on",
+    rateLimitOverrides: parseLimitOverrides(env.RATE_LIMIT_OVERRIDES),
+    trustedProxies: addressRanges("TRUSTED_PROXIES", env.TRUSTED_PROXIES),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
@@ -199,6 +230,28 @@ function read(env: SettingsVars): Settings {
     installationCredentials: installationCredentials(env),
     exportLimits: parseExportLimits(env.EXPORT_LIMITS),
     oauthCallbackPage: webAddress("OAUTH_FRONTEND_CALLBACK_URL", env.OAUTH_FRONTEND_CALLBACK_URL),
+    deployedLimits: {
+      cpuMs: positiveInteger("DEPLOYED_CPU_MS", env.DEPLOYED_CPU_MS, DEFAULT_DEPLOYED_CPU_MS),
+      subRequests: positiveInteger(
+        "DEPLOYED_SUBREQUESTS",
+        env.DEPLOYED_SUBREQUESTS,
+        DEFAULT_DEPLOYED_SUBREQUESTS,
+      ),
+    },
+    deploymentLogMs:
+      positiveInteger(
+        "DEPLOYMENT_LOG_SECONDS",
+        env.DEPLOYMENT_LOG_SECONDS,
+        DEFAULT_DEPLOYMENT_LOG_SECONDS,
+      ) * 1000,
+    outboundHosts: hostList("OUTBOUND_HOSTS", env.OUTBOUND_HOSTS),
+    outboundPrivateEndpoints:
+      oneOf(
+        "OUTBOUND_PRIVATE_ENDPOINTS",
+        env.OUTBOUND_PRIVATE_ENDPOINTS,
+        ["allow", "refuse"],
+        "refuse",
+      ) === "allow",
     logLevel: oneOf("LOG_LEVEL", env.LOG_LEVEL, LOG_LEVELS, "info"),
     hosts: {
       api: host("API_HOST", env.API_HOST),
@@ -252,6 +305,12 @@ function host(name: string, value: string | undefined): string | null {
   return value.toLowerCase();
 }
 
+function hostList(name: string, value: string | undefined): HostList {
+  const list = parseHostList(value === undefined || value.trim() === "" ? "*" : value);
+  if (list === null) throw invalid(name, value ?? "", "host names separated by commas, * or none");
+  return list;
+}
+
 function webAddress(name: string, value: string | undefined): string | null {
   if (value === undefined || value === "") return null;
   const protocol = URL.parse(value)?.protocol;
@@ -259,6 +318,14 @@ function webAddress(name: string, value: string | undefined): string | null {
     throw invalid(name, value, "a URL that begins with https:// or http://");
   }
   return value;
+}
+
+function addressRanges(name: string, value: string | undefined): AddressRange[] {
+  try {
+    return parseAddressRanges(value ?? "");
+  } catch (cause) {
+    throw new Error(`${name}: ${cause instanceof Error ? cause.message : ""}`, { cause });
+  }
 }
 
 function invalid(name: string, value: string, expected: string): Error {

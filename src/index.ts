@@ -2,11 +2,17 @@ import { createApp } from "./app.ts";
 import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
 import { sweepExports } from "./bulk-export/sweep.ts";
 import { sweepOAuth } from "./control-plane/oauth/sweep.ts";
+import { consumeRollouts } from "./control-plane/rollout/consume-rollouts.ts";
+import { sweepControlPlane } from "./control-plane/rollout/sweep.ts";
 import { sweepTracing } from "./tracing/sweep.ts";
 
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
+export { DeploymentLogObject } from "./control-plane/logs/deployment-log-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { Outbound } from "./revision-host/outbound.ts";
+export { RevisionTail } from "./revision-host/tail.ts";
+export { RateLimitObject } from "./rate-limits/rate-limit-object.ts";
 export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
@@ -19,11 +25,15 @@ export default {
   scheduled: async ({ scheduledTime }, env) => {
     const sweeps = await Promise.allSettled([
       sweepExports(env, scheduledTime),
+      sweepControlPlane(env, scheduledTime),
       sweepOAuth(env, scheduledTime),
       sweepTracing(env, scheduledTime),
     ]);
     // Only now: an error ends the invocation, and what has not been done then.
     for (const sweep of sweeps) if (sweep.status === "rejected") throw sweep.reason;
   },
-  queue: (batch, env) => consumeExportSteps(batch, env),
+  queue: (batch, env, ctx) =>
+    batch.queue.startsWith("threadworks-rollouts")
+      ? consumeRollouts(batch, env, ctx.exports)
+      : consumeExportSteps(batch, env),
 } satisfies ExportedHandler<Env>;

@@ -26,13 +26,18 @@ export class ServerSide implements Side {
   readonly #client: Client<Values>;
   readonly #reset: (url: string) => Promise<void>;
 
-  constructor(name: string, server: StartedServer, reset: (url: string) => Promise<void>) {
+  constructor(
+    name: string,
+    server: StartedServer,
+    reset: (url: string) => Promise<void>,
+    apiKey: string | null = null,
+  ) {
     this.name = name;
     this.#server = server;
     this.#reset = reset;
     this.#client = new Client({
       apiUrl: server.url,
-      apiKey: null,
+      apiKey,
       // A server that fails must fail the benchmark, not slow it down; once may be a closed connection.
       callerOptions: { maxRetries: 1 },
     });

@@ -17,6 +17,8 @@ export type TracingPlatform = {
   workerdPid: number;
   /** The answer's JSON; throws for anything but a success. */
   request: (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
+  /** The same of the control plane. */
+  control: (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
   projectId: (name: string) => Promise<string>;
   countRuns: (project: string) => Promise<number>;
   stop: () => Promise<void>;
@@ -40,6 +42,7 @@ export async function startTracingPlatform(stateDir: string): Promise<TracingPla
       apiKey: API_KEY,
       workerdPid: workerdPidOf(stateDir),
       request,
+      control: (method, path, body) => requestJson(method, `${server.url}/v2${path}`, body),
       projectId: async (name) => {
         const found = (await request("GET", `/sessions?name=${name}`)) as { id: string }[];
         const [project] = found;

@@ -4,12 +4,12 @@ import {
   listPrivateEndpoints,
   removePrivateEndpoint,
 } from "../database/private-endpoints.ts";
-import type { Act } from "./plan.ts";
+import { printFromDatabase } from "./database-command.ts";
 
-type AddOptions = { workspace: string; privateOnly: boolean; network: string[] };
+type EnrolOptions = { workspace: string; privateOnly: boolean; network: string[] };
 
 /** `private-endpoint add|list|remove`. */
-export function addPrivateEndpoints(program: Command, act: Act): void {
+export function addPrivateEndpoints(program: Command): void {
   const endpoint = program
     .command("private-endpoint")
     .description("enrol workspaces for private connectivity");
@@ -19,20 +19,22 @@ export function addPrivateEndpoints(program: Command, act: Act): void {
     .requiredOption("--workspace <id>", "a workspace of the plan enterprise")
     .option("--private-only", "refuse it on the public hosts", false)
     .option("--network <range>", "serve it to these addresses only; as often as needed", add, [])
-    .action(({ workspace, privateOnly, network: networks }: AddOptions, command: Command) =>
-      act(
-        (database) => addPrivateEndpoint(database, workspace, { privateOnly, networks }),
-        command,
+    .action((options: EnrolOptions, command: Command) =>
+      printFromDatabase(command, (database) =>
+        addPrivateEndpoint(database, options.workspace, {
+          privateOnly: options.privateOnly,
+          networks: options.network,
+        }),
       ),
     );
   endpoint
     .command("list")
-    .action((_options, command: Command) => act(listPrivateEndpoints, command));
+    .action((_options, command: Command) => printFromDatabase(command, listPrivateEndpoints));
   endpoint
     .command("remove <workspace>")
     .description("serve the workspace on the public hosts only")
     .action((id: string, _options, command: Command) =>
-      act((database) => removePrivateEndpoint(database, id), command),
+      printFromDatabase(command, (database) => removePrivateEndpoint(database, id)),
     );
 }
 

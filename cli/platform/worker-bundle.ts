@@ -3,10 +3,12 @@ import { join } from "node:path";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import { bundledFiles, describeMessage, WORKERD_BUILD_OPTIONS } from "../project/build-project.ts";
+import { TEMPLATES_FILE } from "../project/build-templates.ts";
 import { nodeBuiltinsPlugin } from "../project/module-resolution.ts";
 
 export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
+const TEMPLATES_MODULE = "templates.js";
 
 /**
  * Bundles the Worker itself. The project of graphs stays a module of its own, next to the result.
@@ -39,20 +41,24 @@ export async function bundleWorker(options: {
 const projectModulePlugin: esbuild.Plugin = {
   name: "project-module",
   setup(build) {
-    build.onResolve({ filter: /^#project$/ }, () => ({
-      path: `./${PROJECT_MODULE}`,
-      external: true,
-    }));
+    const external = (name: string) => () => ({ path: `./${name}`, external: true });
+    build.onResolve({ filter: /^#project$/ }, external(PROJECT_MODULE));
+    build.onResolve({ filter: /^#templates$/ }, external(TEMPLATES_MODULE));
   },
 };
 
 export type WorkerModule = { type: "ESModule"; path: string; contents: string };
 
-/** The Worker's modules as workerd names them: the entry, and the project that it imports. */
+/** The Worker's modules as workerd names them: the entry, and what it imports. */
 export function workerModules(buildDir: string): WorkerModule[] {
-  return [WORKER_MODULE, PROJECT_MODULE].map((name) => ({
+  const files = {
+    [WORKER_MODULE]: join(buildDir, WORKER_MODULE),
+    [PROJECT_MODULE]: join(buildDir, PROJECT_MODULE),
+    [TEMPLATES_MODULE]: TEMPLATES_FILE,
+  };
+  return Object.entries(files).map(([name, file]) => ({
     type: "ESModule",
     path: `/${name}`,
-    contents: readFileSync(join(buildDir, name), "utf8"),
+    contents: readFileSync(file, "utf8"),
   }));
 }

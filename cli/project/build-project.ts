@@ -32,15 +32,19 @@ export const WORKERD_BUILD_OPTIONS = {
   logLevel: "silent",
 } as const satisfies esbuild.BuildOptions;
 
+const COMPACT = { minifyWhitespace: true, minifySyntax: true, sourcemap: false } as const;
+
 export type BuildProjectOptions = {
   /** `langgraph.json`, or the folder that holds it. */
   configPath: string;
-  /** The ES module to write; its source map is written beside it. */
+  /** The ES module to write; its source map is written beside it, unless it is to be compact. */
   outFile: string;
   /** Whether to read input, output, state and config schemas from the graphs' TypeScript types. */
   schemas: boolean;
   /** The module that exports `defineGraphHost`; tests give a stub. */
   graphHostModule?: string;
+  /** As small as it gets with the names in it left as they are: stack traces tell them. */
+  compact?: boolean;
 };
 
 export type BuiltProject = {
@@ -70,6 +74,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     entryPoints: [ENTRY],
     outfile: resolve(options.outFile),
     define: { "process.env.NODE_ENV": JSON.stringify(project.env["NODE_ENV"] ?? "production") },
+    ...(options.compact ? COMPACT : {}),
     plugins: [
       entryPlugin(project, options.graphHostModule ?? GRAPH_HOST_MODULE, () => schemas),
       nodeBuiltinsPlugin(),

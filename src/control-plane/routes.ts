@@ -2,18 +2,33 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { AppEnv } from "../http/app-types.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { workspaceScope } from "../identity/authenticate.ts";
+import { deploymentRoutes } from "./deployments/routes.ts";
+import { logRoutes } from "./logs/log-routes.ts";
+import { usageRoutes } from "./logs/usage-routes.ts";
 import { authenticateRoutes } from "./oauth/authenticate-routes.ts";
 import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
 import { providerRoutes } from "./oauth/provider-routes.ts";
 import { tokenRoutes } from "./oauth/token-routes.ts";
+import { revisionRoutes } from "./revisions/routes.ts";
+import { signedUploadRoutes, uploadRoutes } from "./uploads/routes.ts";
 
 const CONTROL_PLANE = "/v2";
+/** Where the ecosystem's tools still ask for logs. */
+const CONTROL_PLANE_V1 = "/v1";
 
 /** The control plane. Order matters: what needs no key, and the rest. */
 export function mountControlPlane(app: OpenAPIHono<AppEnv>): void {
   app.route(CONTROL_PLANE, callbackRoutes);
+  app.route(CONTROL_PLANE, signedUploadRoutes);
   app.use(`${CONTROL_PLANE}/*`, workspaceScope, jsonBody);
   for (const routes of [providerRoutes, authenticateRoutes, finalizeRoutes, tokenRoutes]) {
     app.route(CONTROL_PLANE, routes);
   }
+  for (const routes of [uploadRoutes, deploymentRoutes, revisionRoutes]) {
+    app.route(CONTROL_PLANE, routes);
+  }
+  app.route(CONTROL_PLANE, logRoutes("/deployments"));
+  app.route(CONTROL_PLANE, usageRoutes);
+  app.use(`${CONTROL_PLANE_V1}/projects/*`, workspaceScope, jsonBody);
+  app.route(CONTROL_PLANE_V1, logRoutes("/projects"));
 }

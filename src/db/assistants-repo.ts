@@ -168,6 +168,16 @@ export function deleteAssistant(
   ];
 }
 
+/** All of a deployment, with their versions. */
+export async function deleteAssistantsOf(db: D1Database, scope: Scope): Promise<void> {
+  const where = "WHERE workspace_id = ? AND deployment_id = ?";
+  const key = [scope.workspaceId, scope.deploymentId];
+  await db.batch([
+    db.prepare(`DELETE FROM assistant_versions ${where}`).bind(...key),
+    db.prepare(`DELETE FROM assistants ${where}`).bind(...key),
+  ]);
+}
+
 export function searchAssistants(
   db: D1Database,
   scope: Scope,

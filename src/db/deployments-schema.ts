@@ -129,6 +129,7 @@ export const sourceUploads = sqliteTable(
     workspace_id: text().notNull(),
     /** `<workspace id>/uploads/<id>.tar.gz`, also its key in R2. */
     object_path: text().notNull(),
+    /** 0 when it was given up, and only its object is still to be removed. */
     created_at: integer().notNull(),
     /** Bytes; null until it is uploaded. */
     size: integer(),

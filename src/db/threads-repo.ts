@@ -141,6 +141,34 @@ export async function threadIdsOfAssistant(
   return found.results.map((row) => row.thread_id);
 }
 
+/** Some threads, whoever may see them. */
+export async function listThreadIds(
+  db: D1Database,
+  scope: Scope,
+  limit: number,
+): Promise<string[]> {
+  const found = await db
+    .prepare("SELECT thread_id FROM threads WHERE workspace_id = ? AND deployment_id = ? LIMIT ?")
+    .bind(scope.workspaceId, scope.deploymentId, limit)
+    .all<{ thread_id: string }>();
+  return found.results.map((row) => row.thread_id);
+}
+
+/** Removes the rows of these threads, whatever their version. */
+export async function deleteThreadRows(
+  db: D1Database,
+  scope: Scope,
+  threadIds: readonly string[],
+): Promise<void> {
+  await db
+    .prepare(
+      `DELETE FROM threads WHERE workspace_id = ? AND deployment_id = ?
+         AND thread_id IN (SELECT value FROM json_each(?))`,
+    )
+    .bind(scope.workspaceId, scope.deploymentId, JSON.stringify(threadIds))
+    .run();
+}
+
 function condition(scope: Scope, filter: ThreadFilter): Sql {
   const conditions = [
     sql("workspace_id = ? AND deployment_id = ?", scope.workspaceId, scope.deploymentId),

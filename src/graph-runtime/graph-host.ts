@@ -14,6 +14,7 @@ import type {
   CheckpointPort,
   GraphHostApi,
   GraphInfo,
+  GraphProblem,
   GraphRef,
   GraphSchemas,
   HistoryRequest,
@@ -52,6 +53,10 @@ export function defineGraphHost(project: Project): GraphHostClass {
         description: description ?? null,
       }));
       return { graphs, langgraph_version: LANGGRAPH_VERSION, auth: auth?.info ?? null };
+    }
+
+    async check(): Promise<GraphProblem[]> {
+      return registry.check();
     }
 
     async authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> {

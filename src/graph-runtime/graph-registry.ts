@@ -1,6 +1,6 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { Pregel } from "@langchain/langgraph";
-import type { GraphSchemas, RunConfig } from "./protocol.ts";
+import type { GraphProblem, GraphSchemas, RunConfig } from "./protocol.ts";
 
 // The runtime serves whatever graph a project exports; its node and channel types are not known here.
 // oxlint-disable-next-line typescript/no-explicit-any -- LangGraph's own types use any for "any graph"
@@ -40,6 +40,19 @@ export class GraphRegistry {
     const graph = await resolved;
     if (typeof graph !== "function") return graph;
     return compile(await graph(config), graphId);
+  }
+
+  /** The graphs that are none, by what their module exports. */
+  async check(): Promise<GraphProblem[]> {
+    const checks = Object.keys(this.definitions).map(async (graph_id) => {
+      try {
+        await this.#resolve(graph_id);
+        return [];
+      } catch (error) {
+        return [{ graph_id, message: error instanceof Error ? error.message : String(error) }];
+      }
+    });
+    return (await Promise.all(checks)).flat();
   }
 
   /** The same graph without any checkpointer, for runs that leave nothing behind. */

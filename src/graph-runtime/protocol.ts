@@ -305,6 +305,9 @@ export type AuthorizationResult =
   | { ok: true; filter: Record<string, unknown> | null; metadata: unknown }
   | AuthRefusal;
 
+/** A graph that cannot be served, and why. */
+export type GraphProblem = { graph_id: string; message: string };
+
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {
   describe(): Promise<{
@@ -313,6 +316,8 @@ export interface GraphHostApi {
     /** Null: the project leaves authentication to the platform. */
     auth: AuthInfo | null;
   }>;
+  /** Looks at every export that the project names, without calling a factory. */
+  check(): Promise<GraphProblem[]>;
   authenticate(request: AuthenticationRequest): Promise<AuthenticationResult>;
   authorize(request: AuthorizationRequest): Promise<AuthorizationResult>;
   run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;

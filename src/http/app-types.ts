@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Settings } from "../env.ts";
 import type { Principal } from "../lib/principal.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
 import type { Scope } from "../lib/scope.ts";
 
 /** What the middleware of `app.ts` provides to every handler. */
@@ -15,6 +16,8 @@ export type AppEnv = {
     admitted: boolean;
     /** Of the agent server: null where the project has no authentication of its own. */
     principal: Principal | null;
+    /** Of the agent server: whose graphs serve; null for those that the Worker was built with. */
+    revision: RevisionRef | null;
   };
 };
 

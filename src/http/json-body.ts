@@ -28,7 +28,8 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** The whole body; 413 beyond `maxBytes`. */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > maxBytes) throw tooLarge(maxBytes);
   if (request.body === null) return new Uint8Array(0);

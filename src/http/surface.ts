@@ -1,5 +1,8 @@
 import type { Hosts } from "../env.ts";
 
+/** `/v1/projects/` is where the ecosystem's tools ask the control plane for logs. */
+const CONTROL_PLANE_PATH = /^\/(v2|v1\/projects)\//;
+
 export type Surface = "agent-server" | "control-plane" | "tracing";
 
 /** Which surface a host answers with; null when hosts are configured and it is none of them. */
@@ -8,26 +11,52 @@ export function surfaceOf(hostname: string, path: string, hosts: Hosts): Surface
   if (api === null && controlPlane === null && agentsDomain === null) return surfaceOfPath(path);
   const host = hostname.toLowerCase();
   if (host === controlPlane) return "control-plane";
-  if (host === agentsDomain) return "agent-server";
+  if (agentsDomain !== null && (host === agentsDomain || host.endsWith(`.${agentsDomain}`))) {
+    return "agent-server";
+  }
   return host === api ? "tracing" : null;
 }
 
 function surfaceOfPath(path: string): Surface {
-  if (path.startsWith("/v2/")) return "control-plane";
+  if (CONTROL_PLANE_PATH.test(path)) return "control-plane";
   return /^\/(api\/v[12]|otel)\//.test(path) ? "tracing" : "agent-server";
+}
+
+const DEPLOYMENT_PATH = /^\/deployments\/([^/]+)(\/.*)?$/;
+
+/**
+ * What names the deployment that a request is for: the label below the agents' domain, or the second
+ * segment of a path that begins with `/deployments/`. Null where it names none.
+ */
+export function deploymentAddress(hostname: string, path: string, hosts: Hosts): string | null {
+  if (surfaceOf(hostname, path, hosts) !== "agent-server") return null;
+  const label = labelBelow(hostname, hosts.agentsDomain);
+  const address = label ?? DEPLOYMENT_PATH.exec(path)?.[1];
+  return address === undefined ? null : address.toLowerCase();
+}
+
+function labelBelow(hostname: string, domain: string | null): string | undefined {
+  const host = hostname.toLowerCase();
+  if (domain === null || !host.endsWith(`.${domain}`)) return undefined;
+  return host.slice(0, -domain.length - 1);
 }
 
 /**
  * The path by which a request is routed. On the tracing API's host the prefix may be left out, and
- * exporters know their own path; the other surfaces are routed as they are asked.
+ * exporters know their own path; a deployment's paths are those of every agent server.
  */
 export function routedPath(hostname: string, path: string, hosts: Hosts): string {
-  if (surfaceOf(hostname, path, hosts) !== "tracing" || path.startsWith("/api/")) return path;
+  const surface = surfaceOf(hostname, path, hosts);
+  if (surface === "agent-server" && labelBelow(hostname, hosts.agentsDomain) === undefined) {
+    const [of, , below = "/"] = DEPLOYMENT_PATH.exec(path) ?? [];
+    return of === undefined ? path : below;
+  }
+  if (surface !== "tracing" || path.startsWith("/api/")) return path;
   return path.startsWith("/v2/") ? `/api${path}` : `/api/v1${path}`;
 }
 
 /** Whether a path, as it is routed, is one of this surface's. */
 export function isPathOf(surface: Surface | null, path: string): boolean {
   if (path.startsWith("/api/")) return surface === "tracing";
-  return surface === (path.startsWith("/v2/") ? "control-plane" : "agent-server");
+  return surface === (CONTROL_PLANE_PATH.test(path) ? "control-plane" : "agent-server");
 }

@@ -30,6 +30,11 @@ export async function workspaceOfKey(c: AppContext): Promise<string> {
   return (await identify(c, key, findKeyByHash)).workspace_id;
 }
 
+/** The workspace of the request's API key, in either header. 401 without a valid one. */
+export async function workspaceOfRequest(c: AppContext): Promise<string> {
+  return (await requireKey(c)).workspace_id;
+}
+
 /**
  * Sets the workspace of a request that needs a key whatever the agent server's setting is. A revoked
  * key is refused within seconds, not at once: tracers send many small requests.
@@ -45,8 +50,12 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
 async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdentity> {
-  const key = c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
-  return identify(c, key, find);
+  return identify(c, apiKeyOf(c), find);
+}
+
+/** What a request has in the place of an API key. */
+export function apiKeyOf(c: AppContext): string | undefined {
+  return c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
 }
 
 async function identify(

@@ -43,8 +43,9 @@ export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): st
   return isPublicHost(url.hostname) ? null : "should not be a private or local address";
 }
 
-function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+/** Whether a URL's host name is, by itself, none of a private or local network. */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return isPublicAddress(host);
   const isLocal = LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
   return host.includes(".") && !isLocal;

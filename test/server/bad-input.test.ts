@@ -367,7 +367,7 @@ describe("whatever a client sends", () => {
 /** Without those of the tracing API and the control plane, which need a key. */
 async function agentRoutes(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
-  return routes.filter(({ path }) => !/^\/(?:api|v2)\//.test(path));
+  return routes.filter(({ path }) => !/^\/(?:api|v[12])\//.test(path));
 }
 
 function bodyFor(method: string): object | undefined {

@@ -98,7 +98,7 @@ async function makeThings(server: TestServer, user: string | object): Promise<Id
 
 /** The other surfaces ask for a key of the platform. */
 function isAgentServer(path: string): boolean {
-  return !/^\/(api|v2)\//.test(path);
+  return !/^\/(api|v[12])\//.test(path);
 }
 
 /** A body that the route accepts. */

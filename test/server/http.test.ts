@@ -6,7 +6,11 @@ import { UUID } from "../support/uuid.ts";
 
 const test = testWithServer();
 
-const EXPOSED = "content-location,location,x-pagination-total,x-pagination-next,x-request-id";
+const EXPOSED = [
+  "content-location,location,x-pagination-total,x-pagination-next,x-request-id",
+  "ratelimit,ratelimit-policy,retry-after",
+  "x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset",
+].join(",");
 
 const ROUTES = [
   "GET /ok",
@@ -135,6 +139,26 @@ const ROUTES = [
   "GET /v2/auth/tokens/exists",
   "DELETE /v2/auth/tokens/{token_id}",
   "PATCH /v2/auth/tokens/{token_id}/metadata",
+  "POST /v2/deployments",
+  "GET /v2/deployments",
+  "DELETE /v2/deployments",
+  "POST /v2/deployments/upload-url",
+  "GET /v2/deployments/{deployment_id}",
+  "PATCH /v2/deployments/{deployment_id}",
+  "DELETE /v2/deployments/{deployment_id}",
+  "POST /v2/deployments/{deployment_id}/upload-url",
+  "GET /v2/deployments/{deployment_id}/revisions",
+  "POST /v2/deployments/{deployment_id}/revisions",
+  "GET /v2/deployments/{deployment_id}/revisions/{revision_id}",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/build_logs",
+  "POST /v2/deployments/{deployment_id}/revisions/{revision_id}/deploy_logs",
+  "POST /v2/deployments/{deployment_id}/deploy_logs",
+  "GET /v2/deployments/{deployment_id}/usage",
+  "POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs",
+  "POST /v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs",
+  "POST /v1/projects/{deployment_id}/deploy_logs",
 ];
 
 describe("system routes", () => {

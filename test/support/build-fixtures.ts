@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { buildTemplates } from "../../cli/project/build-templates.ts";
 import { buildProject } from "../../cli/project/build-project.ts";
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -12,6 +13,7 @@ const PROJECTS = {
 
 /** Builds the graphs of `test/fixtures` once for all suites. */
 export default async function buildFixtures(): Promise<void> {
+  await buildTemplates();
   for (const [module, config] of Object.entries(PROJECTS)) {
     const { warnings } = await buildProject({
       configPath: path(`../fixtures/${config}`),

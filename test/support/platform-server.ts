@@ -12,7 +12,7 @@ const REPO_ROOT = resolve(import.meta.dirname, "../..");
  * Serves the Worker as `npm start` does, where its own requests leave workerd by themselves: on the way
  * of the other server's, through Node.js, broken connections become answers.
  */
-async function startPlatformServer(vars: TestVars): Promise<TestServer> {
+async function startPlatformServer(vars: TestVars, workerMain?: string): Promise<TestServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-platform-"));
   const platform = await startPlatform({
     repoRoot: REPO_ROOT,
@@ -21,6 +21,7 @@ async function startPlatformServer(vars: TestVars): Promise<TestServer> {
     port: 0,
     watch: false,
     schemas: false,
+    ...(workerMain === undefined ? {} : { workerMain: join(REPO_ROOT, workerMain) }),
     vars: {
       ...textVars({ ...TEST_VARS, ...vars }),
       LOCAL_S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
@@ -54,12 +55,12 @@ function textVars(vars: TestVars): Record<string, string> {
   );
 }
 
-/** A `test` whose file shares one platform. */
-export function testWithPlatform(vars: TestVars = {}) {
+/** A `test` whose file shares one platform; `workerMain` is an entry in place of the Worker's own. */
+export function testWithPlatform(vars: TestVars = {}, workerMain?: string) {
   return base
     .extend("vars", { scope: "file" }, () => vars)
     .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
-      const server = await startPlatformServer(vars);
+      const server = await startPlatformServer(vars, workerMain);
       onCleanup(() => server.close());
       return server;
     });

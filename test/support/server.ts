@@ -20,11 +20,13 @@ export type TestVars = Record<string, string | Record<string, number>>;
 /** Of the server, unless a test file gives others. Without keys, so that most tests need none. */
 export const TEST_VARS: TestVars = {
   AGENT_AUTH: "none",
+  RATE_LIMITS: "off",
   LOG_LEVEL: "error",
   SIGNING_SECRET: "a secret of the tests and of nothing else",
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32, "key of the tests").toString("base64url")}`,
   EXPORT_PRIVATE_ENDPOINTS: "allow",
+  OUTBOUND_PRIVATE_ENDPOINTS: "allow",
 };
 
 export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "test-secret" };
@@ -34,6 +36,11 @@ const EXPORT_BUCKET = {
   bucket_name: LOCAL_BUCKET,
   local_dev: { experimental_s3_credentials: S3_CREDENTIALS },
 };
+
+const ROLLOUT_QUEUE = "threadworks-rollouts";
+
+/** Without rollouts a revision stays as the API made it, and a deployment is never gone. */
+export type ServerOptions = { rollouts: boolean };
 
 type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
 
@@ -56,10 +63,14 @@ export type TestServer = {
 export type WorkerServer = TestServer & { worker: WorkerHandle };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(vars: TestVars, project: string): Promise<WorkerServer> {
+async function startServer(
+  vars: TestVars,
+  project: string,
+  options: ServerOptions,
+): Promise<WorkerServer> {
   // Otherwise it prints a line for each message of a queue.
   process.env["WRANGLER_LOG"] ??= "error";
-  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project)));
+  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project), options));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
   await worker.applyD1Migrations("DB");
@@ -95,22 +106,32 @@ export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
  * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is a module
  * that `build-fixtures.ts` makes.
  */
-export function testWithServer(vars: TestVars = {}, project = "project.js") {
+export function testWithServer(
+  vars: TestVars = {},
+  project = "project.js",
+  options: ServerOptions = { rollouts: true },
+) {
   return base
     .extend("vars", { scope: "file" }, () => vars)
     .extend("server", { scope: "file" }, async ({ vars }, { onCleanup }) => {
-      const server = await startServer(vars, project);
+      const server = await startServer(vars, project, options);
       onCleanup(() => server.close());
       return server;
     })
     .extend("client", ({ server }) => server.client());
 }
 
-function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
+function harnessOptions(
+  vars: TestVars,
+  project: string,
+  { rollouts }: ServerOptions,
+): TestHarnessOptions {
   const read = unstable_readConfig(
     { config: resolve(REPO_ROOT, "wrangler.toml") },
     { hideWarnings: true },
   );
+  const { consumers = [] } = read.queues;
+  const isConsumed = ({ queue }: { queue: string }) => rollouts || queue !== ROLLOUT_QUEUE;
   return {
     // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
     root: PROJECTS,
@@ -123,7 +144,8 @@ function harnessOptions(vars: TestVars, project: string): TestHarnessOptions {
           compatibility_flags: read.compatibility_flags,
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
           durable_objects: read.durable_objects,
-          queues: read.queues,
+          queues: { ...read.queues, consumers: consumers.filter(isConsumed) },
+          worker_loaders: read.worker_loaders,
           r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
           migrations: read.migrations,
           alias: { "#project": project },

@@ -29,10 +29,11 @@ export type TestThread = {
   ) => ReturnType<ThreadApi["createRun"]>;
 };
 
-/** A thread of a workspace of its own; not created yet. */
-export function newThread(): TestThread {
+/** A thread, of a workspace of its own unless one is given; not created yet. */
+export function newThread(
+  scope: Scope = { workspaceId: crypto.randomUUID(), deploymentId: "default" },
+): TestThread {
   const id = crypto.randomUUID();
-  const scope = { workspaceId: crypto.randomUUID(), deploymentId: "default" };
   const api = threadStub(env, scope, id);
   return {
     id,
@@ -57,6 +58,7 @@ export function newThread(): TestThread {
         follow: "none",
         cancel_on_disconnect: false,
         principal: null,
+        revision_id: null,
         ...options,
       }),
   };

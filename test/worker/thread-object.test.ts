@@ -190,7 +190,11 @@ describe("a thread object", () => {
     });
     expect(JSON.parse(text).messages[0].content === content).toBe(true);
     await evictDurableObject(thread.object);
-    const state = await thread.api.getState({ checkpoint: null, subgraphs: false });
+    const state = await thread.api.getState({
+      revision_id: null,
+      checkpoint: null,
+      subgraphs: false,
+    });
     assert(state.ok);
     expect(JSON.parse(state.value).values.messages[0].content === content).toBe(true);
   });

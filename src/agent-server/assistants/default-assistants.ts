@@ -4,14 +4,14 @@ import { ApiError } from "../../http/errors.ts";
 import { scopeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { GraphInfo } from "../../graph-runtime/protocol.ts";
-import { graphHost } from "../graph-host.ts";
+import { requestedGraphs, requestedRevision } from "../graph-host.ts";
+import { RevisionCache } from "../revision-cache.ts";
 import { defaultAssistantId } from "./assistant-id.ts";
 
-/** The project's graphs do not change while an isolate lives. */
-let graphs: GraphInfo[] | null = null;
+const graphs = new RevisionCache<GraphInfo[]>();
 
-/** Scopes whose default assistants this isolate has made sure of. */
-const ensured = new Set<string>();
+/** By scope, the revision for whose graphs this isolate has made sure of default assistants. */
+const ensured = new Map<string, string | null>();
 
 /**
  * Every graph of the project has a default assistant in every scope, made when it is first looked
@@ -20,9 +20,10 @@ const ensured = new Set<string>();
 export async function ensureDefaultAssistants(c: AppContext): Promise<void> {
   const { scope } = c.var;
   const name = scopeObjectName(scope);
-  if (ensured.has(name)) return;
+  const { revision_id } = requestedRevision(c);
+  if (ensured.get(name) === revision_id) return;
   await insertDefaults(c, await projectGraphs(c));
-  ensured.add(name);
+  ensured.set(name, revision_id);
 }
 
 /** Makes the default assistant with this id when it is one of a graph's; tells whether it is. */
@@ -47,11 +48,12 @@ export async function assertGraphExists(c: AppContext, graphId: string): Promise
 }
 
 async function projectGraphs(c: AppContext): Promise<GraphInfo[]> {
-  if (graphs === null) {
-    const described = await graphHost(c.executionCtx).describe();
-    graphs = described.graphs.map(({ graph_id, description }) => ({ graph_id, description }));
-  }
-  return graphs;
+  return graphs.get(c) ?? graphs.set(c, await describedGraphs(c));
+}
+
+async function describedGraphs(c: AppContext): Promise<GraphInfo[]> {
+  const described = await requestedGraphs(c).describe();
+  return described.graphs.map(({ graph_id, description }) => ({ graph_id, description }));
 }
 
 async function insertDefaults(c: AppContext, known: readonly GraphInfo[]): Promise<void> {

@@ -9,7 +9,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, type ErrorCode } from "../../http/errors.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { graphHost } from "../graph-host.ts";
+import { requestedGraphs } from "../graph-host.ts";
 import { assistantNotFound } from "./assistant-store.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
@@ -58,7 +58,7 @@ assistantGraphRoutes.openapi(
   async (c) => {
     const assistant = await requireAssistant(c, c.req.valid("param").assistant_id);
     const { xray = false } = c.req.valid("query");
-    const host = graphHost(c.executionCtx);
+    const host = requestedGraphs(c);
     const drawn = valueOf(await host.drawGraph({ ...toGraphRef(assistant), xray }), assistant);
     return c.json(graphDrawingSchema.loose().parse(drawn), 200);
   },
@@ -80,7 +80,7 @@ assistantGraphRoutes.openapi(
   }),
   async (c) => {
     const assistant = await requireAssistant(c, c.req.valid("param").assistant_id);
-    const described = await graphHost(c.executionCtx).schemas(toGraphRef(assistant));
+    const described = await requestedGraphs(c).schemas(toGraphRef(assistant));
     return c.json(toWireSchemas(assistant.graph_id, valueOf(described, assistant)), 200);
   },
 );
@@ -123,7 +123,7 @@ async function subgraphsOf(
   query: { namespace: string | null; recurse: boolean },
 ) {
   const assistant = await requireAssistant(c, assistantId);
-  const described = await graphHost(c.executionCtx).subgraphs({
+  const described = await requestedGraphs(c).subgraphs({
     ...toGraphRef(assistant),
     ...query,
   });

@@ -5,8 +5,10 @@ import { ApiError, ProjectRefusal } from "../../http/errors.ts";
 import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
+import { requestedGraphs } from "../graph-host.ts";
+import { RevisionCache } from "../revision-cache.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
-import { graphHost } from "../graph-host.ts";
+import { requestedDeployment, requireKeyOf } from "./deployment.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 import { projectAuthInfo } from "./project-auth-info.ts";
 
@@ -28,15 +30,24 @@ const STUDIO_PRINCIPAL: Principal = {
  * has one, else by the platform's keys.
  */
 export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const deployment = await requestedDeployment(c);
+  c.set("revision", deployment?.revision ?? null);
   const info = await projectAuthInfo(c);
-  if (info === null) {
-    c.set("principal", null);
-    return agentScope(c, next);
+  if (deployment !== null) {
+    const { workspaceId, deploymentId } = deployment.revision;
+    c.set("scope", { workspaceId, deploymentId });
+  } else if (info !== null) {
+    const workspaceId = c.var.settings.agentWorkspaceId;
+    c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
   }
-  const workspaceId = c.var.settings.agentWorkspaceId;
-  await admitWorkspace(c, workspaceId);
-  c.set("principal", await principalOf(c, info));
-  c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
+  if (info !== null) {
+    await admitWorkspace(c, c.var.scope.workspaceId);
+    c.set("principal", await principalOf(c, info));
+    return next();
+  }
+  c.set("principal", null);
+  if (deployment === null) return agentScope(c, next);
+  requireKeyOf(deployment);
   await next();
 };
 
@@ -58,27 +69,27 @@ const BODY_HEADERS = new Set([
 
 async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   if (info.studio && c.req.header("x-auth-scheme") === "langsmith") {
-    if ((await workspaceOfKey(c)) !== c.var.settings.agentWorkspaceId) {
+    if ((await workspaceOfKey(c)) !== c.var.scope.workspaceId) {
       throw new ApiError("forbidden", "The API key is of another workspace than this deployment");
     }
     return STUDIO_PRINCIPAL;
   }
-  const cache = cacheOf(info);
+  const cache = cacheOf(c, info);
   const key = cache?.keyOf((name) => c.req.header(name)) ?? null;
   const known = key === null ? undefined : cache?.get(key);
   if (known !== undefined) return known;
   const { method, url } = c.req.raw;
   const headers = [...c.req.raw.headers].map(([name, value]) => ({ name, value }));
   const request = { method, url, headers };
-  const result = await graphHost(c.executionCtx).authenticate(request);
+  const result = await requestedGraphs(c).authenticate(request);
   if (!result.ok) return refuse(c, result);
   if (key !== null) cache?.set(key, result.principal);
   return result.principal;
 }
 
-let principals: PrincipalCache | null = null;
+const caches = new RevisionCache<PrincipalCache>();
 
-function cacheOf({ cache }: AuthInfo): PrincipalCache | null {
+function cacheOf(c: AppContext, { cache }: AuthInfo): PrincipalCache | null {
   if (cache === null) return null;
-  return (principals ??= new PrincipalCache(cache));
+  return caches.get(c) ?? caches.set(c, new PrincipalCache(cache));
 }

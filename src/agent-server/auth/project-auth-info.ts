@@ -1,15 +1,17 @@
 import type { AuthInfo } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { graphHost } from "../graph-host.ts";
+import { requestedGraphs } from "../graph-host.ts";
+import { RevisionCache } from "../revision-cache.ts";
 
-/** A project does not change while an isolate lives: it is asked once. */
-let known: AuthInfo | null | undefined;
+const known = new RevisionCache<{ auth: AuthInfo | null }>();
 
 /** How the project authenticates; null when it leaves that to the platform. */
 export async function projectAuthInfo(c: AppContext): Promise<AuthInfo | null> {
-  if (known === undefined) {
-    const { auth } = await graphHost(c.executionCtx).describe();
-    known = auth;
-  }
-  return known;
+  const { auth } = known.get(c) ?? known.set(c, await describedAuth(c));
+  return auth;
+}
+
+async function describedAuth(c: AppContext): Promise<{ auth: AuthInfo | null }> {
+  const { auth } = await requestedGraphs(c).describe();
+  return { auth };
 }

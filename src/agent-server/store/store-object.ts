@@ -23,10 +23,29 @@ const SCAN_PAGE_ROWS = 500;
  */
 export class StoreObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
+  #hasTable = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
+  }
+
+  /** Forgets all items; a store that nobody writes to then is not stored. */
+  async erase(): Promise<void> {
+    await this.ctx.storage.deleteAll();
+    this.#hasTable = false;
+  }
+
+  /** Runs the operations in order, in one transaction; one answer each. */
+  async execute(operations: StoreOperation[]): Promise<unknown[]> {
+    this.#createTable();
+    return this.ctx.storage.transactionSync(() =>
+      operations.map((operation) => this.#execute(operation)),
+    );
+  }
+
+  #createTable(): void {
+    if (this.#hasTable) return;
     this.#sql.exec(`
       CREATE TABLE IF NOT EXISTS items (
         namespace TEXT NOT NULL,       -- JSON array of labels
@@ -38,13 +57,7 @@ export class StoreObject extends DurableObject<Env> {
       );
       CREATE INDEX IF NOT EXISTS items_by_update ON items (updated_at DESC, namespace, key);
     `);
-  }
-
-  /** Runs the operations in order, in one transaction; one answer each. */
-  async execute(operations: StoreOperation[]): Promise<unknown[]> {
-    return this.ctx.storage.transactionSync(() =>
-      operations.map((operation) => this.#execute(operation)),
-    );
+    this.#hasTable = true;
   }
 
   #execute(operation: StoreOperation): unknown {

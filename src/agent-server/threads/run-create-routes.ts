@@ -7,6 +7,7 @@ import { createRouter } from "../../http/router.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
+import { requestedRevision } from "../graph-host.ts";
 import { BUSY_TEXT, threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
 import type { Follow, RunPayload } from "./run-request.ts";
@@ -125,6 +126,7 @@ async function createRun(
     follow,
     cancel_on_disconnect: onDisconnect === "cancel",
     principal: c.var.principal,
+    ...requestedRevision(c),
   });
   if (!created.ok) {
     if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);

@@ -7,6 +7,7 @@ import type {
   StoreOperation,
 } from "../../graph-runtime/protocol.ts";
 import { type CancelAction, Execution } from "./execution.ts";
+import { toOutcome } from "./run-outcome.ts";
 import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
@@ -29,7 +30,8 @@ export type RunQueueDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
   states: ThreadStates;
-  host: () => GraphHostApi;
+  /** The graphs of a revision. */
+  host: (revisionId: string | null) => GraphHostApi;
   store: (operations: StoreOperation[]) => Promise<unknown[]>;
   /** Null: runs leave no trace. */
   traces: RunTraces | null;
@@ -90,6 +92,7 @@ export class RunQueue {
         resumable: payload.stream_resumable,
         created_at: now + Math.round(payload.after_seconds * 1000),
         principal: request.principal === null ? null : JSON.stringify(request.principal),
+        revision_id: request.revision_id,
         now,
       });
       texts.set(kwargsName(run), JSON.stringify(kwargs));
@@ -190,9 +193,8 @@ export class RunQueue {
   }
 
   async #drive(execution: Execution): Promise<void> {
-    let outcome: RunOutcome;
     try {
-      outcome = await this.#callHost(execution);
+      await this.#finish(execution, toOutcome(await this.#callHost(execution)));
     } catch (error) {
       if (this.#execution !== execution) return;
       console.error({
@@ -201,16 +203,12 @@ export class RunQueue {
         attempt: execution.run.attempt,
         error: String(error),
       });
-      if (execution.cancelAction === null) {
-        this.#retry(execution);
-        return;
-      }
-      outcome = this.#abandoned(execution.run);
+      if (execution.cancelAction === null) this.#retry(execution);
+      else await this.#finish(execution, this.#abandoned(execution.run));
     }
-    await this.#finish(execution, outcome);
   }
 
-  async #callHost(execution: Execution): Promise<RunOutcome> {
+  async #callHost(execution: Execution): Promise<unknown> {
     const { run } = execution;
     const { checkpoints, thread } = this.#storage;
     const kwargs = this.kwargs(run);
@@ -231,7 +229,7 @@ export class RunQueue {
       store: this.#deps.store,
       trace: async (batch) => trace?.accept(batch),
     });
-    return this.#deps.host().run(spec, port);
+    return this.#deps.host(run.revision_id).run(spec, port);
   }
 
   /** One group commit of the host. Refused once another attempt, or the end, took the run over. */

@@ -54,6 +54,8 @@ export type CreateRunRequest = {
   cancel_on_disconnect: boolean;
   /** Whom the run works for, where the project authenticates its users; its nodes see it. */
   principal: Principal | null;
+  /** Whose graphs run, to the run's end; null for those that the Worker was built with. */
+  revision_id: string | null;
 };
 
 /** What a run executes, as stored with it: later changes of the assistant do not touch it. */

@@ -32,6 +32,7 @@ export type RunRow = {
   stop: string | null;
   expires_at: number | null;
   principal: string | null;
+  revision_id: string | null;
 };
 
 export function isInFlight(run: RunRow): boolean {

@@ -9,6 +9,7 @@ export type NewRun = Pick<
   | "metadata"
   | "created_at"
   | "principal"
+  | "revision_id"
 > & { resumable: boolean; now: number };
 
 /**
@@ -33,8 +34,8 @@ export class RunTable {
     const row = this.#sql
       .exec<RunRow>(
         `INSERT INTO runs (run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
-           resumable, created_at, updated_at, principal)
-         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?) RETURNING *`,
+           resumable, created_at, updated_at, principal, revision_id)
+         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
         run.run_id,
         run.assistant_id,
         run.graph_id,
@@ -44,6 +45,7 @@ export class RunTable {
         run.created_at,
         run.now,
         run.principal,
+        run.revision_id,
       )
       .one();
     this.#inFlight = [...inFlight, row].toSorted(byTurn);

@@ -21,7 +21,7 @@ export type TraceOperations = { post: unknown[]; patch: unknown[] };
 
 export type RunTracesDeps = {
   scope: () => Scope;
-  record: (workspaceId: string, projectName: string, operations: TraceOperations) => Promise<void>;
+  record: (scope: Scope, operations: TraceOperations) => Promise<void>;
   waitUntil: (promise: Promise<void>) => void;
   logLevel: LogLevel;
 };
@@ -87,7 +87,7 @@ export class RunTraces {
       if (delay > 0) await sleep(delay);
       try {
         const operations: TraceOperations = JSON.parse(batch.json);
-        await this.#deps.record(scope.workspaceId, projectOf(scope), operations);
+        await this.#deps.record(scope, operations);
         return;
       } catch (error) {
         failure = error;
@@ -100,11 +100,6 @@ export class RunTraces {
     const error = reason.slice(0, MAX_LOGGED_ERROR_CHARS);
     log(this.#deps.logLevel, "error", { event: "trace_lost", run_id: runId, operations, error });
   }
-}
-
-/** The tracing project of a deployment has its name. */
-function projectOf(scope: Scope): string {
-  return scope.deploymentId;
 }
 
 function sleep(ms: number): Promise<void> {

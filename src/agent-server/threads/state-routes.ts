@@ -5,6 +5,7 @@ import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { threadFor } from "../auth/thread-access.ts";
+import { requestedRevision } from "../graph-host.ts";
 import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
 import type { HistoryQuery } from "./thread-states.ts";
@@ -106,6 +107,7 @@ stateRoutes.openapi(
     const at = toCheckpointRef(checkpoint ?? (checkpoint_id ? { checkpoint_id } : null));
     const thread = await threadFor(c, "threads:update", { thread_id });
     const updated = await thread.updateState({
+      ...requestedRevision(c),
       checkpoint: at,
       graph_id: null,
       supersteps: [[{ values, as_node: as_node ?? null }]],
@@ -169,7 +171,7 @@ async function readState(
   subgraphs: boolean,
 ): Promise<Response> {
   const thread = await threadFor(c, "threads:read", { thread_id: threadId });
-  const state = await thread.getState({ checkpoint, subgraphs });
+  const state = await thread.getState({ ...requestedRevision(c), checkpoint, subgraphs });
   if (!state.ok) throw threadFailure(state, threadId);
   return jsonText(c, state.value);
 }
@@ -177,10 +179,10 @@ async function readState(
 async function readHistory(
   c: AppContext,
   threadId: string,
-  query: HistoryQuery,
+  query: Omit<HistoryQuery, "revision_id">,
 ): Promise<Response> {
   const thread = await threadFor(c, "threads:read", { thread_id: threadId });
-  const history = await thread.getHistory(query);
+  const history = await thread.getHistory({ ...requestedRevision(c), ...query });
   if (!history.ok) throw threadFailure(history, threadId);
   return jsonText(c, history.value);
 }

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
+import { deploymentName, isInService } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
@@ -71,7 +72,8 @@ export class ThreadObject extends DurableObject<Env> {
     });
     this.#index = new IndexOutbox(env, this.#storage);
     this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
-    const host = (): GraphHostApi => graphHost(ctx);
+    const host = (revisionId: string | null): GraphHostApi =>
+      graphHost(env, ctx, revisionId === null ? null : { ...this.#scope(), revisionId });
     this.#states = new ThreadStates(this.#storage, host);
     this.#queue = new RunQueue({
       storage: this.#storage,
@@ -122,10 +124,7 @@ export class ThreadObject extends DurableObject<Env> {
   /** False when there is no such thread. */
   async remove(filter: Visibility = null): Promise<boolean> {
     if (this.#wake(filter) === null) return false;
-    this.#queue.abandon();
-    this.#storage.transaction(() => this.#storage.thread.markDeleted());
-    this.#scheduleAlarm();
-    await this.#finishRemoval();
+    await this.#removeNow();
     return true;
   }
 
@@ -254,10 +253,15 @@ export class ThreadObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarm.forget();
+    const inService = !this.#exists || (await isInService(this.env.DB, this.#scope()));
     const thread = this.#storageRow();
     if (thread === null) return;
     if (thread.deleted === 1) {
       await this.#finishRemoval();
+      return;
+    }
+    if (!inService) {
+      await this.#removeNow();
       return;
     }
     this.#queue.pump();
@@ -354,6 +358,13 @@ export class ThreadObject extends DurableObject<Env> {
     void this.#erase();
   }
 
+  async #removeNow(): Promise<void> {
+    this.#queue.abandon();
+    this.#storage.transaction(() => this.#storage.thread.markDeleted());
+    this.#scheduleAlarm();
+    await this.#finishRemoval();
+  }
+
   async #finishRemoval(): Promise<void> {
     await this.#index.remove();
     await this.#erase();
@@ -388,8 +399,10 @@ export class ThreadObject extends DurableObject<Env> {
   #traces(env: Env, logLevel: LogLevel): RunTraces {
     return new RunTraces({
       scope: () => this.#scope(),
-      record: (workspaceId, projectName, operations) =>
-        recordRuns(env, workspaceId, projectName, operations),
+      record: async (scope, operations) => {
+        const project = await deploymentName(env.DB, scope);
+        if (project !== null) await recordRuns(env, scope.workspaceId, project, operations);
+      },
       waitUntil: (promise) => this.ctx.waitUntil(promise),
       logLevel,
     });

@@ -5,6 +5,7 @@ import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadFor, threadWith } from "../auth/thread-access.ts";
+import { requestedRevision } from "../graph-host.ts";
 import { threadFailure } from "./failures.ts";
 import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
 import type { ThreadApi } from "./thread-stub.ts";
@@ -47,7 +48,10 @@ threadRoutes.openapi(
       if_exists,
     });
     if (!created.ok) throw threadFailure(created, threadId);
-    if (replayed !== null) await replay(replayed, threadId, metadata["graph_id"], supersteps);
+    if (replayed !== null) {
+      const of = { graphId: metadata["graph_id"], ...requestedRevision(c) };
+      await replay(replayed, threadId, of, supersteps);
+    }
     return c.json(created.value, 200);
   },
 );
@@ -118,10 +122,11 @@ type Superstep = NonNullable<z.infer<typeof threadCreateSchema>["supersteps"]>[n
 async function replay(
   thread: ThreadApi,
   threadId: string,
-  graphId: unknown,
+  { graphId, revision_id }: { graphId: unknown; revision_id: string | null },
   supersteps: Superstep[],
 ): Promise<void> {
   const written = await thread.updateState({
+    revision_id,
     checkpoint: null,
     graph_id: typeof graphId === "string" ? graphId : null,
     supersteps: supersteps.map(({ updates }) =>

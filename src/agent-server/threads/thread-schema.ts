@@ -95,4 +95,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   `,
   // JSON: for whom the run works, as the project authenticated them; gone when the run has ended.
   "ALTER TABLE runs ADD COLUMN principal TEXT",
+  // Of the deployment: the one that the run began with; null for the graphs of the Worker itself.
+  "ALTER TABLE runs ADD COLUMN revision_id TEXT",
 ];

@@ -13,16 +13,19 @@ import { parseSnapshot } from "./snapshot.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
-export type StateQuery = { checkpoint: CheckpointRef | null; subgraphs: boolean };
+/** Whose graphs are to read or write; null for those that the Worker was built with. */
+type OfRevision = { revision_id: string | null };
 
-export type HistoryQuery = {
+export type StateQuery = OfRevision & { checkpoint: CheckpointRef | null; subgraphs: boolean };
+
+export type HistoryQuery = OfRevision & {
   checkpoint: CheckpointRef | null;
   limit: number;
   before: string | null;
   filter: Record<string, unknown> | null;
 };
 
-export type UpdateStateRequest = {
+export type UpdateStateRequest = OfRevision & {
   checkpoint: CheckpointRef | null;
   supersteps: StateUpdate[][];
   /** For a thread that has not run yet: the graph whose state this is. */
@@ -37,9 +40,9 @@ export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
  */
 export class ThreadStates {
   readonly #storage: ThreadStorage;
-  readonly #host: () => GraphHostApi;
+  readonly #host: (revisionId: string | null) => GraphHostApi;
 
-  constructor(storage: ThreadStorage, host: () => GraphHostApi) {
+  constructor(storage: ThreadStorage, host: (revisionId: string | null) => GraphHostApi) {
     this.#storage = storage;
     this.#host = host;
   }
@@ -51,9 +54,12 @@ export class ThreadStates {
   }
 
   /** JSON text of a list of ThreadStates, newest first. */
-  async history(thread: ThreadRow, query: HistoryQuery): Promise<Result<string, "graph_failed">> {
+  async history(
+    thread: ThreadRow,
+    { revision_id, ...query }: HistoryQuery,
+  ): Promise<Result<string, "graph_failed">> {
     if (thread.graph_id === null) return { ok: true, value: "[]" };
-    const history = await this.#host().getHistory(
+    const history = await this.#host(revision_id).getHistory(
       { ...graphRef(thread, thread.graph_id), ...query },
       new ReadPort(this.#storage.checkpoints),
     );
@@ -66,7 +72,7 @@ export class ThreadStates {
     const previous = this.#storage.checkpoints.lastBefore(run.run_id);
     if (previous === null) return { snapshot: empty, graphId: null };
     const graphId = previous.graphId ?? run.graph_id;
-    const state = await this.#at(graphId, previous.id);
+    const state = await this.#at(run, graphId, previous.id);
     return { snapshot: state.ok ? parseSnapshot(state.value) : empty, graphId };
   }
 
@@ -74,7 +80,7 @@ export class ThreadStates {
   async after(run: RunRow): Promise<ThreadSnapshot | null> {
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return null;
-    const state = await this.#at(run.graph_id, checkpointId);
+    const state = await this.#at(run, run.graph_id, checkpointId);
     return state.ok ? parseSnapshot(state.value) : null;
   }
 
@@ -84,7 +90,7 @@ export class ThreadStates {
     if (run.stop !== null) return run.stop;
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
-    const state = await this.#at(run.graph_id, checkpointId);
+    const state = await this.#at(run, run.graph_id, checkpointId);
     return state.ok ? (parseSnapshot(state.value).values ?? "{}") : "{}";
   }
 
@@ -99,7 +105,7 @@ export class ThreadStates {
     const port = new UpdatePort(checkpoints, (batch) =>
       this.#storage.transaction(() => checkpoints.apply(batch, null)),
     );
-    const updated = await this.#host().updateState(
+    const updated = await this.#host(request.revision_id).updateState(
       {
         ...graphRef(thread, graphId),
         checkpoint: request.checkpoint,
@@ -120,20 +126,31 @@ export class ThreadStates {
     return { ok: true, value: checkpoint };
   }
 
-  #at(graphId: string, checkpointId: string): Promise<Result<string, "graph_failed">> {
-    return this.#read(this.#storage.thread.get(), graphId, {
-      checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
-      subgraphs: false,
-    });
+  /** As the revision of the run reads it. A run ends also when its code cannot be asked any more. */
+  async #at(
+    { revision_id }: RunRow,
+    graphId: string,
+    checkpointId: string,
+  ): Promise<Result<string, "graph_failed">> {
+    try {
+      return await this.#read(this.#storage.thread.get(), graphId, {
+        revision_id,
+        checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
+        subgraphs: false,
+      });
+    } catch (error) {
+      return { ok: false, code: "graph_failed", message: String(error) };
+    }
   }
 
   async #read(
     thread: ThreadRow,
     graphId: string,
-    query: StateQuery,
+    { revision_id, ...query }: StateQuery,
   ): Promise<Result<string, "graph_failed">> {
     const port = new ReadPort(this.#storage.checkpoints);
-    const state = await this.#host().getState({ ...graphRef(thread, graphId), ...query }, port);
+    const ref = graphRef(thread, graphId);
+    const state = await this.#host(revision_id).getState({ ...ref, ...query }, port);
     return state.ok ? state : { ok: false, code: "graph_failed", message: state.message };
   }
 }

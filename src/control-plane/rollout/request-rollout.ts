@@ -7,9 +7,13 @@ export type RolloutMessage =
   | { kind: "delete"; workspace_id: string; deployment_id: string };
 
 /** Never fails: what no message tells of, the sweep finds. */
-export async function requestRollout(env: Env, message: RolloutMessage): Promise<void> {
+export async function requestRollout(
+  env: Env,
+  message: RolloutMessage,
+  delayMs = 0,
+): Promise<void> {
   try {
-    await env.ROLLOUTS.send(message);
+    await env.ROLLOUTS.send(message, { delaySeconds: Math.max(Math.ceil(delayMs / 1000), 0) });
   } catch (error) {
     const { logLevel } = parseSettings(env);
     log(logLevel, "warn", { event: "rollout_message_lost", ...message, error: String(error) });

@@ -1,10 +1,5 @@
-import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
-import { refOf } from "../query/run-source.ts";
-import { shardStub } from "../run-shard/shard-ref.ts";
 import {
   insertProject,
-  markProjectsDeleted,
   type ProjectRow,
   selectProject,
   selectProjectByName,
@@ -67,19 +62,6 @@ export async function changeProject(
   if (row !== undefined) return row;
   await requireProject(c, id);
   throw nameIsTaken(body.name ?? "");
-}
-
-/** Deletes those of the projects that there are, and returns how many. */
-export async function removeProjects(c: AppContext, ids: readonly string[]): Promise<number> {
-  const { workspaceId } = c.var.scope;
-  const deleted = await markProjectsDeleted(c.env.DB, workspaceId, ids, Date.now());
-  for (const id of deleted) forgetProject(workspaceId, { id });
-  // Other isolates may still remember the project; its shards must not take what they send.
-  const shards = await findShards(c.env.DB, workspaceId, { projectIds: deleted, ofDeleted: true });
-  await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
-    await shardStub(c.env, refOf(row)).close();
-  });
-  return deleted.length;
 }
 
 export function projectNotFound(): ApiError {

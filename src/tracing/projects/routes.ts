@@ -5,13 +5,8 @@ import { createRouter } from "../../http/router.ts";
 import { projectMetadata } from "../query/project-metadata.ts";
 import { findProjects } from "./list-projects.ts";
 import { uuidListParam } from "./list-params.ts";
-import {
-  changeProject,
-  createProject,
-  projectNotFound,
-  removeProjects,
-  requireProject,
-} from "./project-store.ts";
+import { changeProject, createProject, projectNotFound, requireProject } from "./project-store.ts";
+import { removeProjects } from "./remove-projects.ts";
 import {
   projectCreateSchema,
   projectListQuery,
@@ -87,7 +82,7 @@ projectRoutes.openapi(
     responses: { 200: deleted },
   }),
   async (c) => {
-    await removeProjects(c, c.req.valid("query").session_ids);
+    await removeProjects(c.env, c.var.scope.workspaceId, c.req.valid("query").session_ids);
     return c.json({}, 200);
   },
 );
@@ -138,7 +133,11 @@ projectRoutes.openapi(
     responses: { 200: deleted },
   }),
   async (c) => {
-    if ((await removeProjects(c, [c.req.valid("param").session_id])) === 0) throw projectNotFound();
+    if (
+      (await removeProjects(c.env, c.var.scope.workspaceId, [c.req.valid("param").session_id])) ===
+      0
+    )
+      throw projectNotFound();
     return c.json({}, 200);
   },
 );

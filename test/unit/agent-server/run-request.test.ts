@@ -24,6 +24,7 @@ function request(
     follow: "none",
     cancel_on_disconnect: false,
     principal: null,
+    revision_id: null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import type { RunRow } from "../../../src/agent-server/threads/run-row.ts";
+import type { Scope } from "../../../src/lib/scope.ts";
 import { RunTraces, type TraceOperations } from "../../../src/agent-server/threads/run-traces.ts";
 
 const RUN_ID = "0198c0de-0000-7000-8000-000000000001";
@@ -10,7 +11,9 @@ const run = {
   created_at: 0,
 } as RunRow;
 
-type Recorded = [workspaceId: string, projectName: string, operations: TraceOperations];
+type Recorded = [scope: Scope, operations: TraceOperations];
+
+const SCOPE: Scope = { workspaceId: "workspace-1", deploymentId: "default" };
 
 /** Records what it is given, unless `fail` says otherwise. */
 function fixture(fail: () => boolean = () => false) {
@@ -18,7 +21,7 @@ function fixture(fail: () => boolean = () => false) {
   const waited: Promise<void>[] = [];
   let attempts = 0;
   const traces = new RunTraces({
-    scope: () => ({ workspaceId: "workspace-1", deploymentId: "default" }),
+    scope: () => SCOPE,
     record: async (...call) => {
       attempts += 1;
       if (fail()) throw new Error("storage is full");
@@ -36,7 +39,7 @@ const batch = (id: string, chars = 0) => ({
 });
 
 const postedIds = (recorded: readonly Recorded[]): unknown[] =>
-  recorded.flatMap(([, , { post }]) => post.map((posted) => (posted as { id: string }).id));
+  recorded.flatMap(([, { post }]) => post.map((posted) => (posted as { id: string }).id));
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 7, 1, 12, 30) });
@@ -55,9 +58,7 @@ describe("RunTraces", () => {
     });
   });
 
-  test("records in the project of the deployment's name, a tenth of a second later", async ({
-    expect,
-  }) => {
+  test("records for its deployment, a tenth of a second later", async ({ expect }) => {
     const { traces, recorded } = fixture();
     const accepted = traces
       .of(run)
@@ -66,9 +67,7 @@ describe("RunTraces", () => {
     expect(recorded).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     await accepted;
-    expect(recorded).toEqual([
-      ["workspace-1", "default", { post: [{ id: "a" }], patch: [{ id: "b" }] }],
-    ]);
+    expect(recorded).toEqual([[SCOPE, { post: [{ id: "a" }], patch: [{ id: "b" }] }]]);
   });
 
   test("tries again after half a second and after two more, then goes on with the next", async ({
@@ -119,7 +118,7 @@ describe("RunTraces", () => {
     traces.of(run).abandon("The run was cancelled");
     await vi.advanceTimersByTimeAsync(100);
     await Promise.all(waited);
-    expect(recorded.map(([, , operations]) => operations)).toEqual([
+    expect(recorded.map(([, operations]) => operations)).toEqual([
       {
         post: [],
         patch: [

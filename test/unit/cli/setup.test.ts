@@ -23,8 +23,10 @@ describe(".dev.vars", () => {
       "LOCAL_API_KEY",
       "SIGNING_SECRET",
       "ENCRYPTION_KEYS",
+      "RATE_LIMITS",
       "SELF_HOSTED",
       "EXPORT_PRIVATE_ENDPOINTS",
+      "OUTBOUND_PRIVATE_ENDPOINTS",
       "LOCAL_S3_ACCESS_KEY_ID",
       "LOCAL_S3_SECRET_ACCESS_KEY",
     ]);
@@ -34,8 +36,10 @@ describe(".dev.vars", () => {
       LOCAL_API_KEY: expect.stringMatching(/^tw_[\w-]{43}$/),
       SIGNING_SECRET: expect.stringMatching(/^[\w-]{43}$/),
       ENCRYPTION_KEYS: expect.stringMatching(/^1:[\w-]{43}$/),
+      RATE_LIMITS: "off",
       SELF_HOSTED: "on",
       EXPORT_PRIVATE_ENDPOINTS: "allow",
+      OUTBOUND_PRIVATE_ENDPOINTS: "allow",
       LOCAL_S3_ACCESS_KEY_ID: expect.stringMatching(/^[0-9a-f]{20}$/),
       LOCAL_S3_SECRET_ACCESS_KEY: expect.stringMatching(/^[\w-]{40}$/),
     });

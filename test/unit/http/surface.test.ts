@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { isPathOf, surfaceOf } from "../../../src/http/surface.ts";
+import { isPathOf, routedPath, surfaceOf } from "../../../src/http/surface.ts";
 
 const NO_HOSTS = { api: null, controlPlane: null, agentsDomain: null };
 const HOSTS = { api: "api.test", controlPlane: "control.test", agentsDomain: "agents.test" };
@@ -11,6 +11,10 @@ describe("surfaceOf", () => {
     ["/api/v1/runs", "tracing"],
     ["/otel/v1/traces", "tracing"],
     ["/v2x", "agent-server"],
+    ["/v1/projects/1/deploy_logs", "control-plane"],
+    ["/v1/projects", "agent-server"],
+    ["/v1/traces", "agent-server"],
+    ["/api/v1/projects/1", "tracing"],
   ] as const)("chooses by path without hosts: %s", ([path, surface], { expect }) => {
     expect(surfaceOf("localhost", path, NO_HOSTS)).toBe(surface);
   });
@@ -32,9 +36,22 @@ describe("isPathOf", () => {
     ["/threads", "agent-server"],
     ["/v2x", "agent-server"],
     ["/v2/auth/providers", "control-plane"],
+    ["/v1/projects/1/deploy_logs", "control-plane"],
+    ["/v1/traces", "agent-server"],
+    ["/api/v1/v1/projects/1/deploy_logs", "tracing"],
     ["/api/v2/runs/query", "tracing"],
   ] as const)("knows whose %s is", ([path, surface], { expect }) => {
     const surfaces = ["agent-server", "control-plane", "tracing", null] as const;
     expect(surfaces.filter((each) => isPathOf(each, path))).toEqual([surface]);
+  });
+});
+
+describe("routedPath", () => {
+  test.for([
+    ["api.test", "/v1/projects/1/deploy_logs", "/api/v1/v1/projects/1/deploy_logs"],
+    ["api.test", "/runs", "/api/v1/runs"],
+    ["control.test", "/v1/projects/1/deploy_logs", "/v1/projects/1/deploy_logs"],
+  ] as const)("on %s, %s is %s", ([host, path, routed], { expect }) => {
+    expect(routedPath(host, path, HOSTS)).toBe(routed);
   });
 });

@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildTarball } from "../cli/project/tarball.ts";
+import type { BenchResult } from "./support/bench-result.ts";
+import { BENCH_GRAPHS } from "./support/paths.ts";
+import { inScratch, type Scratch } from "./support/scratch.ts";
+import { ServerSide } from "./support/server-side.ts";
+import { startPeerServer } from "./support/start-peer.ts";
+import { median, roundTo } from "./support/statistics.ts";
+import { printTable } from "./support/table.ts";
+import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
+
+/** Set: a short run that shows that the benchmark works, and measures nothing. */
+const SMALL = Boolean(process.env["BENCH_SMALL"]);
+
+const ROUNDS = SMALL ? 1 : 7;
+const TIME_LIMIT_MS = 6 * 60_000;
+const POLL_MS = 10;
+
+type Samples = { deploy: number[]; build: number[]; peer: number[] };
+
+/**
+ * From nothing to the first answer of a run, of the same project: a deployment on an installation that
+ * runs, from its first request on, and the peer's dev server, from the start of its process on.
+ */
+export async function run(): Promise<BenchResult> {
+  return inScratch("deploy", TIME_LIMIT_MS, async (scratch) => {
+    const platform = scratch.track(await startTracingPlatform(join(scratch.path, "platform")));
+    const samples: Samples = { deploy: [], build: [], peer: [] };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const built = await timed(() => buildTarball({ configPath: BENCH_GRAPHS }));
+      samples.build.push(built.ms);
+      const { bytes } = built.value;
+      samples.deploy.push((await timed(() => deployAndRun(platform, `round-${round}`, bytes))).ms);
+      const peerDir = join(scratch.path, `peer-${round}`);
+      samples.peer.push((await timed(() => startPeerAndRun(scratch, peerDir))).ms);
+    }
+    return report(samples);
+  });
+}
+
+async function deployAndRun(
+  platform: TracingPlatform,
+  name: string,
+  tarball: Uint8Array,
+): Promise<void> {
+  const { upload_url, object_path } = (await platform.control(
+    "POST",
+    "/deployments/upload-url",
+  )) as { upload_url: string; object_path: string };
+  const stored = await fetch(upload_url, { method: "PUT", body: new Uint8Array(tarball) });
+  if (!stored.ok) throw new Error(`The upload gave ${stored.status}: ${await stored.text()}`);
+  const { id, latest_revision_id } = (await platform.control("POST", "/deployments", {
+    name,
+    source: "internal_source",
+    source_config: {},
+    source_revision_config: { source_tarball_path: object_path },
+  })) as { id: string; latest_revision_id: string };
+  const revision = `/deployments/${id}/revisions/${latest_revision_id}`;
+  for (;;) {
+    const { status } = (await platform.control("GET", revision)) as { status: string };
+    if (status === "DEPLOYED") break;
+    if (status.includes("FAILED")) throw new Error(`The rollout ended as ${status}`);
+    await sleep(POLL_MS);
+  }
+  const { source_config } = (await platform.control("GET", `/deployments/${id}`)) as {
+    source_config: { custom_url: string };
+  };
+  const server = { url: source_config.custom_url, stop: async () => {} };
+  await new ServerSide("platform", server, async () => {}, platform.apiKey).createThreadAndWait();
+}
+
+async function startPeerAndRun(scratch: Scratch, stateDir: string): Promise<void> {
+  const server = scratch.track(await startPeerServer(stateDir));
+  await new ServerSide("peer", server, async () => {}).createThreadAndWait();
+  // Its end is not measured; the next round would run beside it.
+  ended.push(server.stop());
+}
+
+const ended: Promise<void>[] = [];
+
+async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; value: T }> {
+  await Promise.all(ended.splice(0));
+  const startedAt = performance.now();
+  const value = await work();
+  return { ms: performance.now() - startedAt, value };
+}
+
+function report({ deploy, build, peer }: Samples): BenchResult {
+  const [deployMs, buildMs, peerMs] = [median(deploy), median(build), median(peer)];
+  const ms = (value: number): string => `${Math.round(value)} ms`;
+  console.log(`\nTo the first answer of a run, medians of ${ROUNDS} rounds:`);
+  printTable(
+    ["", "time"],
+    [
+      ["deployment, from its first request", ms(deployMs)],
+      ["deployment, from the project's files", ms(buildMs + deployMs)],
+      ["peer's dev server, from its start", ms(peerMs)],
+    ],
+  );
+  return {
+    ratios: {
+      first_run_speedup_vs_peer_cold_start: roundTo(peerMs / deployMs, 3),
+      first_run_speedup_with_build: roundTo(peerMs / (buildMs + deployMs), 3),
+    },
+  };
+}

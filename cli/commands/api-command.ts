@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { chooseConnection, type LocalPlatform } from "../api/connection.ts";
+import { ControlPlane } from "../api/control-plane.ts";
+import { HttpClient } from "../api/http-client.ts";
+import { CliError } from "../cli-error.ts";
+import { readEnvFile } from "../deploy/env-file.ts";
+import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "../invocation.ts";
+import { runningPlatformUrl } from "../platform/running-platform.ts";
+import type { GlobalOptions } from "./global-options.ts";
+
+export type ApiOptions = GlobalOptions & { apiKey?: string; hostUrl?: string };
+
+/** The options of every command that asks a platform's API. */
+export function addApiOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "THREADWORKS_API_KEY, LANGGRAPH_HOST_API_KEY, LANGSMITH_API_KEY or LANGCHAIN_API_KEY do, too",
+      ),
+    )
+    .option(
+      "--host-url <url>",
+      "the platform; THREADWORKS_URL or LANGGRAPH_HOST_URL do, too (default: the one of npm start)",
+    );
+}
+
+/** The platform that the options or the environment name; `settings` are variables of a project. */
+export function openApi(
+  options: ApiOptions,
+  settings: Record<string, string> = readEnvFile(join(pathFromUser("."), ".env")),
+): ControlPlane {
+  if (options.remote === true || options.env !== undefined) {
+    throw new CliError(
+      "--remote and --env are for workspace and key: give the platform's URL with --host-url",
+    );
+  }
+  const variables = { ...settings, ...process.env };
+  return new ControlPlane(
+    new HttpClient(chooseConnection(options, variables, localPlatform(options))),
+  );
+}
+
+function localPlatform({ state }: GlobalOptions): LocalPlatform | undefined {
+  const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
+  const url = runningPlatformUrl(stateDir);
+  if (url === undefined) {
+    if (state === undefined) return undefined;
+    throw new CliError(`nothing serves ${stateDir}: start it with npm start -- --state ${state}`);
+  }
+  return { url, apiKey: readEnvFile(join(REPO_ROOT, ".dev.vars"))["LOCAL_API_KEY"] };
+}

@@ -1,0 +1,7 @@
+import { InvalidArgumentError } from "commander";
+
+/** A whole number above 0, as the parser of an option. */
+export function parseCount(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It is not a whole number above 0.");
+}

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { CliError } from "../cli-error.ts";
+import type { Database, SqlRow } from "../database/database.ts";
+import type { DatabaseTarget } from "../database/open-database.ts";
+import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "../invocation.ts";
+import { formatRows, printJson } from "../terminal/print.ts";
+import type { GlobalOptions } from "./global-options.ts";
+
+/** Lends the database that the options name, and prints what comes of it. */
+export async function printFromDatabase(
+  command: Command,
+  use: (database: Database) => Promise<SqlRow | SqlRow[]>,
+): Promise<void> {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  // Its modules bring workerd, which takes longer to load than other commands take as a whole.
+  const { withDatabase } = await import("../database/open-database.ts");
+  const result = await withDatabase(REPO_ROOT, databaseTarget(options), use);
+  if (options.json === true) printJson(result);
+  else console.log(formatRows(result));
+}
+
+function databaseTarget({ remote, env, state, billingState }: GlobalOptions): DatabaseTarget {
+  if (remote === true) {
+    if ((state ?? billingState) !== undefined) {
+      throw new CliError(
+        "--state and --billing-state are of local platforms, and exclude --remote",
+      );
+    }
+    return { kind: "remote", env };
+  }
+  if (env !== undefined) throw new CliError("--env needs --remote");
+  const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
+  const billingStateDir = billingState === undefined ? undefined : pathFromUser(billingState);
+  return { kind: "local", stateDir, billingStateDir };
+}

@@ -1,0 +1,20 @@
+import type { Command } from "commander";
+import { CliError } from "../cli-error.ts";
+import { pathFromUser } from "../invocation.ts";
+
+export type ProjectOptions = { config?: string };
+
+/** The other way to name a project than its folder. */
+export function addProjectOptions(command: Command): Command {
+  return command
+    .argument("[dir]", "the project's folder", undefined)
+    .option("-c, --config <file>", "the project's langgraph.json");
+}
+
+/** The project that is named, or that of the current folder. */
+export function configPathOf(dir: string | undefined, { config }: ProjectOptions): string {
+  if (dir !== undefined && config !== undefined) {
+    throw new CliError("name the project by its folder or by --config, not by both");
+  }
+  return pathFromUser(dir ?? config ?? ".");
+}

@@ -1,0 +1,93 @@
+import type { ControlPlane, Secret, SourceRevision } from "../api/control-plane.ts";
+import type { Deployment } from "../api/schemas.ts";
+import { CliError } from "../cli-error.ts";
+import { buildTarball, CONFIG_IN_TARBALL } from "../project/tarball.ts";
+import type { Progress } from "../terminal/progress.ts";
+
+/** An existing deployment, or one that is made when none has the name. */
+export type DeploymentTarget = { deploymentId: string } | { name: string };
+
+export type DeployRequest = {
+  configPath: string;
+  target: DeploymentTarget;
+  /** Of a new deployment. */
+  deploymentType: string;
+  secrets: Secret[];
+};
+
+export type RequestedRollout = {
+  deployment: Deployment;
+  revisionId: string;
+  isNew: boolean;
+};
+
+/** Builds a project, uploads it, and asks for its rollout, which has only begun when this resolves. */
+export async function deployProject(
+  api: ControlPlane,
+  request: DeployRequest,
+  progress: Progress,
+): Promise<RequestedRollout> {
+  progress.show(`Looking for ${describeTarget(request.target)} on ${api.url}`);
+  const existing = await findTarget(api, request.target);
+
+  progress.show("Building");
+  const { bytes, graphs, warnings } = await buildTarball({ configPath: request.configPath });
+  progress.end();
+  for (const warning of warnings) progress.warn(warning);
+  progress.line(`Built ${graphs.join(", ")}: ${(bytes.length / 1024).toFixed(0)} KiB`);
+
+  progress.show("Uploading");
+  const upload = await api.createUpload();
+  await api.upload(upload, bytes);
+  const source: SourceRevision = {
+    source_tarball_path: upload.object_path,
+    langgraph_config_path: CONFIG_IN_TARBALL,
+  };
+
+  progress.show(existing === undefined ? "Creating the deployment" : "Creating a revision");
+  const deployment = await requestRollout(api, { request, existing, source });
+  progress.end();
+  const revisionId = deployment.latest_revision_id;
+  if (revisionId == null) throw new CliError(`deployment ${deployment.id} has no revision`);
+  progress.line(
+    `${existing === undefined ? "Created" : "Updated"} ${deployment.name}: deployment ${deployment.id}, revision ${revisionId}`,
+  );
+  return { deployment, revisionId, isNew: existing === undefined };
+}
+
+async function findTarget(
+  api: ControlPlane,
+  target: DeploymentTarget,
+): Promise<Deployment | undefined> {
+  return "deploymentId" in target
+    ? api.getDeployment(target.deploymentId)
+    : api.findDeploymentByName(target.name);
+}
+
+async function requestRollout(
+  api: ControlPlane,
+  {
+    request: { target, deploymentType, secrets },
+    existing,
+    source,
+  }: { request: DeployRequest; existing: Deployment | undefined; source: SourceRevision },
+): Promise<Deployment> {
+  if (existing !== undefined) {
+    return api.changeDeployment(existing.id, {
+      revision_source: "internal_source",
+      source_revision_config: source,
+      secrets,
+    });
+  }
+  return api.createDeployment({
+    name: "name" in target ? target.name : "",
+    source: "internal_source",
+    source_config: { deployment_type: deploymentType },
+    source_revision_config: source,
+    secrets,
+  });
+}
+
+function describeTarget(target: DeploymentTarget): string {
+  return "name" in target ? target.name : `deployment ${target.deploymentId}`;
+}

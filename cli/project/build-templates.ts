@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { REPO_ROOT } from "../invocation.ts";
+import { buildTarball } from "./tarball.ts";
+
+/** The module `#templates` of package.json. */
+export const TEMPLATES_FILE = join(REPO_ROOT, ".threadworks/templates.js");
+
+const EXAMPLES = join(REPO_ROOT, "examples");
+
+/** What a template is made of, besides installed packages. */
+const INPUTS = ["examples", "src/graph-runtime", "src/lib", "cli/project", "package-lock.json"];
+
+/**
+ * Builds each folder of `examples` that has a `langgraph.json` into a tarball, all of them into the
+ * module that is shipped with the Worker. Does nothing while that is newer than what it is made of.
+ */
+export async function buildTemplates(): Promise<void> {
+  const builtAt = statSync(TEMPLATES_FILE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)) return;
+  const names = readdirSync(EXAMPLES).filter((name) =>
+    existsSync(join(EXAMPLES, name, "langgraph.json")),
+  );
+  const templates: Record<string, string> = {};
+  for (const name of names.toSorted()) {
+    const { bytes } = await buildTarball({ configPath: join(EXAMPLES, name) });
+    templates[name] = Buffer.from(bytes).toString("base64");
+  }
+  // Others may be about to read it.
+  const partial = `${TEMPLATES_FILE}.${process.pid}`;
+  writeFileSync(partial, `export default ${JSON.stringify(templates)};\n`);
+  renameSync(partial, TEMPLATES_FILE);
+}
+
+function newestChange(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isDirectory()) return stats?.mtimeMs ?? 0;
+  const entries = readdirSync(path).map((entry) => newestChange(join(path, entry)));
+  return Math.max(stats.mtimeMs, ...entries);
+}

@@ -1,0 +1,105 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { packTar } from "modern-tar";
+import {
+  MANIFEST_FILE,
+  MAX_TARBALL_BYTES,
+  MAX_UNPACKED_BYTES,
+  RUNTIME_VERSION,
+  type ProjectManifest,
+} from "../../src/lib/project-manifest.ts";
+import { CliError } from "../cli-error.ts";
+import { buildProject } from "./build-project.ts";
+import { loadProjectConfig } from "./langgraph-json.ts";
+
+/** The project's configuration, under this name whatever its file is called. */
+export const CONFIG_IN_TARBALL = "langgraph.json";
+
+const MAIN_MODULE = "project.js";
+const BYTES_PER_MB = 1024 * 1024;
+
+export type BuildTarballOptions = {
+  /** `langgraph.json`, or the folder that holds it. */
+  configPath: string;
+  /** Whether to read schemas from the graphs' TypeScript types; on by default. */
+  schemas?: boolean;
+  /** The module that exports `defineGraphHost`; tests give a stub. */
+  graphHostModule?: string;
+};
+
+export type BuiltTarball = {
+  /** A gzipped tar archive: the same bytes for the same project and the same versions of what builds it. */
+  bytes: Uint8Array;
+  manifest: ProjectManifest;
+  /** In the order in which they are packed, with their sizes in bytes. */
+  files: { path: string; size: number }[];
+  graphs: string[];
+  /** The variables of `langgraph.json`, which the archive does not hold. */
+  env: Record<string, string>;
+  warnings: string[];
+};
+
+/**
+ * Builds a project into what a platform deploys.
+ * Throws a `CliError` for a project that does not build, or is too large.
+ */
+export async function buildTarball(options: BuildTarballOptions): Promise<BuiltTarball> {
+  const { configPath } = loadProjectConfig(options.configPath);
+  const buildDir = await mkdtemp(join(tmpdir(), "threadworks-build-"));
+  try {
+    const outFile = join(buildDir, MAIN_MODULE);
+    const { graphs, env, warnings } = await buildProject({
+      configPath,
+      outFile,
+      schemas: options.schemas ?? true,
+      compact: true,
+      ...(options.graphHostModule === undefined
+        ? {}
+        : { graphHostModule: options.graphHostModule }),
+    });
+    const manifest: ProjectManifest = { format: 1, runtime: RUNTIME_VERSION, main: MAIN_MODULE };
+    const contents = {
+      [MANIFEST_FILE]: toBytes(`${JSON.stringify(manifest, null, 2)}\n`),
+      [CONFIG_IN_TARBALL]: toBytes(withoutValues(await readFile(configPath, "utf8"))),
+      [MAIN_MODULE]: await readFile(outFile),
+    };
+    const files = Object.entries(contents).map(([path, { length }]) => ({ path, size: length }));
+    const unpacked = files.reduce((total, { size }) => total + size, 0);
+    assertFits("unpacked", unpacked, MAX_UNPACKED_BYTES);
+    const bytes = await pack(contents);
+    assertFits("compressed", bytes.length, MAX_TARBALL_BYTES);
+    return { bytes, manifest, files, graphs, env, warnings };
+  } finally {
+    await rm(buildDir, { recursive: true, force: true });
+  }
+}
+
+async function pack(contents: Record<string, Uint8Array>): Promise<Uint8Array> {
+  const archive = await packTar(
+    Object.entries(contents).map(([name, body]) => ({
+      header: { name, size: body.length, mode: 0o644, mtime: new Date(0) },
+      body,
+    })),
+  );
+  return promisify(gzip)(archive);
+}
+
+/** The values of `env` may be secrets: they travel as the deployment's secrets, or not at all. */
+function withoutValues(configText: string): string {
+  const config = JSON.parse(configText) as { env?: unknown };
+  if (typeof config.env === "object") delete config.env;
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+function assertFits(how: string, size: number, limit: number): void {
+  if (size <= limit) return;
+  const [is, most] = [size, limit].map((bytes) => `${(bytes / BYTES_PER_MB).toFixed(1)} MB`);
+  throw new CliError(`the built project is too large: ${is} ${how}, and ${most} are the most`);
+}
+
+function toBytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

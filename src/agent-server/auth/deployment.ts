@@ -1,0 +1,49 @@
+import { findServingDeployment } from "../../db/serving-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { surfaceHost } from "../../http/private-host.ts";
+import { deploymentAddress } from "../../http/surface.ts";
+import { workspaceOfRequest } from "../../identity/authenticate.ts";
+import type { RevisionRef } from "../../lib/revision-ref.ts";
+
+/** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
+export type RequestedDeployment = {
+  revision: RevisionRef;
+  keyWorkspace: PromiseSettledResult<string>;
+};
+
+/**
+ * The deployment that the request's URL names, null when it names none. To whoever has no key of its
+ * workspace, one that does not serve is like one that does not exist.
+ */
+export async function requestedDeployment(c: AppContext): Promise<RequestedDeployment | null> {
+  const { hostname, pathname } = new URL(c.req.url);
+  const { settings } = c.var;
+  const address = deploymentAddress(surfaceHost(hostname, settings), pathname, settings.hosts);
+  if (address === null) return null;
+  const [found, key] = await Promise.allSettled([
+    findServingDeployment(c.env.DB, address),
+    workspaceOfRequest(c),
+  ]);
+  if (found.status === "rejected") throw found.reason;
+  const { value } = found;
+  if (value !== undefined && value.revisionId !== null) {
+    return { revision: { ...value, revisionId: value.revisionId }, keyWorkspace: key };
+  }
+  if (valueOf(key) !== value?.workspaceId) throw deploymentNotFound();
+  throw new ApiError("unavailable", "The deployment has no revision that is deployed yet");
+}
+
+/** Leave by the platform's key: 401 without a valid one, 404 with one of another workspace. */
+export function requireKeyOf({ revision, keyWorkspace }: RequestedDeployment): void {
+  if (valueOf(keyWorkspace) !== revision.workspaceId) throw deploymentNotFound();
+}
+
+function valueOf(key: PromiseSettledResult<string>): string {
+  if (key.status === "rejected") throw key.reason;
+  return key.value;
+}
+
+function deploymentNotFound(): ApiError {
+  return new ApiError("not_found", "Deployment not found");
+}

@@ -1,0 +1,26 @@
+import { deleteAssistantsOf } from "../db/assistants-repo.ts";
+import { deleteThreadRows, listThreadIds } from "../db/threads-repo.ts";
+import { mapLimited } from "../lib/map-limited.ts";
+import type { Scope } from "../lib/scope.ts";
+import { storeOf } from "./store/store-object.ts";
+import { threadStub } from "./threads/thread-stub.ts";
+
+/** An invocation may make some thousand calls, and each thread is some. */
+const THREADS_PER_CALL = 100;
+const THREADS_AT_ONCE = 10;
+
+/**
+ * Removes what the agent server has of a deployment: threads, assistants, the store. Some threads at
+ * each call: true when there are none any more. Threads without a place in the index are of runs on
+ * their own, and go with these.
+ */
+export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
+  const ids = await listThreadIds(env.DB, scope, THREADS_PER_CALL);
+  await mapLimited(ids, THREADS_AT_ONCE, (id) => threadStub(env, scope, id).remove());
+  // A thread that is gone already does not look after its row.
+  if (ids.length > 0) await deleteThreadRows(env.DB, scope, ids);
+  if (ids.length === THREADS_PER_CALL) return false;
+  await storeOf(env, scope).erase();
+  await deleteAssistantsOf(env.DB, scope);
+  return true;
+}

@@ -1,0 +1,70 @@
+import { describeDeployment, type ListedDeployment } from "../../db/deployments-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { invalidField } from "../../http/errors.ts";
+import { addRevision } from "../revisions/add-revision.ts";
+import { nextSource } from "../revisions/revision-source.ts";
+import { storedConfig } from "./deployment-json.ts";
+import { requireReadyDeployment } from "./require-deployment.ts";
+import type { DeploymentPatch, RevisionCreate } from "./schemas.ts";
+
+/** Makes a revision where the change is one of what is deployed, and only then. */
+export async function changeDeployment(
+  c: AppContext,
+  deploymentId: string,
+  body: DeploymentPatch,
+): Promise<void> {
+  const displayName = body.display_name ?? null;
+  if (makesRevision(body)) {
+    await reviseDeployment(c, deploymentId, body, displayName);
+    return;
+  }
+  const found = await requireReadyDeployment(c, deploymentId);
+  checkUnchanged(found, body);
+  if (body.revision_source != null && body.revision_source !== found.revision.source) {
+    const message =
+      "A revision source alone makes no revision: give a source_revision_config, or POST a revision";
+    throw invalidField(["body", "revision_source"], message, "value_error");
+  }
+  if (displayName === null) return;
+  const key = { workspaceId: c.var.scope.workspaceId, deploymentId };
+  await describeDeployment(c.env.DB, key, { displayName, now: Date.now() });
+}
+
+/** Makes a revision whatever is given; its id. */
+export async function reviseDeployment(
+  c: AppContext,
+  deploymentId: string,
+  body: RevisionCreate,
+  displayName: string | null = null,
+): Promise<string> {
+  return addRevision(c, deploymentId, (found) => {
+    checkUnchanged(found, body);
+    const { template_id: templateId } = storedConfig(found.deployment);
+    const source = body.revision_source ?? undefined;
+    const config = body.source_revision_config ?? {};
+    return {
+      source: nextSource(found.revision, { templateId }, { source, config }),
+      secrets: body.secrets ?? [],
+      displayName,
+    };
+  });
+}
+
+function makesRevision({ source_revision_config: config, secrets }: DeploymentPatch): boolean {
+  const { source_tarball_path, langgraph_config_path } = config ?? {};
+  return source_tarball_path != null || langgraph_config_path != null || (secrets ?? []).length > 0;
+}
+
+/** What was decided with the creation may be repeated. */
+function checkUnchanged(
+  { deployment }: ListedDeployment,
+  { source_config: config }: RevisionCreate,
+): void {
+  const stored = storedConfig(deployment);
+  for (const field of ["deployment_type", "template_id"] as const) {
+    const given = config?.[field];
+    if (given == null || given === stored[field]) continue;
+    const message = `It cannot be changed: it is ${JSON.stringify(stored[field])}`;
+    throw invalidField(["body", "source_config", field], message, "value_error");
+  }
+}

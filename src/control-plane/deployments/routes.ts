@@ -1,0 +1,147 @@
+import { createRoute } from "@hono/zod-openapi";
+import { createRouter } from "../../http/router.ts";
+import { requestDeletion, requestDeletions } from "../deletion/request-deletion.ts";
+import { changeDeployment } from "./change-deployment.ts";
+import { createDeployment } from "./create-deployment.ts";
+import { toDeployment } from "./deployment-json.ts";
+import { findDeployments } from "./list-deployments.ts";
+import { requireDeployment } from "./require-deployment.ts";
+import {
+  deploymentCreateSchema,
+  deploymentDeleteQuery,
+  deploymentListQuery,
+  deploymentListSchema,
+  deploymentParams,
+  deploymentPatchSchema,
+  deploymentSchema,
+  deploymentsDeleteQuery,
+  deploymentsDeletedSchema,
+} from "./schemas.ts";
+
+export const deploymentRoutes = createRouter();
+
+const tags = ["Deployments"];
+
+const oneDeployment = {
+  description: "The deployment, without the values of its secrets",
+  content: { "application/json": { schema: deploymentSchema } },
+};
+
+deploymentRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/deployments",
+    tags,
+    summary: "Create a deployment, and roll out its first revision",
+    request: {
+      body: {
+        required: true,
+        content: { "application/json": { schema: deploymentCreateSchema } },
+      },
+    },
+    responses: { 201: oneDeployment },
+  }),
+  async (c) => {
+    const id = await createDeployment(c, c.req.valid("json"));
+    return c.json(toDeployment(c, await requireDeployment(c, id)), 201);
+  },
+);
+
+deploymentRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/deployments",
+    tags,
+    summary: "List deployments, the newest first",
+    request: { query: deploymentListQuery },
+    responses: {
+      200: {
+        description: "The deployments of the page, and the offset of the next one",
+        content: { "application/json": { schema: deploymentListSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const query = c.req.valid("query");
+    const found = await findDeployments(c, query);
+    const resources = found.map((each) => toDeployment(c, each));
+    return c.json({ resources, offset: query.offset + resources.length }, 200);
+  },
+);
+
+deploymentRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/deployments",
+    tags,
+    summary: "Delete several deployments",
+    request: { query: deploymentsDeleteQuery },
+    responses: {
+      200: {
+        description: "All of them are being deleted",
+        content: { "application/json": { schema: deploymentsDeletedSchema } },
+      },
+      207: {
+        description: "Some of them are being deleted",
+        content: { "application/json": { schema: deploymentsDeletedSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const result = await requestDeletions(c, c.req.valid("query").deployment_ids);
+    return c.json(result, result.failed.length === 0 ? 200 : 207);
+  },
+);
+
+deploymentRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/deployments/{deployment_id}",
+    tags,
+    summary: "Get a deployment",
+    request: { params: deploymentParams },
+    responses: { 200: oneDeployment },
+  }),
+  async (c) => {
+    const { deployment_id: id } = c.req.valid("param");
+    return c.json(toDeployment(c, await requireDeployment(c, id)), 200);
+  },
+);
+
+deploymentRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/deployments/{deployment_id}",
+    tags,
+    summary: "Change a deployment; a change of what is deployed makes a revision",
+    request: {
+      params: deploymentParams,
+      body: {
+        required: true,
+        content: { "application/json": { schema: deploymentPatchSchema } },
+      },
+    },
+    responses: { 200: oneDeployment },
+  }),
+  async (c) => {
+    const { deployment_id: id } = c.req.valid("param");
+    await changeDeployment(c, id, c.req.valid("json"));
+    return c.json(toDeployment(c, await requireDeployment(c, id)), 200);
+  },
+);
+
+deploymentRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/deployments/{deployment_id}",
+    tags,
+    summary: "Delete a deployment, with all that it has",
+    request: { params: deploymentParams, query: deploymentDeleteQuery },
+    responses: { 204: { description: "It is being deleted; it is gone when it is not found" } },
+  }),
+  async (c) => {
+    const { delete_tracing_project: deletesProject = false } = c.req.valid("query");
+    await requestDeletion(c, c.req.valid("param").deployment_id, { deletesProject });
+    return c.body(null, 204);
+  },
+);

@@ -1,0 +1,59 @@
+import { z } from "@hono/zod-openapi";
+import { parseHostList } from "../../lib/host-list.ts";
+import { isReservedSecretName, OUTBOUND_HOSTS } from "../../lib/secret-names.ts";
+
+/** What answers have in the place of a secret's value. */
+export const SECRET_MASK = "**********";
+
+const MAX_SECRETS = 64;
+const MAX_NAME_CHARS = 256;
+const MAX_VALUE_BYTES = 5 * 1024;
+
+const secretSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .max(MAX_NAME_CHARS)
+      .regex(
+        /^[A-Za-z_][A-Za-z0-9_]*$/,
+        "String should be a variable's name: letters, digits and underscores, without a digit at its beginning",
+      ),
+    value: z.string().superRefine((value, ctx) => {
+      const message = valueProblem(value);
+      if (message !== null) refuse(ctx, [], message);
+    }),
+  })
+  .openapi("Secret");
+
+export type Secret = z.infer<typeof secretSchema>;
+
+/** Null and missing mean what an empty list means: no secrets, or those that there are. */
+export const secretsSchema = z
+  .array(secretSchema)
+  .max(MAX_SECRETS)
+  .superRefine((secrets, ctx) => {
+    const names = new Set<string>();
+    for (const [index, { name, value }] of secrets.entries()) {
+      const path = [index, "name"];
+      if (isReservedSecretName(name)) refuse(ctx, path, `${name} is reserved for the platform`);
+      if (names.has(name)) refuse(ctx, path, `There are two secrets named ${name}`);
+      names.add(name);
+      if (name === OUTBOUND_HOSTS && parseHostList(value) === null) {
+        refuse(ctx, [index, "value"], "String should be hosts separated by commas, or 'none'");
+      }
+    }
+  })
+  .nullish();
+
+function valueProblem(value: string): string | null {
+  if (new TextEncoder().encode(value).byteLength > MAX_VALUE_BYTES) {
+    return `String should have at most ${MAX_VALUE_BYTES} bytes`;
+  }
+  return value === SECRET_MASK
+    ? "String should be the secret: this is what answers show in its place"
+    : null;
+}
+
+function refuse(ctx: z.RefinementCtx, path: (string | number)[], message: string): void {
+  ctx.addIssue({ code: "custom", path, message, params: { type: "value_error" } });
+}

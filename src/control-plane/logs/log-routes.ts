@@ -1,0 +1,109 @@
+import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
+import { hasDeployment, hasRevision } from "../../db/deployment-access-repo.ts";
+import type { AppContext, AppEnv } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
+import { createRouter } from "../../http/router.ts";
+import type { Scope } from "../../lib/scope.ts";
+import { toLogPage, toLogQuery } from "./log-answer.ts";
+import type { LogKind } from "./log-line.ts";
+import {
+  deploymentParams,
+  type LogPageBody,
+  logPageSchema,
+  logQuerySchema,
+  type LogRequest,
+  revisionParams,
+} from "./log-schemas.ts";
+import { logStub } from "./log-stub.ts";
+
+/** What a rollout wrote before the revision's code ran at all. */
+const BUILD: LogKind[] = ["build"];
+/** Of starting the revision, and of its code from then on. */
+const RUNTIME: LogKind[] = ["deploy", "server"];
+
+const tags = ["Deployment logs"];
+
+const body = { required: true, content: { "application/json": { schema: logQuerySchema } } };
+
+const answer = {
+  200: {
+    description: "A page of the log",
+    content: { "application/json": { schema: logPageSchema } },
+  },
+};
+
+/** The logs of deployments, below `deployments`: the path that lists them on this version of the API. */
+export function logRoutes(deployments: string): OpenAPIHono<AppEnv> {
+  const routes = createRouter();
+  const deployment = `${deployments}/{deployment_id}`;
+  const revision = `${deployment}/revisions/{revision_id}`;
+
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path: `${revision}/build_logs`,
+      tags,
+      summary: "Read what the build of a revision logged",
+      request: { params: revisionParams, body },
+      responses: answer,
+    }),
+    async (c) => {
+      const { deployment_id: id, revision_id: revisionId } = c.req.valid("param");
+      return c.json(await readRevisionLogs(c, id, revisionId, BUILD, c.req.valid("json")), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path: `${revision}/deploy_logs`,
+      tags,
+      summary: "Read what starting a revision, and then its code, logged",
+      request: { params: revisionParams, body },
+      responses: answer,
+    }),
+    async (c) => {
+      const { deployment_id: id, revision_id: revisionId } = c.req.valid("param");
+      return c.json(await readRevisionLogs(c, id, revisionId, RUNTIME, c.req.valid("json")), 200);
+    },
+  );
+
+  routes.openapi(
+    createRoute({
+      method: "post",
+      path: `${deployment}/deploy_logs`,
+      tags,
+      summary: "Read the same of all revisions of a deployment",
+      request: { params: deploymentParams, body },
+      responses: answer,
+    }),
+    async (c) => {
+      const scope = await requireDeployment(c, c.req.valid("param").deployment_id);
+      const query = toLogQuery(c.req.valid("json"), { kinds: RUNTIME, revisionId: null });
+      return c.json(toLogPage(await logStub(c.env, scope).list(query)), 200);
+    },
+  );
+
+  return routes;
+}
+
+/** 404 when the workspace has no such deployment. */
+export async function requireDeployment(c: AppContext, deploymentId: string): Promise<Scope> {
+  const scope = { workspaceId: c.var.scope.workspaceId, deploymentId };
+  if (await hasDeployment(c.env.DB, scope)) return scope;
+  throw new ApiError("not_found", `Deployment ${deploymentId} not found`);
+}
+
+async function readRevisionLogs(
+  c: AppContext,
+  deploymentId: string,
+  revisionId: string,
+  kinds: LogKind[],
+  request: LogRequest,
+): Promise<LogPageBody> {
+  const scope = await requireDeployment(c, deploymentId);
+  if (!(await hasRevision(c.env.DB, { ...scope, revisionId }))) {
+    throw new ApiError("not_found", `Revision ${revisionId} not found`);
+  }
+  return toLogPage(await logStub(c.env, scope).list(toLogQuery(request, { kinds, revisionId })));
+}

@@ -1,0 +1,130 @@
+import { LOG_LINE_LEVELS, type LogKind, type LogLine, type LogLineLevel } from "./log-line.ts";
+
+export type LogQuery = {
+  kinds: LogKind[];
+  /** Null: of every revision, and of none. */
+  revisionId: string | null;
+  /** The mildest one. */
+  level: LogLineLevel;
+  /** What a message has in it, whatever the case of its ASCII letters; "" is in all. */
+  text: string;
+  /** Microseconds; a line of `from` is listed, one of `to` is not. */
+  from: number;
+  to: number;
+  order: "asc" | "desc";
+  limit: number;
+};
+
+/** `time` in microseconds, different for each line. */
+export type StoredLine = Pick<LogLine, "kind" | "revision_id" | "level" | "message"> & {
+  time: number;
+};
+
+/** In the order of the query; a page can have fewer lines than the limit and still not be the last. */
+export type LogPage = { lines: StoredLine[]; more: boolean };
+
+type Row = {
+  time: number;
+  kind: LogKind;
+  revision_id: string | null;
+  level: number;
+  message: string;
+};
+
+/** Of the messages of a page, so that an answer stays well below what a call may carry. */
+const MAX_PAGE_CHARS = 4_000_000;
+
+/** How many lines of a deployment are kept, the newest of each kind. */
+const MAX_LINES: Readonly<Record<LogKind, number>> = {
+  build: 10_000,
+  deploy: 10_000,
+  server: 50_000,
+};
+
+const DELETED_AT_A_TIME = 5000;
+
+/**
+ * Appends lines. No line is stored with a time before that of one that is there already: whoever
+ * reads on from the last line misses none that came late.
+ */
+export function insertLines(sql: SqlStorage, lines: readonly LogLine[], nowMs: number): void {
+  let last =
+    sql.exec<{ time: number | null }>("SELECT max(time) AS time FROM lines").one().time ?? 0;
+  for (const { kind, revision_id, timestamp, level, message } of lines) {
+    last = Math.max(last + 1, Math.floor(Math.min(timestamp, nowMs) * 1000));
+    sql.exec(
+      "INSERT INTO lines (time, kind, revision_id, level, message) VALUES (?, ?, ?, ?, ?)",
+      last,
+      kind,
+      revision_id,
+      LOG_LINE_LEVELS.indexOf(level),
+      message,
+    );
+  }
+}
+
+export function selectLines(sql: SqlStorage, query: LogQuery): LogPage {
+  const rows = sql.exec<Row>(
+    `SELECT time, kind, revision_id, level, message FROM lines
+     WHERE time >= ? AND time < ? AND level >= ?
+       AND kind IN (SELECT value FROM json_each(?))
+       ${query.revisionId === null ? "AND ? IS NULL" : "AND revision_id = ?"}
+       ${query.text === "" ? "AND ? = ''" : "AND instr(lower(message), ?) > 0"}
+     ORDER BY time ${query.order === "asc" ? "ASC" : "DESC"} LIMIT ?`,
+    query.from,
+    query.to,
+    LOG_LINE_LEVELS.indexOf(query.level),
+    JSON.stringify(query.kinds),
+    query.revisionId,
+    query.text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()),
+    query.limit + 1,
+  );
+  const lines: StoredLine[] = [];
+  let chars = 0;
+  for (const { level, ...row } of rows) {
+    chars += row.message.length;
+    const isFull = lines.length === query.limit || chars > MAX_PAGE_CHARS;
+    if (isFull && lines.length > 0) return { lines, more: true };
+    lines.push({ ...row, level: LOG_LINE_LEVELS[level] ?? "INFO" });
+  }
+  return { lines, more: false };
+}
+
+/** Whether a kind has so many lines that it is time to delete some. */
+export function hasTooManyLines(sql: SqlStorage): boolean {
+  return Object.entries(MAX_LINES).some(
+    ([kind, max]) => countLines(sql, kind) > max + DELETED_AT_A_TIME,
+  );
+}
+
+/**
+ * Deletes lines from before `from` (microseconds) and those that are too many. False when there is
+ * more to delete: one call's work is bounded.
+ */
+export function pruneLines(sql: SqlStorage, from: number): boolean {
+  let left = DELETED_AT_A_TIME;
+  left -= deleteLines(sql, "SELECT time FROM lines WHERE time < ? ORDER BY time LIMIT ?", [
+    from,
+    left,
+  ]);
+  for (const [kind, max] of Object.entries(MAX_LINES)) {
+    const extra = Math.min(countLines(sql, kind) - max, left);
+    if (extra <= 0) continue;
+    left -= deleteLines(sql, "SELECT time FROM lines WHERE kind = ? ORDER BY time LIMIT ?", [
+      kind,
+      extra,
+    ]);
+  }
+  return left > 0;
+}
+
+function deleteLines(sql: SqlStorage, which: string, bindings: (string | number)[]): number {
+  sql.exec(`DELETE FROM lines WHERE time IN (${which})`, ...bindings);
+  return sql.exec<{ lines: number }>("SELECT changes() AS lines").one().lines;
+}
+
+function countLines(sql: SqlStorage, kind: string): number {
+  return sql
+    .exec<{ lines: number }>("SELECT count(*) AS lines FROM lines WHERE kind = ?", kind)
+    .one().lines;
+}

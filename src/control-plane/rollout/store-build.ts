@@ -1,0 +1,38 @@
+import type { RevisionRow } from "../../db/rollouts-repo.ts";
+import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
+import { builtCodeKey } from "../../revision-host/built-code.ts";
+import { templateTarball } from "../templates.ts";
+import { buildCode } from "./build.ts";
+import { ProjectFailure } from "./failure.ts";
+import type { RolloutLog } from "./rollout-log.ts";
+
+/** Makes a revision's source into the modules that it is loaded from. Doing it twice does no harm. */
+export async function buildRevision(env: Env, row: RevisionRow, logs: RolloutLog): Promise<void> {
+  const tarball = await readSource(env, row, logs);
+  if (tarball.byteLength > MAX_TARBALL_BYTES) {
+    throw new ProjectFailure(`The source is larger than ${MAX_TARBALL_BYTES} bytes`);
+  }
+  const built = await buildCode(tarball, row.langgraph_config_path);
+  const text = JSON.stringify(built);
+  const { workspace_id: workspaceId, deployment_id: deploymentId, id: revisionId } = row;
+  await env.SOURCES.put(builtCodeKey({ workspaceId, deploymentId, revisionId }), text);
+  const names = Object.keys(built.modules).join(", ");
+  logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${built.main}`);
+  await logs.flush();
+}
+
+async function readSource(env: Env, row: RevisionRow, logs: RolloutLog): Promise<ArrayBuffer> {
+  if (row.source === "internal_template") {
+    logs.info(`Building the template ${row.template_id}`);
+    const tarball = templateTarball(row.template_id ?? "");
+    if (tarball === null) {
+      throw new ProjectFailure(`This installation has no template ${row.template_id}`);
+    }
+    return tarball;
+  }
+  const path = row.source_tarball_path ?? "";
+  logs.info(`Building ${path}`);
+  const object = await env.SOURCES.get(path);
+  if (object === null) throw new ProjectFailure(`Nothing was uploaded to ${path}`);
+  return object.arrayBuffer();
+}

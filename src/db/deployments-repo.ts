@@ -1,0 +1,311 @@
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  sql,
+} from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { deployments, revisions } from "./deployments-schema.ts";
+import {
+  isUploaded,
+  type ListedRevision,
+  type NewRevision,
+  skipUnfinished,
+} from "./revisions-repo.ts";
+
+export type DeploymentRow = typeof deployments.$inferSelect;
+
+/** A deployment with its latest revision, and the names of that one's secrets. */
+export type ListedDeployment = {
+  deployment: DeploymentRow;
+  revision: ListedRevision;
+  secretNames: string[];
+};
+
+/** What is undefined does not restrict; all must hold. */
+export type DeploymentFilter = {
+  ids?: readonly string[] | undefined;
+  name?: string | undefined;
+  /** A part of the name, whatever its case. */
+  nameContains?: string | undefined;
+  status?: DeploymentRow["status"] | undefined;
+  deploymentType?: string | undefined;
+};
+
+type Key = { workspaceId: string; deploymentId: string };
+
+const { secrets, ...LISTED_REVISION } = getTableColumns(revisions);
+
+/** As text: the index on these rows is found by it. */
+const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
+
+/**
+ * Stores a deployment with its first revision. False, and nothing stored, when its id, its name or its
+ * slug is taken, the revision's tarball is not there, or the workspace has `quota` deployments already.
+ */
+export async function insertDeployment(
+  db: D1Database,
+  row: DeploymentRow,
+  revision: NewRevision & { secrets: string },
+  quota: number,
+): Promise<boolean> {
+  const [inserted] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO deployments (workspace_id, id, name, slug, source, source_config, status,
+           latest_revision_id, deletes_project, created_at, updated_at)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9 WHERE ${isUploaded("?10")}
+           AND (SELECT count(*) FROM deployments WHERE workspace_id = ?1 AND purged_at IS NULL) < ?11
+         ON CONFLICT DO NOTHING`,
+      )
+      .bind(
+        row.workspace_id,
+        row.id,
+        row.name,
+        row.slug,
+        row.source,
+        row.source_config,
+        row.status,
+        row.latest_revision_id,
+        row.created_at,
+        revision.source_tarball_path,
+        quota,
+      ),
+    db
+      .prepare(
+        `INSERT INTO revisions (workspace_id, deployment_id, id, status, source, template_id,
+           source_tarball_path, langgraph_config_path, secrets, created_at, updated_at, due_at, attempts)
+         SELECT workspace_id, id, latest_revision_id, 'CREATING', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, 0
+         FROM deployments WHERE workspace_id = ?1 AND id = ?2 AND latest_revision_id = ?10`,
+      )
+      .bind(
+        row.workspace_id,
+        row.id,
+        revision.source,
+        revision.template_id,
+        revision.source_tarball_path,
+        revision.langgraph_config_path,
+        revision.secrets,
+        revision.created_at,
+        revision.due_at,
+        revision.id,
+      ),
+  ]);
+  return inserted?.meta.changes === 1;
+}
+
+/** Undefined when there is none, or what it had was removed. */
+export async function selectDeployment(
+  db: D1Database,
+  of: Key,
+): Promise<ListedDeployment | undefined> {
+  const row = await listing(db)
+    .where(and(isDeployment(of), isNull(deployments.purged_at)))
+    .get();
+  return row === undefined ? undefined : toListed(row);
+}
+
+/** The newest first. */
+export async function listDeployments(
+  db: D1Database,
+  workspaceId: string,
+  filter: DeploymentFilter,
+  page: { limit: number; offset: number },
+): Promise<ListedDeployment[]> {
+  const rows = await listing(db)
+    .where(
+      and(
+        eq(deployments.workspace_id, workspaceId),
+        isNull(deployments.purged_at),
+        ...conditions(filter),
+      ),
+    )
+    .orderBy(desc(deployments.created_at), desc(deployments.id))
+    .limit(page.limit)
+    .offset(page.offset);
+  return rows.map(toListed);
+}
+
+/** Also those that are being deleted: they still have what they had. */
+export async function countDeployments(db: D1Database, workspaceId: string): Promise<number> {
+  return drizzle(db).$count(
+    deployments,
+    and(eq(deployments.workspace_id, workspaceId), isNull(deployments.purged_at)),
+  );
+}
+
+export async function selectDeploymentByName(
+  db: D1Database,
+  workspaceId: string,
+  name: string,
+): Promise<DeploymentRow | undefined> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.workspace_id, workspaceId),
+        eq(deployments.name, name),
+        isNull(deployments.purged_at),
+      ),
+    )
+    .get();
+}
+
+/** Without an effect on a deployment that is being deleted. */
+export async function describeDeployment(
+  db: D1Database,
+  of: Key,
+  { displayName, now }: { displayName: string; now: number },
+): Promise<void> {
+  await drizzle(db)
+    .update(deployments)
+    .set({ display_name: displayName, updated_at: now })
+    .where(and(isDeployment(of), eq(deployments.status, "READY")));
+}
+
+/**
+ * Takes a deployment out of service, to be deleted; its unfinished revisions are skipped. False when
+ * there is none. Once `deletesProject` was said, it stays so.
+ */
+export async function markDeploymentDeleted(
+  db: D1Database,
+  of: Key,
+  { deletesProject, now }: { deletesProject: boolean; now: number },
+): Promise<boolean> {
+  const [marked] = await db.batch([
+    db
+      .prepare(
+        `UPDATE deployments SET status = 'AWAITING_DELETE', active_revision_id = NULL,
+           deletes_project = max(deletes_project, ?3), updated_at = ?4
+         WHERE workspace_id = ?1 AND id = ?2 AND purged_at IS NULL`,
+      )
+      .bind(of.workspaceId, of.deploymentId, deletesProject ? 1 : 0, now),
+    skipUnfinished(db, of, now),
+  ]);
+  return marked?.meta.changes === 1;
+}
+
+/** One that is being deleted, or that was and has left its row. */
+export async function selectDeletedDeployment(
+  db: D1Database,
+  of: Key,
+): Promise<DeploymentRow | undefined> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(and(isDeployment(of), IS_BEING_DELETED))
+    .get();
+}
+
+/** So that nobody else goes on with its deletion for a while. */
+export async function touchDeletion(db: D1Database, of: Key, now: number): Promise<void> {
+  await drizzle(db)
+    .update(deployments)
+    .set({ updated_at: now })
+    .where(and(isDeployment(of), IS_BEING_DELETED));
+}
+
+/** Those whose deletion nobody has worked on since `before`, the longest waiting first. */
+export async function listWaitingDeletions(
+  db: D1Database,
+  { before, limit }: { before: number; limit: number },
+): Promise<DeploymentRow[]> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(and(IS_BEING_DELETED, isNull(deployments.purged_at), lt(deployments.updated_at, before)))
+    .orderBy(asc(deployments.updated_at))
+    .limit(limit);
+}
+
+/** Some of those that have been gone since before `before`, but for their row; in no order. */
+export async function listPurgedDeployments(
+  db: D1Database,
+  { before, limit }: { before: number; limit: number },
+): Promise<DeploymentRow[]> {
+  return drizzle(db)
+    .select()
+    .from(deployments)
+    .where(and(IS_BEING_DELETED, lt(deployments.purged_at, before)))
+    .orderBy(sql`random()`)
+    .limit(limit);
+}
+
+/** Ends a deletion: from now on the deployment is gone, with its revisions and their secrets. */
+export async function purgeDeployment(db: D1Database, of: Key, now: number): Promise<void> {
+  await db.batch([
+    db
+      .prepare(
+        `DELETE FROM revisions WHERE workspace_id = ?1 AND deployment_id = ?2
+           AND EXISTS (SELECT 1 FROM deployments
+             WHERE workspace_id = ?1 AND id = ?2 AND status = 'AWAITING_DELETE')`,
+      )
+      .bind(of.workspaceId, of.deploymentId),
+    db
+      .prepare(
+        `UPDATE deployments SET purged_at = ?3, updated_at = ?3
+         WHERE workspace_id = ?1 AND id = ?2 AND status = 'AWAITING_DELETE' AND purged_at IS NULL`,
+      )
+      .bind(of.workspaceId, of.deploymentId, now),
+  ]);
+}
+
+/** Of one that was purged, the last that there is. */
+export async function forgetDeployment(db: D1Database, of: Key): Promise<void> {
+  await drizzle(db)
+    .delete(deployments)
+    .where(and(isDeployment(of), isNotNull(deployments.purged_at)));
+}
+
+function listing(db: D1Database) {
+  return drizzle(db)
+    .select({
+      deployment: deployments,
+      revision: LISTED_REVISION,
+      secretNames: sql<string>`(SELECT json_group_array(key) FROM json_each(${secrets}))`,
+    })
+    .from(deployments)
+    .innerJoin(
+      revisions,
+      and(
+        eq(revisions.workspace_id, deployments.workspace_id),
+        eq(revisions.deployment_id, deployments.id),
+        eq(revisions.id, deployments.latest_revision_id),
+      ),
+    )
+    .$dynamic();
+}
+
+function toListed(
+  row: Omit<ListedDeployment, "secretNames"> & { secretNames: string },
+): ListedDeployment {
+  return { ...row, secretNames: JSON.parse(row.secretNames) as string[] };
+}
+
+function conditions({ ids, name, nameContains, status, deploymentType }: DeploymentFilter) {
+  return [
+    ids === undefined
+      ? undefined
+      : inArray(deployments.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+    name === undefined ? undefined : eq(deployments.name, name),
+    // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
+    nameContains === undefined
+      ? undefined
+      : sql`instr(lower(${deployments.name}), lower(${nameContains})) > 0`,
+    status === undefined ? undefined : eq(deployments.status, status),
+    deploymentType === undefined
+      ? undefined
+      : sql`${deployments.source_config} ->> 'deployment_type' = ${deploymentType}`,
+  ];
+}
+
+function isDeployment({ workspaceId, deploymentId }: Key) {
+  return and(eq(deployments.workspace_id, workspaceId), eq(deployments.id, deploymentId));
+}

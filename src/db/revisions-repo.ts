@@ -1,0 +1,210 @@
+import { and, desc, eq, getTableColumns, inArray } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import {
+  type RevisionStatus,
+  revisions,
+  UNFINISHED_REVISION_STATUSES,
+} from "./deployments-schema.ts";
+
+type RevisionRow = typeof revisions.$inferSelect;
+
+/** What a revision deploys. */
+export type RevisionSource = Pick<
+  RevisionRow,
+  "source" | "template_id" | "source_tarball_path" | "langgraph_config_path"
+>;
+
+/** `secrets` null: those of the revision before. */
+export type NewRevision = RevisionSource & {
+  workspace_id: string;
+  deployment_id: string;
+  id: string;
+  secrets: string | null;
+  created_at: number;
+  due_at: number;
+};
+
+/** A revision without its secrets. */
+export type ListedRevision = Omit<RevisionRow, "secrets">;
+
+type DeploymentKey = { workspaceId: string; deploymentId: string };
+
+const { secrets: _secrets, ...LISTED } = getTableColumns(revisions);
+
+/** A condition on a status, as text: an index on some of the rows is found by it. */
+const IS_UNFINISHED = `status IN (${UNFINISHED_REVISION_STATUSES.map((name) => `'${name}'`).join(", ")})`;
+
+/** For a tarball as the parameter `place`, which may be null; `?1` is the workspace. */
+export function isUploaded(place: string): string {
+  return `(${place} IS NULL OR EXISTS (SELECT 1 FROM source_uploads
+    WHERE workspace_id = ?1 AND object_path = ${place} AND size IS NOT NULL))`;
+}
+
+/**
+ * Adds a revision to a deployment, and makes it the latest; what of the older ones is unfinished is
+ * skipped. False, and nothing changed, unless `latest` still is the latest one of a deployment that is
+ * not being deleted, and the tarball is there.
+ */
+export async function insertRevision(
+  db: D1Database,
+  revision: NewRevision,
+  { latest, displayName }: { latest: string; displayName: string | null },
+): Promise<boolean> {
+  const { workspace_id: workspaceId, deployment_id: deploymentId, id } = revision;
+  const [inserted] = await db.batch([
+    db
+      .prepare(
+        `INSERT INTO revisions (workspace_id, deployment_id, id, status, source, template_id,
+           source_tarball_path, langgraph_config_path, secrets, created_at, updated_at, due_at, attempts)
+         SELECT ?1, ?2, ?3, 'CREATING', ?4, ?5, ?6, ?7, coalesce(?8, base.secrets), ?9, ?9, ?10, 0
+         FROM deployments d JOIN revisions base
+           ON base.workspace_id = ?1 AND base.deployment_id = ?2 AND base.id = ?11
+         WHERE d.workspace_id = ?1 AND d.id = ?2 AND d.status = 'READY'
+           AND d.latest_revision_id = ?11 AND ${isUploaded("?6")}`,
+      )
+      .bind(
+        workspaceId,
+        deploymentId,
+        id,
+        revision.source,
+        revision.template_id,
+        revision.source_tarball_path,
+        revision.langgraph_config_path,
+        revision.secrets,
+        revision.created_at,
+        revision.due_at,
+        latest,
+      ),
+    db
+      .prepare(
+        `UPDATE revisions SET status = 'SKIPPED', status_message = 'There is a newer revision',
+           due_at = NULL, lease = NULL, updated_at = ?4
+         WHERE workspace_id = ?1 AND deployment_id = ?2 AND id <> ?3 AND ${IS_UNFINISHED}
+           AND EXISTS (SELECT 1 FROM revisions WHERE id = ?3)`,
+      )
+      .bind(workspaceId, deploymentId, id, revision.created_at),
+    db
+      .prepare(
+        `UPDATE deployments SET latest_revision_id = ?3,
+           display_name = coalesce(?4, display_name), updated_at = ?5
+         WHERE workspace_id = ?1 AND id = ?2 AND EXISTS (SELECT 1 FROM revisions WHERE id = ?3)`,
+      )
+      .bind(workspaceId, deploymentId, id, displayName, revision.created_at),
+  ]);
+  return inserted?.meta.changes === 1;
+}
+
+export async function selectRevision(
+  db: D1Database,
+  of: DeploymentKey,
+  id: string,
+): Promise<ListedRevision | undefined> {
+  return drizzle(db).select(LISTED).from(revisions).where(isRevision(of, id)).get();
+}
+
+/** The newest first. */
+export async function listRevisions(
+  db: D1Database,
+  of: DeploymentKey,
+  {
+    statuses,
+    limit,
+    offset,
+  }: { statuses: readonly RevisionStatus[] | undefined; limit: number; offset: number },
+): Promise<ListedRevision[]> {
+  return drizzle(db)
+    .select(LISTED)
+    .from(revisions)
+    .where(
+      and(isOf(of), statuses === undefined ? undefined : inArray(revisions.status, [...statuses])),
+    )
+    .orderBy(desc(revisions.id))
+    .limit(limit)
+    .offset(offset);
+}
+
+/** Undefined when it has ended, or is not there. */
+export async function interruptRevision(
+  db: D1Database,
+  of: DeploymentKey,
+  id: string,
+  now: number,
+): Promise<ListedRevision | undefined> {
+  return drizzle(db)
+    .update(revisions)
+    .set({
+      status: "INTERRUPTED",
+      status_message: "Interrupted by a request",
+      due_at: null,
+      lease: null,
+      updated_at: now,
+    })
+    .where(and(isRevision(of, id), inArray(revisions.status, [...UNFINISHED_REVISION_STATUSES])))
+    .returning(LISTED)
+    .get();
+}
+
+type SealedRevision = Pick<RevisionRow, "workspace_id" | "deployment_id" | "id" | "secrets">;
+
+/** Some of those with a secret that one of these keys has encrypted, in no order. */
+export async function listRevisionsByKey(
+  db: D1Database,
+  keyVersions: readonly number[],
+  limit: number,
+): Promise<SealedRevision[]> {
+  // A sealed text begins with the version of its key. Neither names nor sealed texts have a quote.
+  const { results } = await db
+    .prepare(
+      `SELECT workspace_id, deployment_id, id, secrets FROM revisions
+       WHERE EXISTS (SELECT 1 FROM json_each(?1)
+         WHERE instr(revisions.secrets, '":"' || json_each.value || '.') > 0)
+       ORDER BY random() LIMIT ?2`,
+    )
+    .bind(JSON.stringify(keyVersions), limit)
+    .all<SealedRevision>();
+  return results;
+}
+
+/** False when the row is not as it was read any more. */
+export async function resealRevision(
+  db: D1Database,
+  row: SealedRevision,
+  secrets: string,
+): Promise<boolean> {
+  const updated = await drizzle(db)
+    .update(revisions)
+    .set({ secrets })
+    .where(
+      and(
+        isRevision({ workspaceId: row.workspace_id, deploymentId: row.deployment_id }, row.id),
+        eq(revisions.secrets, row.secrets),
+      ),
+    )
+    .returning({ id: revisions.id });
+  return updated.length === 1;
+}
+
+/** Those of a deployment that have not ended. */
+export function skipUnfinished(
+  db: D1Database,
+  { workspaceId, deploymentId }: DeploymentKey,
+  now: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE revisions SET status = 'SKIPPED', status_message = 'The deployment was deleted',
+         due_at = NULL, lease = NULL, updated_at = ?3
+       WHERE workspace_id = ?1 AND deployment_id = ?2 AND ${IS_UNFINISHED}
+         AND EXISTS (SELECT 1 FROM deployments
+           WHERE workspace_id = ?1 AND id = ?2 AND status = 'AWAITING_DELETE')`,
+    )
+    .bind(workspaceId, deploymentId, now);
+}
+
+function isOf({ workspaceId, deploymentId }: DeploymentKey) {
+  return and(eq(revisions.workspace_id, workspaceId), eq(revisions.deployment_id, deploymentId));
+}
+
+function isRevision(of: DeploymentKey, id: string) {
+  return and(isOf(of), eq(revisions.id, id));
+}

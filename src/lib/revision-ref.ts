@@ -1,0 +1,2 @@
+/** Names a revision of a deployment. */
+export type RevisionRef = { workspaceId: string; deploymentId: string; revisionId: string };

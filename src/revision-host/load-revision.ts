@@ -1,0 +1,58 @@
+import { readRevisionToLoad } from "../db/serving-repo.ts";
+import { parseSettings } from "../env.ts";
+import type { GraphHostApi } from "../graph-runtime/protocol.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
+import { type BuiltCode, builtCodeKey } from "./built-code.ts";
+import { openSecrets, revisionEnv } from "./revision-env.ts";
+import { workerCode } from "./worker-code.ts";
+
+/** What a call to a graph host fails with, as its `code`, when the platform could not read its code. */
+export const CODE_UNAVAILABLE = "revision_code_unavailable";
+
+/** How often reading a revision's code has failed here: the loader remembers failures by name. */
+const failures = new Map<string, number>();
+
+/**
+ * The graph host of a revision, in an isolate of its own. Costs nothing until it is called; its code is
+ * only read where no isolate of this revision is warm. A call fails where there is no such code.
+ */
+export function loadRevision(
+  env: Env,
+  exports: Cloudflare.Exports,
+  ref: RevisionRef,
+): GraphHostApi {
+  const name = `${ref.workspaceId}/${ref.deploymentId}/${ref.revisionId}`;
+  const failed = failures.get(name) ?? 0;
+  const worker = env.LOADER.get(failed === 0 ? name : `${name}/${failed}`, async () => {
+    try {
+      return await revisionCode(env, exports, ref);
+    } catch (cause) {
+      failures.set(name, failed + 1);
+      const error = new Error(`The code of revision ${ref.revisionId} cannot be read: ${cause}`);
+      throw Object.assign(error, { code: CODE_UNAVAILABLE, cause });
+    }
+  });
+  return worker.getEntrypoint("GraphHost") as unknown as GraphHostApi;
+}
+
+async function revisionCode(
+  env: Env,
+  exports: Cloudflare.Exports,
+  ref: RevisionRef,
+): Promise<WorkerLoaderWorkerCode> {
+  const [object, row] = await Promise.all([
+    env.SOURCES.get(builtCodeKey(ref)),
+    readRevisionToLoad(env.DB, ref),
+  ]);
+  if (object === null || row === undefined) throw new Error("there is no such revision");
+  const built = await object.json<BuiltCode>();
+  const secrets = await openSecrets(env, ref, row.secrets);
+  const { env: own, outboundHosts } = revisionEnv({ ...ref, deploymentName: row.name }, secrets);
+  return workerCode({
+    built,
+    env: own,
+    limits: parseSettings(env).deployedLimits,
+    outbound: exports.Outbound({ props: { ...ref, hosts: outboundHosts } }),
+    tail: exports.RevisionTail({ props: ref }),
+  });
+}

@@ -1,0 +1,106 @@
+import { recordLogs, recordUsage } from "../control-plane/logs/record.ts";
+import { dayOf } from "../lib/utc-day.ts";
+import type { UsageOfDay } from "../control-plane/logs/record.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
+
+type Count = Omit<UsageOfDay, "day">;
+
+/** What one revision did since it was last written down. */
+type Pending = {
+  revision: RevisionRef;
+  days: Map<number, Count>;
+  /** By text: how many refusals it stands for. */
+  refusals: Map<string, number>;
+  /** When somebody has promised to write it down; that promise can be lost with its request. */
+  dueAt: number;
+};
+
+/** How long numbers and refusals gather; a process that dies loses those of this time. */
+const GATHER_MS = 2000;
+/** A promise that is late by this much was lost. */
+const LOST_MS = 5000;
+const MAX_REFUSAL_TEXTS = 50;
+const MORE_REFUSALS = "Requests to other hosts were refused, too";
+
+/** Of this isolate: requests of all revisions come by here, and no request has memory of its own. */
+const pendings = new Map<string, Pending>();
+
+/** Counts what one revision asks of the network, and writes it to its deployment's log by and by. */
+export class OutboundMeter {
+  readonly #env: Env;
+  readonly #ctx: Pick<ExecutionContext, "waitUntil">;
+  readonly #revision: RevisionRef;
+
+  constructor(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, revision: RevisionRef) {
+    this.#env = env;
+    this.#ctx = ctx;
+    this.#revision = revision;
+  }
+
+  add(amounts: Partial<Count>): void {
+    const count = this.#today();
+    count.requests += amounts.requests ?? 0;
+    count.refused += amounts.refused ?? 0;
+    count.bytes_sent += amounts.bytes_sent ?? 0;
+    count.bytes_received += amounts.bytes_received ?? 0;
+  }
+
+  /** Counts a refused request; the same text is logged once for a while, with its number. */
+  refuse(text: string): void {
+    this.add({ refused: 1 });
+    const { refusals } = this.#pending();
+    const isNew = !refusals.has(text) && refusals.size >= MAX_REFUSAL_TEXTS;
+    const key = isNew ? MORE_REFUSALS : text;
+    refusals.set(key, (refusals.get(key) ?? 0) + 1);
+  }
+
+  #today(): Count {
+    const { days } = this.#pending();
+    const day = dayOf(Date.now() * 1000);
+    const count = days.get(day) ?? { requests: 0, refused: 0, bytes_sent: 0, bytes_received: 0 };
+    days.set(day, count);
+    return count;
+  }
+
+  #pending(): Pending {
+    const { workspaceId, deploymentId, revisionId } = this.#revision;
+    const key = `${workspaceId}/${deploymentId}/${revisionId}`;
+    let pending = pendings.get(key);
+    if (pending === undefined) {
+      pending = { revision: this.#revision, days: new Map(), refusals: new Map(), dueAt: 0 };
+      pendings.set(key, pending);
+    }
+    const now = Date.now();
+    if (now > pending.dueAt + LOST_MS) {
+      pending.dueAt = now + GATHER_MS;
+      this.#ctx.waitUntil(scheduler.wait(GATHER_MS).then(() => write(this.#env, key)));
+    }
+    return pending;
+  }
+}
+
+async function write(env: Env, key: string): Promise<void> {
+  const pending = pendings.get(key);
+  if (pending === undefined) return;
+  pendings.delete(key);
+  const { revision, days, refusals } = pending;
+  const timestamp = Date.now();
+  await Promise.all([
+    recordUsage(
+      env,
+      revision,
+      [...days].map(([day, count]) => Object.assign({ day }, count)),
+    ),
+    recordLogs(
+      env,
+      revision,
+      [...refusals].map(([text, times]) => ({
+        kind: "server",
+        revision_id: revision.revisionId,
+        timestamp,
+        level: "WARNING",
+        message: times === 1 ? text : `${text} (${times} times)`,
+      })),
+    ),
+  ]);
+}

@@ -1,0 +1,75 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { parseSettings } from "../env.ts";
+import type { HostList } from "../lib/host-list.ts";
+import { countBytes } from "./count-bytes.ts";
+import { OutboundMeter } from "./outbound-meter.ts";
+import { outboundRefusal, type OutboundRefusal } from "./outbound-policy.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
+
+/** `hosts`: the deployment's own list; null when it has none. */
+export type OutboundProps = RevisionRef & { hosts: HostList | null };
+
+/**
+ * The only way out for deployed code: its `fetch` arrives here. What the policy refuses is answered
+ * 403; all else goes out as it is, with the bytes of its bodies counted while they pass. Redirects
+ * are not followed here but by whoever asked, so that each step is judged.
+ */
+export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
+  override async fetch(request: Request): Promise<Response> {
+    const { props } = this.ctx;
+    const { outboundHosts, outboundPrivateEndpoints } = parseSettings(this.env);
+    const meter = new OutboundMeter(this.env, this.ctx, props);
+    meter.add({ requests: 1 });
+    const refusal = outboundRefusal(request, {
+      installation: outboundHosts,
+      deployment: props.hosts,
+      allowPrivate: outboundPrivateEndpoints,
+    });
+    if (refusal !== null) return refused(request, refusal, meter);
+    const response = await fetch(request.url, outgoing(request, meter));
+    return incoming(response, meter);
+  }
+
+  /** A socket, which is none of what is allowed: to its code, the connection is lost at once. */
+  override async connect(socket: Socket): Promise<void> {
+    const meter = new OutboundMeter(this.env, this.ctx, this.ctx.props);
+    meter.add({ requests: 1 });
+    // Seen from here, the address that was asked for is this side's.
+    const { localAddress = "" } = await socket.opened;
+    const message = `Outbound connection refused: ${localAddress}: only http and https are allowed`;
+    meter.refuse(message);
+    throw new Error(message);
+  }
+}
+
+/** Without what would steer the request past its URL: `cf` options, another `Host`. */
+function outgoing(request: Request, meter: OutboundMeter): RequestInit {
+  const headers = new Headers(request.headers);
+  headers.delete("host");
+  return {
+    method: request.method,
+    headers,
+    body: countBytes(request.body, headers, (bytes) => meter.add({ bytes_sent: bytes })),
+    redirect: "manual",
+    // Bodies pass as they are: compressed ones stay so, and are counted so.
+    encodeResponseBody: "manual",
+  };
+}
+
+function incoming(response: Response, meter: OutboundMeter): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  const counted = countBytes(body, headers, (bytes) => meter.add({ bytes_received: bytes }));
+  return new Response(counted, { status, statusText, headers, encodeBody: "manual" });
+}
+
+function refused(request: Request, { rule, reason }: OutboundRefusal, meter: OutboundMeter) {
+  const { protocol, host } = new URL(request.url);
+  // The path and query can have secrets in them, which have no place in a log.
+  const what = `${request.method} ${protocol}//${host}`;
+  meter.refuse(`Outbound request refused: ${what}: ${reason}`);
+  return Response.json(
+    { detail: `The request ${what} is refused: ${reason}`, rule, host },
+    { status: 403 },
+  );
+}

@@ -1,0 +1,94 @@
+import { format } from "node:util";
+import type { LogLine, LogLineLevel } from "../control-plane/logs/log-line.ts";
+
+/** What a tail event tells of one call of deployed code, as far as it is read here. */
+export type CodeTrace = {
+  eventTimestamp: number | null;
+  logs: readonly ConsoleCall[];
+  exceptions: readonly (ErrorInfo & { timestamp: number })[];
+  outcome: string;
+  truncated: boolean;
+};
+
+type ConsoleCall = {
+  timestamp: number;
+  level: string;
+  /** The arguments, as far as JSON can hold them. */
+  message: unknown;
+  /** Of arguments that were errors, in their places. */
+  errorInfo?: readonly (ErrorInfo | null)[];
+};
+
+type ErrorInfo = { name: string; message: string; stack?: string };
+
+const LEVELS: Readonly<Record<string, LogLineLevel>> = {
+  debug: "DEBUG",
+  trace: "DEBUG",
+  log: "INFO",
+  info: "INFO",
+  warn: "WARNING",
+  error: "ERROR",
+};
+
+/** Outcomes that nothing in the call's own lines explains. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  exceededCpu: "The call was ended: it took more CPU time than a call may",
+  exceededMemory: "The call was ended: it took more memory than there is",
+  exceededWallTime: "The call was ended: it took too long",
+  scriptNotFound: "The revision's code could not be loaded",
+  loadShed: "The call was ended: the platform had too much to do",
+  killSwitch: "The call was ended by the platform",
+  daemonDown: "The call was ended by the platform",
+  internalError: "The call was ended: the platform failed",
+};
+
+/** Lines of a deployment's log that tell what a call of its code wrote, threw, and ended with. */
+export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number): LogLine[] {
+  const line = (timestamp: number, level: LogLineLevel, message: string): LogLine => ({
+    kind: "server",
+    revision_id: revisionId,
+    timestamp,
+    level,
+    message,
+  });
+  const lines = trace.logs.map((call) =>
+    line(call.timestamp, LEVELS[call.level] ?? "INFO", consoleText(call)),
+  );
+  for (const exception of trace.exceptions) {
+    lines.push(line(exception.timestamp, "ERROR", `Uncaught ${errorText(exception)}`));
+  }
+  lines.sort((a, b) => a.timestamp - b.timestamp);
+  const last = lines.at(-1)?.timestamp ?? trace.eventTimestamp ?? now;
+  if (trace.truncated) {
+    lines.push(line(last, "WARNING", "The call wrote more to the console than is kept"));
+  }
+  const outcome = OUTCOMES[trace.outcome];
+  if (outcome !== undefined) lines.push(line(now, "ERROR", `${outcome} (${trace.outcome})`));
+  if (trace.outcome === "exception" && trace.exceptions.length === 0) {
+    lines.push(line(now, "ERROR", "The call ended with an exception"));
+  }
+  return lines;
+}
+
+/**
+ * The arguments of a console call as one text: strings as they are, errors with their stack, all
+ * else as JSON. A first argument with places such as %s in it gets the others put there.
+ */
+function consoleText({ message, errorInfo }: ConsoleCall): string {
+  const values: readonly unknown[] = Array.isArray(message) ? message : [message];
+  const texts = values.map((value, index) => {
+    const error = errorInfo?.[index];
+    if (error) return errorText(error);
+    return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  });
+  // Only a string that the code itself wrote has places to fill.
+  const isFormat = typeof values[0] === "string" && !errorInfo?.[0];
+  return isFormat ? format(...texts) : texts.join(" ");
+}
+
+/** Stacks come with or without their first line. */
+function errorText({ name, message, stack }: ErrorInfo): string {
+  const title = message === "" ? name : `${name}: ${message}`;
+  if (!stack) return title;
+  return stack.startsWith(name) ? stack : `${title}\n${stack}`;
+}

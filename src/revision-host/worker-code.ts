@@ -1,0 +1,33 @@
+import { COMPATIBILITY_DATE } from "./compatibility-date.ts";
+import type { BuiltCode, BuiltModule } from "./built-code.ts";
+
+export type InvocationLimits = { cpuMs: number; subRequests: number };
+
+/**
+ * What the Worker Loader makes an isolate of: the code, an environment of its own and nothing of the
+ * platform's; limits for each invocation; and `outbound` as its only way to the network.
+ */
+export function workerCode(options: {
+  built: BuiltCode;
+  env: Record<string, string>;
+  limits: InvocationLimits;
+  outbound: Fetcher;
+  tail: Fetcher;
+}): WorkerLoaderWorkerCode {
+  const { built, env, limits, outbound, tail } = options;
+  const modules = Object.entries(built.modules).map(([path, module]) => [path, toLoader(module)]);
+  return {
+    compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags: ["nodejs_compat"],
+    mainModule: built.main,
+    modules: Object.fromEntries(modules),
+    env,
+    limits,
+    globalOutbound: outbound,
+    tails: [tail],
+  };
+}
+
+function toLoader(module: BuiltModule): WorkerLoaderModule {
+  return "wasm" in module ? { wasm: Buffer.from(module.wasm, "base64") } : module;
+}

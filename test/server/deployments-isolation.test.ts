@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { describe } from "vitest";
+import { newDeployer } from "../support/deployments.ts";
+import { testWithPlatform } from "../support/platform-server.ts";
+import { agentClient, deployed, fixtureTarball, moduleTarball } from "../support/rollouts.ts";
+
+const HOSTILE = readFileSync(new URL("../fixtures/hostile-host.js", import.meta.url), "utf8");
+
+type Found = { done?: unknown; failed?: string };
+
+const test = testWithPlatform({ OUTBOUND_PRIVATE_ENDPOINTS: "refuse" })
+  .extend("deployer", { scope: "file" }, ({ server }) => newDeployer(server, "plus"))
+  .extend("victim", { scope: "file" }, async ({ server }) => {
+    const owner = await newDeployer(server, "plus");
+    const { deployment } = await deployed(owner, "victim", await fixtureTarball("deployed"), {
+      secrets: [{ name: "VARIABLE", value: "the victim's secret" }],
+    });
+    const client = agentClient(deployment, owner.apiKey);
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, "teller", { input: {} });
+    const { checkpoint } = await client.threads.getState(thread_id);
+    return { owner, client, thread_id, checkpoint_id: checkpoint.checkpoint_id };
+  })
+  .extend("hostile", { scope: "file" }, async ({ deployer }) => {
+    const secrets = [{ name: "OWN_SECRET", value: "its own" }];
+    const { deployment } = await deployed(deployer, "hostile", await moduleTarball(HOSTILE), {
+      secrets,
+    });
+    return deployment;
+  })
+  .extend("attack", ({ deployer, hostile }) => async (name: string, input: object = {}) => {
+    const client = agentClient(hostile, deployer.apiKey);
+    const found = await client.runs.wait(null, "hostile", { input: { attack: name, ...input } });
+    const { done, failed } = found as Found;
+    if (failed !== undefined) throw new Error(failed);
+    return done as Record<string, Found>;
+  });
+
+describe("hostile code in a deployment", () => {
+  test("has its own environment, and no binding of the platform", async ({ attack, expect }) => {
+    const own = [
+      "OWN_SECRET",
+      "LANGSMITH_HOST_PROJECT_ID",
+      "LANGSMITH_HOST_PROJECT_NAME",
+      "LANGSMITH_HOST_REVISION_ID",
+    ];
+    expect(await attack("environment")).toEqual({
+      env: own,
+      moduleEnv: own,
+      process: own,
+      exports: ["GraphHost"],
+      ctxExports: ["GraphHost"],
+      props: {},
+    });
+  });
+
+  test("reaches no private address, no socket and no shared cache", async ({
+    server,
+    attack,
+    expect,
+  }) => {
+    const { host } = new URL(server.url);
+    const urls = [
+      `${server.url}/ok`,
+      `http://localhost:${new URL(server.url).port}/ok`,
+      "http://169.254.169.254/latest/meta-data/",
+      "http://[::1]/",
+      "http://0x7f000001/",
+      "http://service.internal/",
+    ];
+    const { socket, cache, ...asked } = await attack("network", { urls, socket: host });
+    expect(Object.keys(asked)).toEqual(urls);
+    for (const found of Object.values(asked))
+      expect(found).toMatchObject({ done: { status: 403 } });
+    expect(socket).toEqual({ done: "" });
+    expect(cache?.failed).toContain("No Cache");
+  });
+
+  test("gets nothing from the port of its run but what a run needs", async ({
+    attack,
+    victim,
+    expect,
+  }) => {
+    const tried = await attack("port", { thread_id: victim.thread_id });
+    for (const [name, { failed }] of Object.entries(tried)) {
+      expect(`${name}: ${failed}`).toMatch(
+        /does not implement|not callable|is not a function|no such|cannot be/i,
+      );
+    }
+  });
+
+  test("sees no checkpoint and no store of another deployment", async ({
+    attack,
+    victim,
+    expect,
+  }) => {
+    const { thread_id, checkpoint_id } = victim;
+    const { all, odd, ...found } = await attack("checkpoints", { thread_id, checkpoint_id });
+    for (const each of Object.values(found)) expect(each).toEqual({ done: null });
+    expect(all).toEqual({ done: 0 });
+    expect(odd?.done ?? 0).toBe(0);
+    const store = await attack("store");
+    expect(store["items"]).toEqual([{ key: "k", value: { of: "hostile" } }]);
+    expect(store["namespaces"]).toEqual([["mine"]]);
+  });
+
+  test("breaks nothing with arguments that are none", async ({ attack, victim, expect }) => {
+    await attack("arguments");
+    const values = await victim.client.runs.wait(victim.thread_id, "teller", { input: {} });
+    expect(JSON.stringify(values)).toContain("the victim's secret");
+  });
+
+  test.for([
+    null,
+    "text",
+    {},
+    { status: "success" },
+    { status: "success", tail: 5, result: 7 },
+    { status: "nonsense", tail: { checkpoints: [], events: [] }, result: null, snapshot: null },
+    { status: "success", tail: { checkpoints: [{}], events: [] }, result: null, snapshot: null },
+    { status: "success", tail: { checkpoints: [], events: [] }, result: "no JSON", snapshot: null },
+    { status: "success", tail: { checkpoints: [], events: [] }, result: "{}", snapshot: "result" },
+    { status: "error", tail: { checkpoints: [], events: [] }, result: null, snapshot: null },
+  ])(
+    "ends its own run, and only that, with an outcome that is none: %j",
+    async (outcome, { deployer, hostile, expect }) => {
+      const client = agentClient(hostile, deployer.apiKey);
+      const { thread_id } = await client.threads.create();
+      const { run_id } = await client.runs.create(thread_id, "hostile", { input: { outcome } });
+      const ended = async () => (await client.runs.get(thread_id, run_id)).status;
+      await expect.poll(ended, { timeout: 15_000 }).toMatch(/^(success|error|interrupted)$/);
+      const next = await client.runs.wait(thread_id, "hostile", {
+        input: { attack: "environment" },
+      });
+      expect((next as Found).done).toMatchObject({ exports: ["GraphHost"] });
+    },
+  );
+});

@@ -1,0 +1,184 @@
+import { createHmac } from "node:crypto";
+import { describe } from "vitest";
+import { MAX_TARBALL_BYTES } from "../../src/lib/project-manifest.ts";
+import {
+  createDeployment,
+  newDeployer,
+  newUpload,
+  put,
+  sourceBody,
+  tarball,
+  uploaded,
+} from "../support/deployments.ts";
+import { testWithServer, type WorkerServer } from "../support/server.ts";
+import { MISSING_ID } from "../support/uuid.ts";
+
+const SIGNING_SECRET = "a secret that signs upload URLs";
+
+const test = testWithServer({ SIGNING_SECRET }, "project.js", { rollouts: false }).extend(
+  "deployer",
+  { scope: "file" },
+  ({ server }) => newDeployer(server),
+);
+
+type Bucket = { get: (key: string) => Promise<{ arrayBuffer: () => Promise<ArrayBuffer> } | null> };
+
+/** Null: there is nothing. */
+async function storedAt({ worker }: WorkerServer, path: string): Promise<Buffer | null> {
+  const { SOURCES }: { SOURCES: Bucket } = (await worker.getEnv()) as { SOURCES: Bucket };
+  const object = await SOURCES.get(path);
+  return object === null ? null : Buffer.from(await object.arrayBuffer());
+}
+
+/** A token as the server makes it. */
+function signed(purpose: string, value: object): string {
+  const body = Buffer.from(JSON.stringify(value)).toString("base64url");
+  const signature = createHmac("sha256", SIGNING_SECRET).update(`${purpose}\n${body}`);
+  return `${body}.${signature.digest("base64url")}`;
+}
+
+const INVALID = [403, { detail: "This link is not valid, or has expired" }];
+
+describe("an upload URL", () => {
+  test("takes a tarball without a key, before there is a deployment", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
+    const { url, path } = await newUpload(deployer);
+    expect(path).toMatch(new RegExp(`^${deployer.id}/uploads/[0-9a-f-]{36}\\.tar\\.gz$`));
+    expect(url.startsWith(`${server.url}/v2/uploads/`)).toBe(true);
+    const answer = await put(url, tarball("one"), { "x-goog-content-length-range": "0,209715200" });
+    expect([answer.status, answer.body]).toEqual([200, ""]);
+    expect(await storedAt(server, path)).toEqual(tarball("one"));
+    const created = await createDeployment(deployer, sourceBody("first", path));
+    expect(created.source_revision_config).toMatchObject({ source_tarball_path: path });
+  });
+
+  test("is given for a deployment, too", async ({ deployer, expect }) => {
+    const { id } = await createDeployment(deployer, sourceBody("second", null));
+    const { status, body } = await deployer.call("POST", `/deployments/${id}/upload-url`);
+    expect([status, Object.keys(body as object)]).toEqual([200, ["upload_url", "object_path"]]);
+    const missing = await deployer.call("POST", `/deployments/${MISSING_ID}/upload-url`);
+    expect([missing.status, missing.body]).toEqual([
+      404,
+      { detail: `Deployment ID ${MISSING_ID} not found.` },
+    ]);
+  });
+
+  test("takes one tarball, but that as often as it is sent", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
+    const { url, path } = await newUpload(deployer);
+    for (let count = 0; count < 2; count += 1) {
+      expect((await put(url, tarball("one"))).status).toBe(200);
+    }
+    const other = await put(url, tarball("two"));
+    expect([other.status, other.body]).toEqual([
+      409,
+      { detail: "A tarball was uploaded here already: ask for another upload URL" },
+    ]);
+    expect(await storedAt(server, path)).toEqual(tarball("one"));
+  });
+
+  test("takes no more than a tarball may have", async ({ server, deployer, expect }) => {
+    const { url, path } = await newUpload(deployer);
+    const large = Buffer.alloc(MAX_TARBALL_BYTES + 1);
+    tarball("").copy(large);
+    const answer = await put(url, large);
+    expect([answer.status, answer.body]).toEqual([
+      413,
+      { detail: `Request body is larger than ${MAX_TARBALL_BYTES} bytes` },
+    ]);
+    expect(await storedAt(server, path)).toBeNull();
+    expect((await put(url, large.subarray(0, MAX_TARBALL_BYTES))).status).toBe(200);
+  });
+
+  test.for([
+    ["text", "not gzip", {}, "The body is not a gzip file: send a .tar.gz"],
+    ["nothing", "", {}, "The body is not a gzip file: send a .tar.gz"],
+    ["more than it said", null, { "x-goog-content-length-range": "0,10" }, "not within"],
+    ["less than it said", null, { "x-goog-content-length-range": "1000,2000" }, "not within"],
+    ["a bound that is none", null, { "x-goog-content-length-range": "10" }, "two numbers"],
+  ] as const)("does not take %s", async ([, body, headers, text], { deployer, expect }) => {
+    const { url } = await newUpload(deployer);
+    const answer = await put(url, body ?? tarball("one"), headers);
+    expect([answer.status, answer.body]).toEqual([400, { detail: expect.stringContaining(text) }]);
+  });
+
+  test("is one of a hundred that may wait", async ({ server, expect }) => {
+    const deployer = await newDeployer(server);
+    const path = await uploaded(deployer);
+    const paths = Array.from({ length: 99 }, (_, index) => `waiting-${index}`);
+    await server.database.run(
+      `INSERT INTO source_uploads (workspace_id, object_path, created_at)
+       SELECT ?, value, 1 FROM json_each(?)`,
+      [deployer.id, JSON.stringify(paths)],
+    );
+    const refused = await deployer.call("POST", "/deployments/upload-url");
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      {
+        detail: "The workspace has 100 uploads that no revision names: deploy them, or wait a day",
+      },
+    ]);
+    await createDeployment(deployer, sourceBody("fifth", path));
+    expect((await newUpload(deployer)).path).not.toBe(path);
+  });
+
+  test("is good for nothing when it was changed", async ({ server, deployer, expect }) => {
+    const { url } = await newUpload(deployer);
+    const [body = "", signature = ""] = url.slice(url.lastIndexOf("/") + 1).split(".");
+    const grant = JSON.parse(Buffer.from(body, "base64url").toString()) as { expiresAt: number };
+    expect(Math.abs(grant.expiresAt - Date.now() - 3_600_000)).toBeLessThan(60_000);
+    const changed = Buffer.from(JSON.stringify({ ...grant, expiresAt: Infinity }));
+    for (const token of ["x", `${body}.`, `${changed.toString("base64url")}.${signature}`]) {
+      const answer = await put(`${server.url}/v2/uploads/${token}`, tarball("one"));
+      expect([answer.status, answer.body]).toEqual(INVALID);
+    }
+    const get = await deployer.call("GET", new URL(url).pathname.replace("/v2", ""));
+    expect(get.status).toBe(405);
+  });
+
+  test("is good for an hour, and for nothing else", async ({ server, deployer, expect }) => {
+    const { url, path } = await newUpload(deployer);
+    const grant = { workspaceId: deployer.id, objectPath: path };
+    const good = signed("source-upload", { ...grant, expiresAt: Date.now() + 60_000 });
+    expect((await put(`${server.url}/v2/uploads/${good}`, tarball("one"))).status).toBe(200);
+    for (const [purpose, expiresAt] of [
+      ["source-upload", Date.now() - 1],
+      ["attachment", Date.now() + 60_000],
+    ] as const) {
+      const token = signed(purpose, { ...grant, expiresAt });
+      const answer = await put(`${server.url}/v2/uploads/${token}`, tarball("one"));
+      expect([answer.status, answer.body]).toEqual(INVALID);
+    }
+    const attachment = url.replace("/v2/uploads/", "/api/v1/attachments/");
+    expect((await fetch(attachment)).status).toBe(403);
+  });
+
+  test("is good for nothing when nobody waits for the tarball", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
+    const { url, path } = await newUpload(deployer);
+    await server.database.run("DELETE FROM source_uploads WHERE object_path = ?", [path]);
+    const answer = await put(url, tarball("one"));
+    expect([answer.status, answer.body]).toEqual([
+      404,
+      { detail: "Nobody waits for this upload any more: ask for another URL" },
+    ]);
+    expect(await storedAt(server, path)).toBeNull();
+  });
+});
+
+test("a tarball may be deployed more than once", async ({ deployer, expect }) => {
+  const path = await uploaded(deployer);
+  for (const name of ["third", "fourth"]) {
+    const created = await createDeployment(deployer, sourceBody(name, path));
+    expect(created.source_revision_config).toMatchObject({ source_tarball_path: path });
+  }
+});

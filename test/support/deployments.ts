@@ -1,0 +1,121 @@
+import { gzipSync } from "node:zlib";
+import { createWorkspace, createKey } from "../../cli/database/identity.ts";
+import type { Plan } from "../../src/db/schema.ts";
+import { type Answer, send, toAnswer } from "./http.ts";
+import type { TestServer } from "./server.ts";
+
+type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+/** A workspace; its calls are of paths below `/v2`. */
+export type Deployer = { id: string; apiKey: string; call: Call };
+
+export type DeploymentBody = Record<string, unknown> & {
+  id: string;
+  latest_revision_id: string;
+  active_revision_id: string | null;
+  source_config: Record<string, unknown>;
+  source_revision_config: Record<string, unknown>;
+  secrets: { name: string; value: string }[];
+};
+
+export async function newDeployer(
+  server: TestServer,
+  plan: Plan = "enterprise",
+): Promise<Deployer> {
+  const workspace = await createWorkspace(server.database, "deployer", plan);
+  const id = String(workspace["id"]);
+  const key = await createKey(server.database, { workspaceId: id, name: "deployer" });
+  const apiKey = String(key["key"]);
+  return {
+    id,
+    apiKey,
+    call: (method, path, body) => send(server, method, `/v2${path}`, body, { "x-api-key": apiKey }),
+  };
+}
+
+/** Of the template `agent`. */
+export function templateBody(name: string, change: object = {}): Record<string, unknown> {
+  return {
+    name,
+    source: "internal_template",
+    source_config: { template_id: "agent" },
+    source_revision_config: {},
+    ...change,
+  };
+}
+
+/** Of a tarball; null: none yet. */
+export function sourceBody(
+  name: string,
+  tarball: string | null,
+  change: object = {},
+): Record<string, unknown> {
+  return {
+    name,
+    source: "internal_source",
+    source_config: {},
+    source_revision_config: { source_tarball_path: tarball },
+    ...change,
+  };
+}
+
+export async function createDeployment(
+  { call }: Deployer,
+  body: Record<string, unknown>,
+): Promise<DeploymentBody> {
+  const answer = await call("POST", "/deployments", body);
+  if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body as DeploymentBody;
+}
+
+/** Bytes of a gzip file; what is in it matters to builds only. */
+export function tarball(text: string): Buffer<ArrayBuffer> {
+  return Buffer.from(gzipSync(text));
+}
+
+export async function newUpload({ call }: Deployer): Promise<{ url: string; path: string }> {
+  const { status, body } = await call("POST", "/deployments/upload-url");
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  const { upload_url: url, object_path: path } = body as Record<
+    "upload_url" | "object_path",
+    string
+  >;
+  return { url, path };
+}
+
+export async function put(
+  url: string,
+  body: BodyInit,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const init = { method: "PUT", body, headers: { "content-type": "application/gzip", ...headers } };
+  return toAnswer(await fetch(url, init));
+}
+
+/** The path of a tarball that is there. */
+export async function uploaded(deployer: Deployer, text = "code"): Promise<string> {
+  const { url, path } = await newUpload(deployer);
+  const answer = await put(url, tarball(text));
+  if (answer.status !== 200) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+  return path;
+}
+
+/** What a revision says of itself. */
+export type RevisionBody = { id: string; status: string; status_message: string | null };
+
+/** Of a deployment, the newest first. */
+export async function revisionsOf({ call }: Deployer, id: string): Promise<RevisionBody[]> {
+  const { status, body } = await call("GET", `/deployments/${id}/revisions?limit=100`);
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return (body as { resources: RevisionBody[] }).resources;
+}
+
+/** As a rollout would end it. */
+export async function endRevision(
+  server: TestServer,
+  revisionId: string,
+  status: string,
+): Promise<void> {
+  const sql = "UPDATE revisions SET status = ?, due_at = NULL WHERE id = ?";
+  await server.database.run(sql, [status, revisionId]);
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { unpackTar } from "modern-tar";
+import { describe, test } from "vitest";
+import { buildTarball, type BuiltTarball } from "../../../cli/project/tarball.ts";
+import { temporaryProject } from "./support/temporary-project.ts";
+
+const STUB_HOST = "export const defineGraphHost = (project) => class { project = project; };";
+const MB = 1024 * 1024;
+/** Tens of megabytes take a bundler and gzip their time. */
+const LARGE_TIMEOUT_MS = 60_000;
+
+function build(folder: string): Promise<BuiltTarball> {
+  return buildTarball({
+    configPath: folder,
+    graphHostModule: `${folder}/host.js`,
+    schemas: false,
+  });
+}
+
+function smallProject(config: object = {}): string {
+  return temporaryProject({
+    "host.js": STUB_HOST,
+    "agent.ts": 'import { reply } from "./parts/reply.ts";\nexport const graph = () => reply;',
+    "parts/reply.ts": '/* For people. */\nexport const reply: string = "hello";',
+    "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, ...config },
+  });
+}
+
+async function unpack({ bytes }: BuiltTarball): Promise<Record<string, string>> {
+  const entries = await unpackTar(gunzipSync(bytes));
+  return Object.fromEntries(
+    entries.map(({ header, data }) => [header.name, new TextDecoder().decode(data)]),
+  );
+}
+
+describe("a tarball", () => {
+  test("holds the module, its source map, the project's configuration and a manifest", async ({
+    expect,
+  }) => {
+    const tarball = await build(smallProject());
+    const files = await unpack(tarball);
+
+    expect(Object.keys(files)).toEqual(["threadworks.json", "langgraph.json", "project.js"]);
+    expect(JSON.parse(files["threadworks.json"] ?? "")).toEqual({
+      format: 1,
+      runtime: 1,
+      main: "project.js",
+    });
+    expect(JSON.parse(files["langgraph.json"] ?? "")).toEqual({
+      graphs: { agent: "./agent.ts:graph" },
+    });
+    expect(files["project.js"]).toContain("export{");
+    expect(files["project.js"]).not.toContain("For people.");
+    expect(tarball).toMatchObject({
+      manifest: { format: 1, runtime: 1, main: "project.js" },
+      graphs: ["agent"],
+      warnings: [],
+      files: Object.entries(files).map(([path, text]) => ({
+        path,
+        size: Buffer.byteLength(text),
+      })),
+    });
+  });
+
+  test("has only plain files that belong to nobody and have no date", async ({ expect }) => {
+    const { bytes } = await build(smallProject());
+    const headers = (await unpackTar(gunzipSync(bytes))).map(({ header }) => header);
+    expect(headers.map(({ type, mode, uid, gid, mtime }) => [type, mode, uid, gid, mtime])).toEqual(
+      Array.from({ length: 3 }, () => ["file", 0o644, 0, 0, new Date(0)]),
+    );
+  });
+
+  test("is the same, byte for byte, in another folder and at another time", async ({ expect }) => {
+    const [first, second] = [await build(smallProject()), await build(smallProject())];
+    expect(Buffer.from(first.bytes).equals(Buffer.from(second.bytes))).toBe(true);
+  });
+
+  test("does not tell on which machine it was built", async ({ expect }) => {
+    const folder = smallProject();
+    const files = await unpack(await build(folder));
+    expect(Object.values(files).join("\n")).not.toContain(folder);
+  });
+
+  test("holds no value of the project's variables, which are told beside it", async ({
+    expect,
+  }) => {
+    const tarball = await build(smallProject({ env: { MODEL_KEY: "sk-7f3a", NODE_ENV: "test" } }));
+    const files = await unpack(tarball);
+    expect(Object.values(files).join("\n")).not.toContain("sk-7f3a");
+    expect(JSON.parse(files["langgraph.json"] ?? "")).toEqual({
+      graphs: { agent: "./agent.ts:graph" },
+    });
+    expect(tarball.env).toEqual({ MODEL_KEY: "sk-7f3a", NODE_ENV: "test" });
+  });
+});
+
+describe("a project is refused", () => {
+  const withText = (text: string): string =>
+    temporaryProject({
+      "host.js": STUB_HOST,
+      "agent.ts": 'import text from "./data.txt";\nexport const graph = () => text;',
+      "data.txt": text,
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+  test("that is more than 48 MB unpacked", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
+    await expect(build(withText("a".repeat(49 * MB)))).rejects.toThrow(
+      /^the built project is too large: 49\.0 MB unpacked, and 48\.0 MB are the most$/,
+    );
+  });
+
+  test("that is more than 20 MB compressed", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
+    const text = randomBytes(21 * MB).toString("base64");
+    await expect(build(withText(text))).rejects.toThrow(
+      /^the built project is too large: 2\d\.\d MB compressed, and 20\.0 MB are the most$/,
+    );
+  });
+
+  test("that does not build, with the place", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "agent.ts": "export const graph = ;",
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+    await expect(build(folder)).rejects.toThrow(/does not build:\n {2}agent\.ts:1:\d+: Unexpected/);
+  });
+});

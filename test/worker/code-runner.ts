@@ -1,0 +1,54 @@
+/** The platform, with ways to run any code as it runs a deployment's, and to write to a log. For tests. */
+import platform from "../../src/index.ts";
+import { type LogLine, recordLogs } from "../../src/control-plane/logs/record.ts";
+import { workerCode } from "../../src/revision-host/worker-code.ts";
+import type { CodeRun } from "../support/code-runs.ts";
+
+export * from "../../src/index.ts";
+
+export default {
+  ...platform,
+  fetch: async (request, env, ctx) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/record-logs") {
+      const { ref, lines } = await request.json<{ ref: CodeRun["ref"]; lines: LogLine[] }>();
+      await recordLogs(env, ref, lines);
+      return new Response(null, { status: 204 });
+    }
+    if (pathname !== "/run-code") return platform.fetch(request, env, ctx);
+    const { ref, code, input, hosts = null } = await request.json<CodeRun>();
+    const built = {
+      main: "main.js",
+      modules: {
+        "main.js": {
+          js: `import { connect } from "cloudflare:sockets";
+            import { WorkerEntrypoint } from "cloudflare:workers";
+            import http from "node:http";
+            const run = ${code};
+            export default class extends WorkerEntrypoint {
+              async run(input) {
+                return JSON.stringify(await run(input, { connect, http, ctx: this.ctx }));
+              }
+            }`,
+        },
+      },
+    };
+    const worker = env.LOADER.load(
+      workerCode({
+        built,
+        env: {},
+        limits: { cpuMs: 30_000, subRequests: 50 },
+        outbound: ctx.exports.Outbound({ props: { ...ref, hosts } }),
+        tail: ctx.exports.RevisionTail({ props: ref }),
+      }),
+    );
+    const { run } = worker.getEntrypoint() as unknown as {
+      run: (input: unknown) => Promise<string>;
+    };
+    try {
+      return Response.json({ value: JSON.parse((await run(input)) ?? "null") });
+    } catch (error) {
+      return Response.json({ error: String(error) });
+    }
+  },
+} satisfies ExportedHandler<Env>;

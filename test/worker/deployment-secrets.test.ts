@@ -1,0 +1,90 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { resealDeployments } from "../../src/control-plane/deployments/reseal.ts";
+import { sealSecrets } from "../../src/control-plane/deployments/sealed-secrets.ts";
+import { openSecret } from "../../src/lib/secret-box.ts";
+import { newDeployment, newRevision, type TestDeployment } from "./deployment-support.ts";
+import { migrateIndex } from "./support.ts";
+
+const ONE = `1:${btoa("1".repeat(32)).replace("=", "")}`;
+const TWO = `2:${btoa("2".repeat(32)).replace("=", "")}`;
+
+const SECRETS = [
+  { name: "A", value: "first" },
+  { name: "B", value: "" },
+];
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+beforeEach(async () => {
+  await env.DB.prepare("DELETE FROM revisions").run();
+});
+
+function withKeys(keys: string): Env {
+  return { ...env, ENCRYPTION_KEYS: keys };
+}
+
+/** With secrets under the first of the keys. */
+async function sealedDeployment(keys: string): Promise<TestDeployment> {
+  const of = await newDeployment();
+  await newRevision(of, { secrets: await sealSecrets(withKeys(keys), of, SECRETS) });
+  return of;
+}
+
+/** Of the revisions, the oldest first. */
+async function sealed({ deploymentId }: TestDeployment): Promise<Record<string, string>[]> {
+  const { results } = await env.DB.prepare(
+    "SELECT secrets FROM revisions WHERE deployment_id = ? ORDER BY id",
+  )
+    .bind(deploymentId)
+    .all<{ secrets: string }>();
+  return results.map(({ secrets }) => JSON.parse(secrets));
+}
+
+test("a revision takes over the secrets of the one before, as they are", async () => {
+  const of = await sealedDeployment(ONE);
+  await newRevision(of);
+  const [first, second, third] = await sealed(of);
+  expect(first).toEqual({});
+  expect(third).toEqual(second);
+  const { workspaceId, deploymentId } = of;
+  const context = `${workspaceId}/${deploymentId}/A`;
+  expect(await openSecret(ONE, third?.["A"] ?? "", context)).toBe("first");
+  // It is of this name, and of this deployment.
+  await expect(openSecret(ONE, third?.["A"] ?? "", context.replace(/A$/, "B"))).rejects.toThrow(
+    "cannot be opened",
+  );
+});
+
+test("secrets follow the first key, in each revision", async () => {
+  const of = await sealedDeployment(ONE);
+  await newRevision(of);
+  await sealedDeployment(TWO);
+  expect(await resealDeployments(withKeys(ONE))).toBe(0);
+  expect(await resealDeployments(withKeys(`${TWO},${ONE}`))).toBe(2);
+  expect(await resealDeployments(withKeys(`${TWO},${ONE}`))).toBe(0);
+  for (const secrets of (await sealed(of)).slice(1)) {
+    for (const { name, value } of SECRETS) {
+      const context = `${of.workspaceId}/${of.deploymentId}/${name}`;
+      expect(await openSecret(TWO, secrets[name] ?? "", context)).toBe(value);
+    }
+  }
+});
+
+test("secrets that no key opens keep no others from it", async ({ onTestFinished }) => {
+  const lost = await sealedDeployment(`1:${btoa("x".repeat(32)).replace("=", "")}`);
+  const other = await sealedDeployment(ONE);
+  const logged = vi.spyOn(console, "error").mockReturnValue();
+  onTestFinished(() => logged.mockRestore());
+  expect(await resealDeployments(withKeys(`${TWO},${ONE}`))).toBe(1);
+  expect(logged.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+    { event: "deployment_secrets_not_resealed", deployment_id: lost.deploymentId },
+  ]);
+  expect((await sealed(other))[1]?.["A"]).toMatch(/^2\./);
+  expect((await sealed(lost))[1]?.["A"]).toMatch(/^1\./);
+});
+
+test("without keys there is nothing to encrypt anew", async () => {
+  await sealedDeployment(ONE);
+  expect(await resealDeployments(withKeys(""))).toBe(0);
+});

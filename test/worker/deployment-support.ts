@@ -1,0 +1,110 @@
+import { env } from "cloudflare:workers";
+import { v7 as uuidv7 } from "uuid";
+import {
+  insertDeployment,
+  markDeploymentDeleted,
+  selectDeployment,
+} from "../../src/db/deployments-repo.ts";
+import { insertRevision } from "../../src/db/revisions-repo.ts";
+import { finishSourceUpload, insertSourceUpload } from "../../src/db/source-uploads-repo.ts";
+
+/** More than any test makes. */
+const MANY = 1000;
+
+export type TestDeployment = { workspaceId: string; deploymentId: string };
+
+/** `secrets` is JSON of sealed texts. */
+export async function newDeployment(
+  fields: { workspaceId?: string; tarball?: string; secrets?: string } = {},
+): Promise<TestDeployment> {
+  const { workspaceId = crypto.randomUUID(), tarball = null, secrets = "{}" } = fields;
+  const id = crypto.randomUUID();
+  const revisionId = uuidv7();
+  const stored = await insertDeployment(
+    env.DB,
+    {
+      workspace_id: workspaceId,
+      id,
+      name: `name-${id}`,
+      display_name: null,
+      slug: `slug-${id}`,
+      source: "internal_source",
+      source_config: "{}",
+      status: "READY",
+      latest_revision_id: revisionId,
+      active_revision_id: null,
+      deletes_project: false,
+      created_at: 1,
+      updated_at: 1,
+      purged_at: null,
+    },
+    {
+      source: "internal_source",
+      template_id: null,
+      source_tarball_path: tarball,
+      langgraph_config_path: null,
+      workspace_id: workspaceId,
+      deployment_id: id,
+      id: revisionId,
+      secrets,
+      created_at: 1,
+      due_at: 1,
+    },
+    MANY,
+  );
+  if (!stored) throw new Error("The deployment was not stored");
+  return { workspaceId, deploymentId: id };
+}
+
+/** The id of another one; `secrets` null: those of the one before. */
+export async function newRevision(
+  of: TestDeployment,
+  { tarball = null, secrets = null }: { tarball?: string | null; secrets?: string | null } = {},
+): Promise<string> {
+  const found = await selectDeployment(env.DB, of);
+  if (found === undefined) throw new Error("The deployment is there");
+  const id = uuidv7({ msecs: found.revision.created_at + Date.now() });
+  const stored = await insertRevision(
+    env.DB,
+    {
+      source: "internal_source",
+      template_id: null,
+      source_tarball_path: tarball,
+      langgraph_config_path: null,
+      workspace_id: of.workspaceId,
+      deployment_id: of.deploymentId,
+      id,
+      secrets,
+      created_at: 2,
+      due_at: 2,
+    },
+    { latest: found.revision.id, displayName: null },
+  );
+  if (!stored) throw new Error("The revision was not stored");
+  return id;
+}
+
+/** The path of a tarball that is there. */
+export async function newTarball(workspaceId: string, createdAt: number): Promise<string> {
+  const path = `${workspaceId}/uploads/${crypto.randomUUID()}.tar.gz`;
+  await env.SOURCES.put(path, "tarball");
+  const row = { workspace_id: workspaceId, object_path: path, created_at: createdAt };
+  await insertSourceUpload(env.DB, row, 100);
+  await finishSourceUpload(env.DB, { workspaceId, objectPath: path }, 7);
+  return path;
+}
+
+export async function markDeleted(of: TestDeployment, deletesProject = false): Promise<void> {
+  await markDeploymentDeleted(env.DB, of, { deletesProject, now: Date.now() });
+}
+
+/** Rows of a table that belong to the workspace. */
+export async function countRows(table: string, { workspaceId }: TestDeployment): Promise<number> {
+  const sql = `SELECT count(*) AS n FROM ${table} WHERE workspace_id = ?`;
+  return (await env.DB.prepare(sql).bind(workspaceId).first<{ n: number }>())?.n ?? 0;
+}
+
+export async function keysOf(prefix: string): Promise<string[]> {
+  const { objects } = await env.SOURCES.list({ prefix });
+  return objects.map(({ key }) => key);
+}
