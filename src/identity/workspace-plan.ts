@@ -10,13 +10,18 @@ import { LOWEST_PLAN } from "./plan-order.ts";
 /** How long a plan from the other region is taken for the present one. */
 const FRESH_MS = 60_000;
 
-/** How long after a call in vain no other is made for that workspace by this isolate. */
+/**
+ * How long after a call in vain this isolate makes no other, for whatever workspace: a region that is
+ * down costs the sweep of many workspaces one time limit, not one for each.
+ */
 const RETRY_MS = 10_000;
 
 const MAX_REMEMBERED = 10_000;
 
 /** Of this isolate, by workspace: a request is not to wait for D1 each time. */
 const remembered = new Map<string, { plan: Plan; until: number }>();
+
+let unreachableUntil = 0;
 
 /**
  * The plan of a workspace: in the US region what is billed; in the other what the US region said, for
@@ -38,11 +43,13 @@ export async function workspacePlan(
   if (known !== undefined && now - known.read_at < FRESH_MS) {
     return remember(workspaceId, known.plan, known.read_at + FRESH_MS);
   }
+  if (now < unreachableUntil) return planWithoutAnswer(known, settings, now);
   try {
     const plan = await askForPlan(settings, workspaceId);
     await storeKnownPlan(env.DB, { workspace_id: workspaceId, plan, read_at: now });
     return remember(workspaceId, plan, now + FRESH_MS);
   } catch (error) {
+    unreachableUntil = now + RETRY_MS;
     const plan = planWithoutAnswer(known, settings, now);
     log(settings.logLevel, "error", {
       event: "plan_not_read",
@@ -51,7 +58,7 @@ export async function workspacePlan(
       known_since: known?.read_at,
       error: String(error),
     });
-    return remember(workspaceId, plan, now + RETRY_MS);
+    return plan;
   }
 }
 
