@@ -1,7 +1,9 @@
+import { Client } from "@langchain/langgraph-sdk";
 import { describe, onTestFinished, test } from "vitest";
 import { createKey, createWorkspace } from "../../cli/database/identity.ts";
 import { signCall } from "../../src/regions/signed-call.ts";
 import { answerOf, send } from "../support/http.ts";
+import { deployTemplate } from "../support/deployments.ts";
 import { destinationBody } from "../support/destinations.ts";
 import { createDestination, endedExport } from "../support/bulk-exports.ts";
 import { runPart, ingestWorkspace } from "../support/ingest.ts";
@@ -44,6 +46,17 @@ async function leave(server: RegionServer, text: string): Promise<void> {
   });
   const operations = [{ op: "put", namespace: ["notes"], key: "one", value: { text } }];
   await client.runs.wait(null, "store", { input: { operations } });
+
+  const agent = await deployTemplate(
+    {
+      ...workspace,
+      call: (method, path, body) =>
+        send(server, method, `/v2${path}`, body, { "x-api-key": apiKey }),
+    },
+    text,
+  );
+  const deployed = new Client({ apiUrl: agent, apiKey });
+  await deployed.threads.create({ metadata: { text } });
 
   const project = `project ${text}`;
   const run = runData(project, { inputs: { text, long: "x".repeat(100_000) }, tags: [text] });

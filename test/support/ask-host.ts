@@ -1,7 +1,6 @@
 import { request } from "node:http";
+import type { Answer } from "./http.ts";
 import type { TestServer } from "./server.ts";
-
-export type HostAnswer = { status: number; body: unknown; location: string | undefined };
 
 /**
  * A request to the server under another host name than its own, which `fetch` cannot send. A body is
@@ -12,7 +11,7 @@ export async function askHost(
   host: string,
   path: string,
   options: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
-): Promise<HostAnswer> {
+): Promise<Answer> {
   const { method = "GET", headers = {}, body } = options;
   const type = body === undefined ? {} : { "content-type": "application/json" };
   return new Promise((resolve, reject) => {
@@ -25,8 +24,8 @@ export async function askHost(
         response.on("data", (chunk: string) => (text += chunk));
         response.on("error", reject);
         response.on("end", () => {
-          const { location } = response.headers;
-          resolve({ status: response.statusCode ?? 0, body: parse(text), location });
+          const headers = new Headers(response.headers as Record<string, string>);
+          resolve({ status: response.statusCode ?? 0, body: parse(text), headers });
         });
       },
     );

@@ -1,5 +1,6 @@
 import { addPrivateEndpoint } from "../../cli/database/private-endpoints.ts";
-import { askHost, type HostAnswer } from "./ask-host.ts";
+import { askHost } from "./ask-host.ts";
+import type { Answer } from "./http.ts";
 import type { TestServer } from "./server.ts";
 import { runData } from "./trace-data.ts";
 import { makeWorkspace } from "./workspaces.ts";
@@ -25,6 +26,7 @@ export function hostOf(path: string, network: Network): string {
 
 export type Tenant = {
   id: string;
+  apiKey: string;
   /** By the host of the path's surface. */
   ask: (
     network: Network,
@@ -32,7 +34,7 @@ export type Tenant = {
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ) => Promise<HostAnswer>;
+  ) => Promise<Answer>;
 };
 
 /** A workspace of the plan enterprise, enrolled as the options say; null: not at all. */
@@ -48,6 +50,7 @@ export async function newTenant(
   }
   return {
     id,
+    apiKey,
     ask: (network, method, path, body, headers = {}) =>
       askHost(server, hostOf(path, network), path, {
         method,
