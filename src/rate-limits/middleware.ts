@@ -5,6 +5,7 @@ import { ApiError } from "../http/errors.ts";
 import { surfaceHost } from "../http/private-host.ts";
 import { surfaceOf } from "../http/surface.ts";
 import { log } from "../lib/log.ts";
+import { BILLING_PATH } from "../regions/billing-call.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type CountedAs, countedAs } from "./counted-as.ts";
 import { type Counting, decide } from "./decide.ts";
@@ -36,6 +37,8 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 function isPlatformApi(c: AppContext, settings: Settings): boolean {
+  // The other region asks for all of its workspaces, from one address.
+  if (c.req.path.startsWith(`${BILLING_PATH}/`)) return false;
   const { hostname, pathname } = new URL(c.req.url);
   const surface = surfaceOf(surfaceHost(hostname, settings), pathname, settings.hosts);
   return surface === "tracing" || surface === "control-plane";

@@ -4,7 +4,7 @@ import type { Settings } from "../env.ts";
 import { signCall } from "./signed-call.ts";
 
 /** Below the tracing API, so that it is reached on its host. */
-const BILLING_PATH = "/api/v1/internal/plans";
+export const BILLING_PATH = "/api/v1/internal/plans";
 
 const TIMEOUT_MS = 3_000;
 

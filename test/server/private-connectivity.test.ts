@@ -187,6 +187,32 @@ describe("what needs no key", () => {
     }
   });
 
+  test("stores no upload where the workspace is not served", async ({
+    server,
+    recluse,
+    outsider,
+    expect,
+  }) => {
+    const upload = async (tenant: Tenant, served: Network, asked: Network) => {
+      const { body } = await tenant.ask(served, "POST", "/v2/deployments/upload-url", {});
+      const path = new URL((body as { upload_url: string }).upload_url).pathname;
+      return askHost(server, hostOf(path, asked), path, { method: "PUT", body: "a tarball" });
+    };
+    // Let in, and no tarball.
+    expect((await upload(recluse, "private", "private")).status).toBe(400);
+    expect((await upload(outsider, "public", "public")).status).toBe(400);
+    const publicly = await upload(recluse, "private", "public");
+    expect([publicly.status, String(detailOf(publicly.body))]).toEqual([
+      403,
+      expect.stringMatching(PRIVATE_ONLY),
+    ]);
+    const privately = await upload(outsider, "public", "private");
+    expect([privately.status, String(detailOf(privately.body))]).toEqual([
+      403,
+      expect.stringMatching(NOT_ENROLLED),
+    ]);
+  });
+
   test("is refused on the private hosts when the workspace is not enrolled", async ({
     server,
     outsider,

@@ -32,6 +32,14 @@ function get(server: TestServer, path: string, headers: Record<string, string> =
   return send(server, "GET", path, undefined, headers);
 }
 
+describe("the other region", () => {
+  test("asks for plans without a limit", async ({ server, expect }) => {
+    const answer = await get(server, "/api/v1/internal/plans/one");
+    expect([answer.status, limitOf(answer)]).toEqual([401, null]);
+    expect(limitOf(await get(server, "/api/v1/internal/plans"))).not.toBeNull();
+  });
+});
+
 describe("a request too many", () => {
   test("is answered in the tracing API's shape", async ({ server, expect }) => {
     const headers = { "x-api-key": await newLimitedKey(server) };
