@@ -29,7 +29,7 @@ const traffics = fc
   })
   .map((traffic): Traffic => {
     const intervals = Math.floor(REQUESTS / (traffic.load * traffic.limit.count));
-    return { ...traffic, intervals: Math.min(12, Math.max(3, intervals)) };
+    return Object.assign(traffic, { intervals: Math.min(12, Math.max(3, intervals)) });
   });
 
 describe("permits", () => {
