@@ -31,10 +31,18 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
   const counting = countingOf(c, settings, counted, objectName);
   const decision = await decide(holder, counted.limit, counting);
   const headers = rateLimitHeaders(counted, decision, Date.now());
-  for (const [name, value] of headers) c.res.headers.set(name, value);
-  if (decision.kind === "refused") throw tooMany(counted, decision.retryMs);
+  if (decision.kind === "refused") {
+    setHeaders(c, headers);
+    throw tooMany(counted, decision.retryMs);
+  }
   await next();
+  // Not before: every header that the answer finds is copied into it, one by one.
+  setHeaders(c, headers);
 };
+
+function setHeaders(c: AppContext, headers: [name: string, value: string][]): void {
+  for (const [name, value] of headers) c.res.headers.set(name, value);
+}
 
 function isPlatformApi(c: AppContext, settings: Settings): boolean {
   // The other region asks for all of its workspaces, from one address.

@@ -10,7 +10,7 @@ export type Decision =
   /** Whoever counts could not be asked. */
   | { kind: "uncounted" };
 
-/** A request that says nothing for so long was given up. */
+/** What is not answered for so long never will be: whoever asked has ended. */
 const ASKING_MS = 2_000;
 /** How long nobody is asked after one that could not be. */
 const UNREACHABLE_MS = 5_000;
@@ -147,6 +147,10 @@ export class PermitHolder {
     }
     const settled = this.#ended.map(({ id, used }) => ({ lease: id, used }));
     const request = { limit, needed, spare, settled };
+    for (const [given, at] of this.#asked) {
+      if (now < at + ASKING_MS) break;
+      this.#asked.delete(given);
+    }
     this.#asked.set(request, now);
     return request;
   }

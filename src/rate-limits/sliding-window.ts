@@ -4,7 +4,7 @@ import { advance, type SteadyTime } from "./steady-clock.ts";
 import { isLeased, type WindowTimes, windowTimes } from "./window-times.ts";
 
 /** One lease takes at most this share of all permits, and of those that are free. */
-const LEASE_SHARE_OF_ALL = 1 / 50;
+const LEASE_SHARE_OF_ALL = 1 / 20;
 const LEASE_SHARE_OF_FREE = 1 / 4;
 
 type Lease = { permits: number; until: number };

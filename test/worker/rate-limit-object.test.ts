@@ -97,7 +97,7 @@ describe("the object that counts", () => {
       const answer = await object.take(one(HIGH, { needed: 0, spare: 1000 }));
       permits.push(answer.admitted ? (answer.lease?.permits ?? 0) : -1);
     }
-    expect(permits[0]).toBe(20);
+    expect(permits[0]).toBe(50);
     expect(permits.at(-1)).toBe(0);
     expect(await object.take(one(HIGH))).toMatchObject({ admitted: true });
   });

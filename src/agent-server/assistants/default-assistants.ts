@@ -4,11 +4,9 @@ import { ApiError } from "../../http/errors.ts";
 import { scopeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { GraphInfo } from "../../graph-runtime/protocol.ts";
-import { requestedGraphs, requestedRevision } from "../graph-host.ts";
-import { RevisionCache } from "../revision-cache.ts";
+import { describedProject } from "../described-project.ts";
+import { requestedRevision } from "../graph-host.ts";
 import { defaultAssistantId } from "./assistant-id.ts";
-
-const graphs = new RevisionCache<GraphInfo[]>();
 
 /** By scope, the revision for whose graphs this isolate has made sure of default assistants. */
 const ensured = new Map<string, string | null>();
@@ -48,12 +46,7 @@ export async function assertGraphExists(c: AppContext, graphId: string): Promise
 }
 
 async function projectGraphs(c: AppContext): Promise<GraphInfo[]> {
-  return graphs.get(c) ?? graphs.set(c, await describedGraphs(c));
-}
-
-async function describedGraphs(c: AppContext): Promise<GraphInfo[]> {
-  const described = await requestedGraphs(c).describe();
-  return described.graphs.map(({ graph_id, description }) => ({ graph_id, description }));
+  return (await describedProject(c)).graphs;
 }
 
 async function insertDefaults(c: AppContext, known: readonly GraphInfo[]): Promise<void> {

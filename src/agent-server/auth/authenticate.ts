@@ -9,6 +9,7 @@ import { requestedGraphs } from "../graph-host.ts";
 import { RevisionCache } from "../revision-cache.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { requestedDeployment, requireKeyOf } from "./deployment.ts";
+import { toAuthentication } from "./host-answers.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 import { projectAuthInfo } from "./project-auth-info.ts";
 
@@ -81,7 +82,7 @@ async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   const { method, url } = c.req.raw;
   const headers = [...c.req.raw.headers].map(([name, value]) => ({ name, value }));
   const request = { method, url, headers };
-  const result = await requestedGraphs(c).authenticate(request);
+  const result = toAuthentication(await requestedGraphs(c).authenticate(request));
   if (!result.ok) return refuse(c, result);
   if (key !== null) cache?.set(key, result.principal);
   return result.principal;

@@ -3,6 +3,7 @@ import { ApiError } from "../../http/errors.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { refuse } from "./authenticate.ts";
+import { toAuthorization } from "./host-answers.ts";
 import { InvalidFilterError, parseFilter } from "./parse-filter.ts";
 import { projectAuthInfo } from "./project-auth-info.ts";
 
@@ -42,7 +43,7 @@ export async function authorize(
   const info = await projectAuthInfo(c);
   if (!keys.some((key) => info?.events.includes(key))) return { filter: null, metadata };
   const request = { resource, action, value, ...principal };
-  const decided = await requestedGraphs(c).authorize(request);
+  const decided = toAuthorization(await requestedGraphs(c).authorize(request));
   if (!decided.ok) return refuse(c, decided);
   return {
     filter: decided.filter === null ? null : filterOf(decided.filter, event),

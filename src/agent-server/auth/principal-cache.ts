@@ -3,6 +3,11 @@ import type { Principal } from "../../lib/principal.ts";
 
 type CacheSettings = NonNullable<AuthInfo["cache"]>;
 
+/** Of keys and principals together, whatever size the project asks for: others share the memory. */
+const MAX_CHARS = 4_000_000;
+
+type Entry = { principal: Principal; expiresAt: number; chars: number };
+
 /**
  * Who was authenticated lately, by the values of the headers that the project names. In an isolate's
  * memory, the one used longest ago goes first.
@@ -10,7 +15,8 @@ type CacheSettings = NonNullable<AuthInfo["cache"]>;
 export class PrincipalCache {
   readonly #settings: CacheSettings;
   readonly #now: () => number;
-  readonly #known = new Map<string, { principal: Principal; expiresAt: number }>();
+  readonly #known = new Map<string, Entry>();
+  #chars = 0;
 
   constructor(settings: CacheSettings, now: () => number = Date.now) {
     this.#settings = settings;
@@ -24,20 +30,30 @@ export class PrincipalCache {
   }
 
   get(key: string): Principal | undefined {
-    const found = this.#known.get(key);
-    if (found === undefined) return undefined;
-    this.#known.delete(key);
-    if (found.expiresAt <= this.#now()) return undefined;
-    this.#known.set(key, found);
+    const found = this.#take(key);
+    if (found === undefined || found.expiresAt <= this.#now()) return undefined;
+    this.#put(key, found);
     return found.principal;
   }
 
   set(key: string, principal: Principal): void {
-    this.#known.delete(key);
-    this.#known.set(key, { principal, expiresAt: this.#now() + this.#settings.ttl_ms });
+    this.#take(key);
+    const chars = key.length + JSON.stringify(principal).length;
+    this.#put(key, { principal, expiresAt: this.#now() + this.#settings.ttl_ms, chars });
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#settings.max_size) return;
-      this.#known.delete(oldest);
+      if (this.#known.size <= this.#settings.max_size && this.#chars <= MAX_CHARS) return;
+      this.#take(oldest);
     }
+  }
+
+  #take(key: string): Entry | undefined {
+    const found = this.#known.get(key);
+    if (this.#known.delete(key)) this.#chars -= found?.chars ?? 0;
+    return found;
+  }
+
+  #put(key: string, entry: Entry): void {
+    this.#known.set(key, entry);
+    this.#chars += entry.chars;
   }
 }

@@ -77,13 +77,15 @@ export async function createDeployment(c: AppContext, body: DeploymentCreate): P
       quota,
     );
     if (inserted) {
-      await requestRollout(c.env, {
-        kind: "roll_out",
-        workspace_id: workspaceId,
-        deployment_id: id,
-        revision_id: revisionId,
-      });
-      await ensureDeploymentProject(c.env, workspaceId, body.name);
+      await Promise.all([
+        requestRollout(c.env, {
+          kind: "roll_out",
+          workspace_id: workspaceId,
+          deployment_id: id,
+          revision_id: revisionId,
+        }),
+        ensureDeploymentProject(c.env, workspaceId, body.name),
+      ]);
       return id;
     }
     await refuseTakenName(c, body.name);

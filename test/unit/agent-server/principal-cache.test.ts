@@ -49,4 +49,15 @@ describe("the cache of who was authenticated", () => {
       "carol",
     ]);
   });
+
+  test("is bounded whatever size the project asks for", ({ expect }) => {
+    const { cache } = newCache(1_000_000);
+    const large = "x".repeat(100_000);
+    for (let index = 0; index < 50; index += 1)
+      cache.set(`${index}`, principal(`${index}${large}`));
+    const known = Array.from({ length: 50 }, (_, index) => cache.get(`${index}`) !== undefined);
+    // Each name is in there twice.
+    expect(known.filter(Boolean)).toHaveLength(19);
+    expect(known.lastIndexOf(false)).toBe(30);
+  });
 });

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type {
+  AuthenticationResult,
+  AuthorizationResult,
+  AuthRefusal,
+} from "../../graph-runtime/protocol.ts";
+import type { Principal } from "../../lib/principal.ts";
+
+/** Of a principal as JSON: it is remembered here, and stored with each of the user's runs. */
+const MAX_PRINCIPAL_CHARS = 256 * 1024;
+
+const refusal = z.object({
+  ok: z.literal(false),
+  status: z.int().min(400).max(599),
+  detail: z.string(),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+}) satisfies z.ZodType<AuthRefusal>;
+
+const principal = z.object({
+  user: z.looseObject({
+    identity: z.string().min(1),
+    display_name: z.string(),
+    is_authenticated: z.literal(true),
+    permissions: z.array(z.string()),
+  }),
+  permissions: z.array(z.string()),
+}) satisfies z.ZodType<Principal>;
+
+const authentication = z.discriminatedUnion("ok", [
+  z.object({ ok: z.literal(true), principal }),
+  refusal,
+]);
+
+const authorization = z.discriminatedUnion("ok", [
+  z.object({
+    ok: z.literal(true),
+    filter: z.record(z.string(), z.unknown()).nullable(),
+    metadata: z.unknown(),
+  }),
+  refusal,
+]);
+
+/**
+ * What a graph host answered to who somebody is, as plain data. A deployment's host is its own code:
+ * nonsense is nobody. Throws then.
+ */
+export function toAuthentication(answer: unknown): AuthenticationResult {
+  const result = authentication.parse(answer);
+  if (!result.ok) return result;
+  const text = JSON.stringify(result.principal);
+  if (text.length > MAX_PRINCIPAL_CHARS) {
+    throw new RangeError(`The principal has more than ${MAX_PRINCIPAL_CHARS} characters`);
+  }
+  return { ok: true, principal: JSON.parse(text) as Principal };
+}
+
+/** The same of what somebody may do: nonsense is no leave. */
+export function toAuthorization(answer: unknown): AuthorizationResult {
+  return authorization.parse(answer);
+}

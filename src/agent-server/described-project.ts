@@ -1,0 +1,29 @@
+import type { AppContext } from "../http/app-types.ts";
+import { ApiError } from "../http/errors.ts";
+import {
+  type ProjectDescription,
+  projectDescription,
+} from "../revision-host/project-description.ts";
+import { requestedGraphs } from "./graph-host.ts";
+import { RevisionCache } from "./revision-cache.ts";
+
+const known = new RevisionCache<ProjectDescription>();
+
+/** What the project that a request is about says of itself; asked once, as long as it is sensible. */
+export async function describedProject(c: AppContext): Promise<ProjectDescription> {
+  return known.get(c) ?? known.set(c, await describe(c));
+}
+
+/** A deployment's code has described itself well before it was deployed, and may do otherwise later. */
+async function describe(c: AppContext): Promise<ProjectDescription> {
+  const described = await requestedGraphs(c).describe();
+  if (c.var.revision === null) return described;
+  const parsed = projectDescription.safeParse(described);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = issue?.path.join(".") || "all";
+  throw new ApiError(
+    "unavailable",
+    `The project describes itself wrongly at ${at}: ${issue?.message}`,
+  );
+}

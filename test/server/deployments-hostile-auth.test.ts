@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { describe } from "vitest";
+import { type Deployer, newDeployer } from "../support/deployments.ts";
+import { answerOf, send } from "../support/http.ts";
+import { deployed, moduleTarball } from "../support/rollouts.ts";
+import { testWithServer, type TestServer } from "../support/server.ts";
+
+const HOSTILE = readFileSync(new URL("../fixtures/hostile-auth.js", import.meta.url), "utf8");
+
+const USER = { identity: "u", display_name: "u", is_authenticated: true, permissions: [] };
+
+const test = testWithServer({ AGENT_AUTH: "api-key" })
+  .extend("deployer", { scope: "file" }, ({ server }) => newDeployer(server, "plus"))
+  .extend("hostile", { scope: "file" }, ({ deployer }) => deploy(deployer, "hostile", "same"));
+
+async function deploy(deployer: Deployer, name: string, later: string): Promise<string> {
+  const secrets = [{ name: "LATER", value: later }];
+  const { deployment, revision } = await deployed(deployer, name, await moduleTarball(HOSTILE), {
+    secrets,
+  });
+  if (revision.status !== "DEPLOYED") throw new Error(revision.status_message ?? "");
+  return deployment.id;
+}
+
+function count(server: TestServer, id: string, authentication: unknown) {
+  const headers = { "x-authentication": JSON.stringify(authentication) };
+  return answerOf(send(server, "POST", `/deployments/${id}/threads/count`, {}, headers));
+}
+
+const allowed = (leave: unknown) => ({
+  ok: true,
+  principal: { user: { ...USER, leave }, permissions: [] },
+});
+
+describe("a deployment whose authentication answers what it likes", () => {
+  test("answers who it lets in", async ({ server, hostile, expect }) => {
+    const leave = { ok: true, filter: null, metadata: {} };
+    expect(await count(server, hostile, allowed(leave))).toEqual({ status: 200, body: 0 });
+    const refusal = { ok: false, status: 402, detail: "Pay", headers: [] };
+    const refused = { status: 402, body: { detail: "Pay" } };
+    expect(await count(server, hostile, refusal)).toEqual(refused);
+    expect(await count(server, hostile, allowed(refusal))).toEqual(refused);
+  });
+
+  test.for([
+    null,
+    { ok: true },
+    { ok: true, principal: { user: {}, permissions: [] } },
+    { ok: false, status: 200, detail: "fine", headers: [] },
+    { ok: false, status: 7, detail: "fine", headers: [] },
+    allowed(null),
+    allowed({ ok: true }),
+    allowed({ ok: true, filter: "all" }),
+    allowed({ ok: false, status: 201, detail: "fine", headers: [] }),
+  ])("lets in nobody by nonsense: %j", async (authentication, { server, hostile, expect }) => {
+    expect(await count(server, hostile, authentication)).toMatchObject({
+      status: 500,
+      body: { detail: "Internal server error" },
+    });
+  });
+
+  test("does not serve when it describes itself wrongly later", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
+    const id = await deploy(deployer, "later", "nonsense");
+    const leave = { ok: true, filter: null, metadata: {} };
+    const answer = await count(server, id, allowed(leave));
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+      503,
+      expect.stringContaining("describes itself wrongly at graphs"),
+    ]);
+    const sql = "SELECT count(*) AS n FROM assistants WHERE deployment_id = ?";
+    expect(await server.database.run(sql, [id])).toEqual([{ n: 0 }]);
+  });
+});
