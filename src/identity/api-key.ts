@@ -13,6 +13,11 @@ export function generateApiKey(): string {
   return KEY_PREFIX + base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
+/** Whether a header has what looks like a key, by itself or as a bearer token. */
+export function hasApiKeyForm(headerValue: string): boolean {
+  return /^(?:bearer +)?tw_[\w-]{43}$/i.test(headerValue.trim());
+}
+
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, SHOWN_CHARS);
 }
