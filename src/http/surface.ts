@@ -10,11 +10,11 @@ export function surfaceOf(hostname: string, path: string, hosts: Hosts): Surface
   const { api, controlPlane, agentsDomain } = hosts;
   if (api === null && controlPlane === null && agentsDomain === null) return surfaceOfPath(path);
   const host = hostname.toLowerCase();
+  // Before the agents' domain: of hosts below it, a deployment could take the platform's own by its name.
   if (host === controlPlane) return "control-plane";
-  if (agentsDomain !== null && (host === agentsDomain || host.endsWith(`.${agentsDomain}`))) {
-    return "agent-server";
-  }
-  return host === api ? "tracing" : null;
+  if (host === api) return "tracing";
+  const isOfAgents = host === agentsDomain || host.endsWith(`.${agentsDomain}`);
+  return agentsDomain !== null && isOfAgents ? "agent-server" : null;
 }
 
 function surfaceOfPath(path: string): Surface {

@@ -25,6 +25,11 @@ export function apiKeyRegion(key: string): Region | null {
   return REGIONS.find((region) => region === name) ?? null;
 }
 
+/** Whether a header has what looks like a key, by itself or as a bearer token. */
+export function hasApiKeyForm(headerValue: string): boolean {
+  return /^(?:bearer +)?tw_[\w-]{43}$/i.test(headerValue.trim());
+}
+
 export function apiKeyPrefix(key: string): string {
   const region = apiKeyRegion(key);
   const start = KEY_PREFIX.length + (region === null ? 0 : region.length + 1);

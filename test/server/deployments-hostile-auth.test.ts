@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe } from "vitest";
+import { bearer } from "../support/bearer.ts";
 import { type Deployer, newDeployer } from "../support/deployments.ts";
 import { answerOf, send } from "../support/http.ts";
 import { deployed, moduleTarball } from "../support/rollouts.ts";
@@ -73,5 +74,23 @@ describe("a deployment whose authentication answers what it likes", () => {
     ]);
     const sql = "SELECT count(*) AS n FROM assistants WHERE deployment_id = ?";
     expect(await server.database.run(sql, [id])).toEqual([{ n: 0 }]);
+  });
+
+  test("is shown no key of the platform", async ({ server, deployer, hostile, expect }) => {
+    const stranger = await newDeployer(server, "plus");
+    const told = async (headers: Record<string, string>) => {
+      const path = `/deployments/${hostile}/threads/count`;
+      const { body } = await send(server, "POST", path, {}, { "x-tell": "all", ...headers });
+      return (body as { detail: string }).detail;
+    };
+    for (const { apiKey } of [deployer, stranger]) {
+      for (const headers of [{ "x-api-key": apiKey }, bearer(apiKey)]) {
+        expect(await told(headers)).not.toContain(apiKey);
+      }
+      const both = await told({ "x-api-key": apiKey, ...bearer("of the project") });
+      expect(both).not.toContain(apiKey);
+      expect(both).toContain("of the project");
+    }
+    expect(await told({ "x-api-key": "of the project" })).toContain("of the project");
   });
 });

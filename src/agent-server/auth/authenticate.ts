@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { AuthInfo, AuthRefusal } from "../../graph-runtime/protocol.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError, ProjectRefusal } from "../../http/errors.ts";
+import { hasApiKeyForm } from "../../identity/api-key.ts";
 import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
@@ -80,7 +81,10 @@ async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   const known = key === null ? undefined : cache?.get(key);
   if (known !== undefined) return known;
   const { method, url } = c.req.raw;
-  const headers = [...c.req.raw.headers].map(([name, value]) => ({ name, value }));
+  // SDKs send a key of the platform unasked: it is its holder's, whoever deployed this project.
+  const headers = [...c.req.raw.headers]
+    .filter(([, value]) => !hasApiKeyForm(value))
+    .map(([name, value]) => ({ name, value }));
   const request = { method, url, headers };
   const result = toAuthentication(await requestedGraphs(c).authenticate(request));
   if (!result.ok) return refuse(c, result);

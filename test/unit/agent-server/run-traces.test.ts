@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import type { RunRow } from "../../../src/agent-server/threads/run-row.ts";
+import type { TraceBatch } from "../../../src/graph-runtime/protocol.ts";
 import type { Scope } from "../../../src/lib/scope.ts";
 import { RunTraces, type TraceOperations } from "../../../src/agent-server/threads/run-traces.ts";
 
@@ -112,6 +113,21 @@ describe("RunTraces", () => {
     await later;
     expect(postedIds(recorded)).toEqual(["a", "b", "d"]);
   });
+
+  test.for([null, 7, { json: 7 }, { json: { length: -1e12 } }, { operations: 1 }])(
+    "loses what is no batch, and still holds no more behind it: %j",
+    async (nonsense, { expect }) => {
+      vi.spyOn(console, "error").mockReturnValue();
+      const { traces, recorded } = fixture();
+      const trace = traces.of(run);
+      await trace.accept(nonsense as unknown as TraceBatch);
+      const MIB = 1024 * 1024;
+      const accepted = ["a", "b", "c"].map((id) => trace.accept(batch(id, 7 * MIB)));
+      await vi.advanceTimersByTimeAsync(5000);
+      await Promise.all(accepted);
+      expect(postedIds(recorded)).toEqual(["a", "b"]);
+    },
+  );
 
   test("ends the root of a run that its host left behind", async ({ expect }) => {
     const { traces, recorded, waited } = fixture();

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { isPathOf, routedPath, surfaceOf } from "../../../src/http/surface.ts";
+import { deploymentAddress, isPathOf, routedPath, surfaceOf } from "../../../src/http/surface.ts";
 
 const NO_HOSTS = { api: null, controlPlane: null, agentsDomain: null };
 const HOSTS = { api: "api.test", controlPlane: "control.test", agentsDomain: "agents.test" };
@@ -28,6 +28,19 @@ describe("surfaceOf", () => {
     ["localhost", null],
   ] as const)("chooses by host when hosts are configured: %s", ([host, surface], { expect }) => {
     expect(surfaceOf(host, "/threads", HOSTS)).toBe(surface);
+  });
+
+  test("leaves no host of the platform to a deployment of that name", ({ expect }) => {
+    const hosts = {
+      api: "api.all.test",
+      controlPlane: "control.all.test",
+      agentsDomain: "all.test",
+    };
+    const surfaces = ["api", "control", "agent", "x.api"].map((label) =>
+      surfaceOf(`${label}.all.test`, "/threads", hosts),
+    );
+    expect(surfaces).toEqual(["tracing", "control-plane", "agent-server", "agent-server"]);
+    expect(deploymentAddress("api.all.test", "/threads", hosts)).toBeNull();
   });
 });
 

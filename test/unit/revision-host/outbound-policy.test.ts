@@ -26,6 +26,7 @@ describe("outboundRefusal", () => {
     "http://LOCALHOST./",
     "http://localhost../",
     "http://127.0.0.1../",
+    "http://metadata.google.internal.%2e/",
     "http://127.0.0.1/",
     "http://2130706433/",
     "http://0x7f.1/",
