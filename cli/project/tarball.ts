@@ -18,7 +18,8 @@ import { loadProjectConfig } from "./langgraph-json.ts";
 /** The project's configuration, under this name whatever its file is called. */
 export const CONFIG_IN_TARBALL = "langgraph.json";
 
-const MAIN_MODULE = "project.js";
+/** Not the name of the built-in project, whose source map is not that of this one. */
+const MAIN_MODULE = "deployment.js";
 const BYTES_PER_MB = 1024 * 1024;
 
 export type BuildTarballOptions = {

@@ -1,4 +1,5 @@
 import { createKey, createWorkspace, revokeKey } from "../../cli/database/identity.ts";
+import type { Plan } from "../../src/db/schema.ts";
 import type { TestServer } from "./server.ts";
 
 export type TestWorkspace = {
@@ -9,8 +10,12 @@ export type TestWorkspace = {
 };
 
 /** A workspace and a key to it, made as the command line makes them. */
-export async function makeWorkspace(server: TestServer, name: string): Promise<TestWorkspace> {
-  const workspace = await createWorkspace(server.database, name, "enterprise");
+export async function makeWorkspace(
+  server: TestServer,
+  name: string,
+  plan: Plan = "enterprise",
+): Promise<TestWorkspace> {
+  const workspace = await createWorkspace(server.database, name, plan);
   const workspaceId = String(workspace["id"]);
   const key = await createKey(server.database, { workspaceId, name });
   return {

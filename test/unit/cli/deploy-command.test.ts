@@ -93,7 +93,7 @@ test(
     expect(files.map(({ header }) => header.name)).toEqual([
       "threadworks.json",
       "langgraph.json",
-      "project.js",
+      "deployment.js",
     ]);
     expect(created?.json).toEqual({
       name: "echo",

@@ -41,19 +41,19 @@ describe("a tarball", () => {
     const tarball = await build(smallProject());
     const files = await unpack(tarball);
 
-    expect(Object.keys(files)).toEqual(["threadworks.json", "langgraph.json", "project.js"]);
+    expect(Object.keys(files)).toEqual(["threadworks.json", "langgraph.json", "deployment.js"]);
     expect(JSON.parse(files["threadworks.json"] ?? "")).toEqual({
       format: 1,
       runtime: 1,
-      main: "project.js",
+      main: "deployment.js",
     });
     expect(JSON.parse(files["langgraph.json"] ?? "")).toEqual({
       graphs: { agent: "./agent.ts:graph" },
     });
-    expect(files["project.js"]).toContain("export{");
-    expect(files["project.js"]).not.toContain("For people.");
+    expect(files["deployment.js"]).toContain("export{");
+    expect(files["deployment.js"]).not.toContain("For people.");
     expect(tarball).toMatchObject({
-      manifest: { format: 1, runtime: 1, main: "project.js" },
+      manifest: { format: 1, runtime: 1, main: "deployment.js" },
       graphs: ["agent"],
       warnings: [],
       files: Object.entries(files).map(([path, text]) => ({
