@@ -8,6 +8,8 @@ export default defineConfig({
     "./src/db/bulk-export-schema.ts",
     "./src/db/oauth-schema.ts",
     "./src/db/deployments-schema.ts",
+    "./src/db/billing-schema.ts",
+    "./src/db/private-endpoints-schema.ts",
   ],
   out: "./migrations",
 });

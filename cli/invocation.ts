@@ -4,7 +4,7 @@ export const REPO_ROOT = resolve(import.meta.dirname, "..");
 /** Where a local platform keeps its state, below the repository. */
 export const DEFAULT_STATE = ".threadworks/state";
 
-const NPM_SCRIPTS = new Set(["start", "dev", "cli"]);
+const NPM_SCRIPTS = new Set(["start", "dev", "cli", "build", "deploy"]);
 
 /** A path as typed: npm changes to the package's folder before it runs a script. */
 export function pathFromUser(path: string): string {

@@ -8,6 +8,7 @@ import { addGlobalOptions, type GlobalOptions } from "./commands/global-options.
 import { addKey } from "./commands/key.ts";
 import { addList } from "./commands/list.ts";
 import { addLogs } from "./commands/logs.ts";
+import { addPrivateEndpoints } from "./commands/private-endpoint.ts";
 import { addRevisions } from "./commands/revisions.ts";
 import { addWorkspace } from "./commands/workspace.ts";
 import { printJson } from "./terminal/print.ts";
@@ -27,6 +28,7 @@ const COMMANDS = [
   addDelete,
   addWorkspace,
   addKey,
+  addPrivateEndpoints,
 ];
 for (const add of COMMANDS) add(program);
 

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MiniflareOptions } from "miniflare";
+import { parseSettings } from "../src/env.ts";
+import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
-import { localDatabase } from "./database/database.ts";
-import { releaseLeases } from "./database/release-leases.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
 import { applyMigrations } from "./platform/d1-migrations.ts";
 import {
@@ -34,6 +34,7 @@ import {
   type D1,
   type WorkerConfig,
 } from "./platform/worker-options.ts";
+import { keepRegion } from "./platform/state-region.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
 import { buildTemplates } from "./project/build-templates.ts";
@@ -61,6 +62,8 @@ export type PlatformOptions = {
   workerMain?: string;
   /** The module that exports `defineGraphHost`, in place of this repository's. */
   graphHostModule?: string;
+  /** Lets go of what a Worker had claimed that is gone: before the first start, and after each other one. */
+  releaseLeases?: (database: D1) => Promise<void>;
   /** Runs with each migrated D1 database before the Worker starts. */
   prepareDatabase?: (database: D1, vars: Record<string, unknown>) => Promise<void>;
   onLog: (line: PlatformLog) => void;
@@ -112,6 +115,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     const built = await buildAll(options, state);
     warn(options, built);
+    keepRegion(state.path, regionOf(varsOf(built.config, options)));
     const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(state.workerdPidFile);
     cleanUps.push(stopRecording);
     const watchdog = startWatchdog(state.workerdPidFile);
@@ -146,7 +150,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const takeOver = async (): Promise<void> => {
       try {
         for (const { binding } of built.config.databases) {
-          await releaseLeases(localDatabase(await miniflare.getD1Database(binding)));
+          await options.releaseLeases?.(await miniflare.getD1Database(binding));
         }
       } catch (error) {
         log("warn", `leases are left to expire: ${(error as Error).message}`);
@@ -211,6 +215,15 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   }
 }
 
+/** As the Worker reads it, and refuses what it does not know. */
+function regionOf(vars: Record<string, unknown>): Region {
+  try {
+    return parseSettings({ REGION: vars["REGION"] as string }).region;
+  } catch (error) {
+    throw new CliError((error as Error).message);
+  }
+}
+
 function varsOf(config: WorkerConfig, options: PlatformOptions): Record<string, unknown> {
   return { ...config.miniflare.bindings, ...options.vars };
 }
@@ -257,7 +270,7 @@ async function prepareDatabases(
       const database = await miniflare.getD1Database(binding);
       if (migrationsDir !== undefined)
         await applyMigrations(database, { dir: migrationsDir, table });
-      await releaseLeases(localDatabase(database));
+      await options.releaseLeases?.(database);
       await options.prepareDatabase?.(database, varsOf(config, options));
     }
   } finally {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CliError, describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
+import { releaseLeases } from "./database/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
@@ -74,8 +75,9 @@ async function serve(options: StartOptions): Promise<void> {
     watch: options.watch,
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
-    prepareDatabase: (database, vars) =>
-      ensureLocalWorkspace(localDatabase(database), {
+    releaseLeases: (database) => releaseLeases(localDatabase(database)),
+    prepareDatabase: (binding, vars) =>
+      ensureLocalWorkspace(localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us"), {
         workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
         apiKey: text(vars["LOCAL_API_KEY"]),
       }),

@@ -8,5 +8,5 @@ const outDir = join(REPO_ROOT, "dist");
 
 await runNode(
   [join(REPO_ROOT, "cli/build.ts"), ...process.argv.slice(2)],
-  [wrangler, "deploy", "--dry-run", "--outdir", outDir],
+  [wrangler, "deploy", "--dry-run", "--env", "", "--outdir", outDir],
 );

@@ -124,6 +124,7 @@ export async function ensureDevVars(root = REPO_ROOT) {
     LOCAL_API_KEY: newApiKey(),
     SIGNING_SECRET: randomBytes(KEY_BYTES).toString("base64url"),
     ENCRYPTION_KEYS: `1:${randomBytes(KEY_BYTES).toString("base64url")}`,
+    RATE_LIMITS: "off",
     SELF_HOSTED: "on",
     EXPORT_PRIVATE_ENDPOINTS: "allow",
     OUTBOUND_PRIVATE_ENDPOINTS: "allow",

@@ -18,10 +18,16 @@ import { describeApi } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";
+import { surfaceHost } from "./http/private-host.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
+import { workspaceScope } from "./identity/authenticate.ts";
+import { planRoutes } from "./identity/plan-routes.ts";
+import { privateConnectivity } from "./identity/private-connectivity.ts";
+import { RATE_LIMIT_HEADERS } from "./rate-limits/headers.ts";
+import { rateLimits } from "./rate-limits/middleware.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
 import { renderProblem } from "./tracing/v2/problem.ts";
 
@@ -33,9 +39,13 @@ const EXPOSED_HEADERS = [
   "x-pagination-total",
   "x-pagination-next",
   "x-request-id",
+  ...RATE_LIMIT_HEADERS,
 ];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** What is about the installation and no workspace. */
+const GENERAL_PATHS = ["/info", `${TRACING_V1}/info`, "/openapi.json", "/docs", "/docs/plain"];
 
 /** Order matters: what comes first sees the request first and the response last. */
 export function createApp(): OpenAPIHono<AppEnv> {
@@ -43,6 +53,8 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
+  // Preflights count too, and are answered by `cors`.
+  app.on("OPTIONS", "*", rateLimits);
   app.use(
     cors({
       origin: "*",
@@ -51,18 +63,25 @@ export function createApp(): OpenAPIHono<AppEnv> {
       maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     }),
   );
+  app.use(rateLimits);
   app.use(async (c, next) => {
     c.set("settings", parseSettings(c.env));
     const { hostname, pathname } = new URL(c.req.url);
-    const surface = surfaceOf(hostname, pathname, c.var.settings.hosts);
+    const surface = surfaceOf(
+      surfaceHost(hostname, c.var.settings),
+      pathname,
+      c.var.settings.hosts,
+    );
     // Health checks come by any host, or by address.
     if (pathname !== "/ok" && !isPathOf(surface, c.req.path)) {
       throw new ApiError("not_found", "Not Found");
     }
     await next();
   });
+  app.use(privateConnectivity(GENERAL_PATHS, workspaceScope));
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
+  app.route(TRACING_V1, planRoutes);
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);
   mountControlPlane(app);
@@ -81,7 +100,8 @@ export function createApp(): OpenAPIHono<AppEnv> {
 function pathOf(request: Request, options?: { env?: SettingsVars }): string {
   const { hostname, pathname } = new URL(request.url);
   try {
-    return routedPath(hostname, pathname, parseSettings(options?.env ?? {}).hosts);
+    const settings = parseSettings(options?.env ?? {});
+    return routedPath(surfaceHost(hostname, settings), pathname, settings.hosts);
   } catch {
     // Settings that cannot be read are reported where errors are rendered.
     return pathname;

@@ -1,6 +1,10 @@
 import { type ExportLimits, parseExportLimits } from "./bulk-export/export-limits.ts";
 import { type HostList, parseHostList } from "./lib/host-list.ts";
+import { type PlanQuotas, parsePlanQuotas } from "./identity/plan-quotas.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
+import { type Region, REGIONS } from "./lib/region.ts";
+import { type AddressRange, parseAddressRanges } from "./rate-limits/client-address.ts";
+import { type LimitOverrides, parseLimitOverrides } from "./rate-limits/limit-overrides.ts";
 
 type AgentAuth = "api-key" | "none";
 
@@ -12,6 +16,23 @@ export type Hosts = {
 };
 
 export type Settings = {
+  region: Region;
+  /** Where Durable Objects are to be; null: wherever the platform puts them. */
+  jurisdiction: Region | null;
+  /** Of the other region's installation, to name to whom has a key of it. */
+  otherRegionHosts: Hosts;
+  /** The installation that has the billing rows; null in that installation, or when not configured. */
+  billingUrl: string | null;
+  /** What both regions know, and sign the calls between them with; several separated by commas. */
+  regionSecret: string;
+  /** How long the last known plan of a workspace holds while the region with the bills cannot be asked. */
+  planGraceMs: number;
+  planQuotas: PlanQuotas;
+  /** Whether requests to the platform API are limited. */
+  rateLimits: boolean;
+  rateLimitOverrides: LimitOverrides;
+  /** Of these, `X-Forwarded-For` is believed. */
+  trustedProxies: AddressRange[];
   agentAuth: AgentAuth;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
@@ -63,6 +84,16 @@ type InstallationCredentials = {
 /** What `parseSettings` reads; any of it may be missing at run time, whatever `Env` says. */
 export type SettingsVars = Partial<
   Record<
+    | "REGION"
+    | "JURISDICTION"
+    | "OTHER_REGION_API_HOST"
+    | "OTHER_REGION_CONTROL_PLANE_HOST"
+    | "OTHER_REGION_AGENTS_DOMAIN"
+    | "BILLING_URL"
+    | "REGION_SECRET"
+    | "PLAN_GRACE_SECONDS"
+    | "RATE_LIMITS"
+    | "TRUSTED_PROXIES"
     | "AGENT_AUTH"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
@@ -96,10 +127,13 @@ export type SettingsVars = Partial<
 > & {
   /** A table in wrangler.toml, JSON text elsewhere. */
   EXPORT_LIMITS?: unknown;
+  PLAN_QUOTAS?: unknown;
+  RATE_LIMIT_OVERRIDES?: unknown;
 };
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const DEFAULT_PLAN_GRACE_SECONDS = 7 * 86_400;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 const DEFAULT_RESUMABLE_STREAM_TTL_SECONDS = 120;
 const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
@@ -126,7 +160,26 @@ export function parseSettings(env: SettingsVars): Settings {
 }
 
 function read(env: SettingsVars): Settings {
+  const region = oneOf("REGION", env.REGION, REGIONS, "us");
   return {
+    region,
+    jurisdiction: env.JURISDICTION
+      ? oneOf("JURISDICTION", env.JURISDICTION, REGIONS, region)
+      : null,
+    otherRegionHosts: {
+      api: host("OTHER_REGION_API_HOST", env.OTHER_REGION_API_HOST),
+      controlPlane: host("OTHER_REGION_CONTROL_PLANE_HOST", env.OTHER_REGION_CONTROL_PLANE_HOST),
+      agentsDomain: host("OTHER_REGION_AGENTS_DOMAIN", env.OTHER_REGION_AGENTS_DOMAIN),
+    },
+    billingUrl: webAddress("BILLING_URL", env.BILLING_URL),
+    regionSecret: env.REGION_SECRET ?? "",
+    planGraceMs:
+      positiveInteger("PLAN_GRACE_SECONDS", env.PLAN_GRACE_SECONDS, DEFAULT_PLAN_GRACE_SECONDS) *
+      1000,
+    planQuotas: parsePlanQuotas(env.PLAN_QUOTAS),
+    rateLimits: oneOf("RATE_LIMITS", env.RATE_LIMITS, ["on", "off"], "on") === "on",
+    rateLimitOverrides: parseLimitOverrides(env.RATE_LIMIT_OVERRIDES),
+    trustedProxies: addressRanges("TRUSTED_PROXIES", env.TRUSTED_PROXIES),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
@@ -265,6 +318,14 @@ function webAddress(name: string, value: string | undefined): string | null {
     throw invalid(name, value, "a URL that begins with https:// or http://");
   }
   return value;
+}
+
+function addressRanges(name: string, value: string | undefined): AddressRange[] {
+  try {
+    return parseAddressRanges(value ?? "");
+  } catch (cause) {
+    throw new Error(`${name}: ${cause instanceof Error ? cause.message : ""}`, { cause });
+  }
 }
 
 function invalid(name: string, value: string, expected: string): Error {

@@ -12,6 +12,7 @@ export { DeploymentLogObject } from "./control-plane/logs/deployment-log-object.
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";
+export { RateLimitObject } from "./rate-limits/rate-limit-object.ts";
 export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";

@@ -3,9 +3,9 @@ import { REPO_ROOT } from "./paths.ts";
 
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
 
-const [configPath, stateDir] = process.argv.slice(2);
+const [configPath, stateDir, vars = "{}"] = process.argv.slice(2);
 if (configPath === undefined || stateDir === undefined) {
-  throw new Error("usage: platform-process.ts <config> <state>");
+  throw new Error("usage: platform-process.ts <config> <state> [<variables>]");
 }
 
 const platform = await startPlatform({
@@ -21,6 +21,8 @@ const platform = await startPlatform({
     EXPORT_PRIVATE_ENDPOINTS: "allow",
     OUTBOUND_PRIVATE_ENDPOINTS: "allow",
     LOG_LEVEL: "warn",
+    RATE_LIMITS: "off",
+    ...(JSON.parse(vars) as Record<string, string>),
   },
   onLog: ({ level, message }) => {
     if (level !== "info") console.error(message);

@@ -11,9 +11,16 @@ export type StartedServer = { url: string; stop: () => Promise<void> };
 export async function startPlatformServer(options: {
   configPath: string;
   stateDir: string;
+  /** Variables beside the usual ones, and before them. */
+  vars?: Record<string, string>;
 }): Promise<StartedServer> {
   const server = startServerProcess({
-    args: [join(import.meta.dirname, "platform-process.ts"), options.configPath, options.stateDir],
+    args: [
+      join(import.meta.dirname, "platform-process.ts"),
+      options.configPath,
+      options.stateDir,
+      JSON.stringify(options.vars ?? {}),
+    ],
     cwd: REPO_ROOT,
   });
   try {

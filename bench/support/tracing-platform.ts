@@ -7,7 +7,7 @@ import { BENCH_GRAPHS, REPO_ROOT } from "./paths.ts";
 import { startPlatformServer } from "./start-platform.ts";
 
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
-const API_KEY = generateApiKey();
+const API_KEY = generateApiKey("us");
 
 export type TracingPlatform = {
   /** Of the tracing API. */

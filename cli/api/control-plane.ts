@@ -118,7 +118,7 @@ export class ControlPlane {
   }
 
   #logs(path: string): FetchLogs {
-    return (json) => this.#ask({ method: "POST", path, json }, logPage);
+    return (json) => this.#ask({ method: "POST", path, json, onlyReads: true }, logPage);
   }
 
   async #ask<T>(request: HttpRequest, schema: z.ZodType<T>): Promise<T> {

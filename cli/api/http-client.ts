@@ -25,6 +25,8 @@ export type HttpRequest = {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   json?: unknown;
+  /** Changes nothing, so that it may be sent again when its connection breaks. GET is such anyway. */
+  onlyReads?: boolean;
 };
 
 export type HttpClientOptions = {
@@ -59,7 +61,10 @@ export class HttpClient {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const body = request.json === undefined ? null : JSON.stringify(request.json);
-    const { response, text } = await this.#send(url, { method: request.method, headers, body });
+    const init = { method: request.method, headers, body };
+    const shown = `${url.origin}${url.pathname}`;
+    const onlyReads = request.onlyReads ?? request.method === "GET";
+    const { response, text } = await this.#send(url, init, { shown, onlyReads });
     if (response.ok) return parseAnswer(text, request);
     const failure = new RequestFailure(request, response, text);
     if (response.status === 401) failure.message += ` (the key is that of ${keySource})`;
@@ -73,16 +78,20 @@ export class HttpClient {
     const body = new Blob([Uint8Array.from(bytes)]);
     const target = new URL(url, this.url);
     const init = { method: "PUT", headers, body };
-    const { response, text } = await this.#send(target, init, timeoutMs);
-    if (response.ok) return;
-    // The rest of the address is the permission.
-    throw new RequestFailure({ method: "PUT", path: target.pathname }, response, text);
+    // What the rest of the address is allows whoever reads it to upload.
+    const shown = `${target.origin}/...`;
+    const { response, text } = await this.#send(target, init, { shown, timeoutMs });
+    if (!response.ok) throw new RequestFailure({ method: "PUT", path: shown }, response, text);
   }
 
   async #send(
     url: URL,
     init: RequestInit,
-    timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS,
+    {
+      shown,
+      onlyReads = false,
+      timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS,
+    }: { shown: string; onlyReads?: boolean; timeoutMs?: number },
   ): Promise<{ response: Response; text: string }> {
     const firstDelayMs = this.#options.retryDelayMs ?? FIRST_RETRY_DELAY_MS;
     for (let attempt = 0; ; attempt += 1) {
@@ -93,9 +102,10 @@ export class HttpClient {
         if (response.status !== 429 || attempt >= RETRIES) return { response, text };
         await sleep(waitOf(response) ?? firstDelayMs * 2 ** attempt);
       } catch (error) {
-        if (attempt >= RETRIES || !isConnectFailure(error)) {
+        const mayRepeat = onlyReads ? !isTimeout(error) : isConnectFailure(error);
+        if (attempt >= RETRIES || !mayRepeat) {
           const reason = describeNetworkFailure(error, timeoutMs);
-          throw new CliError(`${init.method} ${url.origin}${url.pathname} failed: ${reason}`);
+          throw new CliError(`${init.method} ${shown} failed: ${reason}`);
         }
         await sleep(firstDelayMs * 2 ** attempt);
       }
@@ -132,8 +142,12 @@ function isConnectFailure(error: unknown): boolean {
   return errors.length > 0 && errors.every(({ code }) => CONNECT_FAILURES.has(String(code)));
 }
 
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
+}
+
 function describeNetworkFailure(error: unknown, timeoutMs: number): string {
-  if (error instanceof Error && error.name === "TimeoutError") {
+  if (isTimeout(error)) {
     return `no answer within ${timeoutMs / 1000} seconds`;
   }
   return networkErrors(error)[0]?.message ?? String(error);

@@ -1,6 +1,7 @@
 import type { LogLine, LogPage } from "./schemas.ts";
 
 export type LogFilter = {
+  kind?: string | undefined;
   level?: string | undefined;
   query?: string | undefined;
   /** ISO 8601. */
@@ -74,14 +75,6 @@ export class LogFollower {
     this.skip(lines);
     return lines;
   }
-}
-
-/** The same log, with lines of one kind only. Its pages can be empty before the last one. */
-export function onlyKind(fetchLogs: FetchLogs, kind: string): FetchLogs {
-  return async (request) => {
-    const page = await fetchLogs(request);
-    return { ...page, logs: page.logs.filter((line) => line.kind == null || line.kind === kind) };
-  };
 }
 
 /** ISO 8601 where the line has epoch milliseconds. */

@@ -40,7 +40,6 @@ const logLine = z.looseObject({
   timestamp: z.union([z.number(), z.string()]),
   level: z.string().nullish(),
   message: z.string(),
-  kind: z.string().nullish(),
 });
 
 export type LogLine = z.infer<typeof logLine>;

@@ -20,12 +20,17 @@ export async function printFromDatabase(
   else console.log(formatRows(result));
 }
 
-function databaseTarget({ remote, env, state }: GlobalOptions): DatabaseTarget {
+function databaseTarget({ remote, env, state, billingState }: GlobalOptions): DatabaseTarget {
   if (remote === true) {
-    if (state !== undefined) throw new CliError("--state and --remote exclude each other");
+    if ((state ?? billingState) !== undefined) {
+      throw new CliError(
+        "--state and --billing-state are of local platforms, and exclude --remote",
+      );
+    }
     return { kind: "remote", env };
   }
   if (env !== undefined) throw new CliError("--env needs --remote");
   const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
-  return { kind: "local", stateDir };
+  const billingStateDir = billingState === undefined ? undefined : pathFromUser(billingState);
+  return { kind: "local", stateDir, billingStateDir };
 }

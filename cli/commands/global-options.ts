@@ -1,12 +1,19 @@
 import { type Command, Option } from "commander";
 import { DEFAULT_STATE } from "../invocation.ts";
 
-export type GlobalOptions = { state?: string; remote?: boolean; env?: string; json?: boolean };
+export type GlobalOptions = {
+  state?: string;
+  billingState?: string;
+  remote?: boolean;
+  env?: string;
+  json?: boolean;
+};
 
 /** Options that may stand before or after the command's name. */
 export function addGlobalOptions(program: Command): Command {
   return program
     .option("--state <folder>", `a local platform's state (default: ${DEFAULT_STATE})`)
+    .option("--billing-state <folder>", "that of the US region's platform, which has the plans")
     .option("--remote", "workspace, key: the deployed platform, with wrangler's credentials")
     .addOption(
       new Option("--env <region>", "workspace, key: the deployed region").choices(["us", "eu"]),

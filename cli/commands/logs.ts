@@ -6,7 +6,6 @@ import {
   type FetchLogs,
   type LogFilter,
   LogFollower,
-  onlyKind,
   readNewest,
   timeOf,
 } from "../api/log-reader.ts";
@@ -70,6 +69,8 @@ async function printLogs(idOrName: string | undefined, options: LogsOptions): Pr
   const deployment = await resolveDeployment(api, deploymentOf(idOrName, options, settings));
   const fetchLogs = chooseLog(api, deployment, options);
   const filter: LogFilter = {
+    // The path of the API says it for the other types.
+    kind: options.type === "server" ? options.type : undefined,
     level: options.level,
     query: options.query,
     start_time: options.since,
@@ -108,10 +109,7 @@ function chooseLog(
   { id, latest_revision_id, name }: Deployment,
   { type, revision }: LogsOptions,
 ): FetchLogs {
-  if (type !== "build") {
-    const log = api.deployLogs(id, revision);
-    return type === "server" ? onlyKind(log, type) : log;
-  }
+  if (type !== "build") return api.deployLogs(id, revision);
   const built = revision ?? latest_revision_id;
   if (built == null) throw new CliError(`${name} has no revision yet`);
   return api.buildLogs(id, built);

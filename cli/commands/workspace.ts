@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { PLANS } from "../../src/db/schema.ts";
 import { createWorkspace, listWorkspaces } from "../database/identity.ts";
 import { printFromDatabase } from "./database-command.ts";
+import { addPlan } from "./plan.ts";
 
 export function addWorkspace(program: Command): void {
   const workspace = program.command("workspace").description("create and list workspaces");
@@ -14,4 +15,5 @@ export function addWorkspace(program: Command): void {
   workspace
     .command("list")
     .action((_options, command: Command) => printFromDatabase(command, listWorkspaces));
+  addPlan(workspace);
 }

@@ -1,3 +1,4 @@
+import type { Region } from "../../src/lib/region.ts";
 import type { D1 } from "../platform/worker-options.ts";
 
 export type SqlValue = string | number | null;
@@ -6,10 +7,15 @@ export type SqlRow = Record<string, unknown>;
 /** A D1 database, on this machine or Cloudflare's. */
 export type Database = {
   run: (sql: string, values?: SqlValue[]) => Promise<SqlRow[]>;
+  /** The region whose it is; the US when absent. */
+  region?: Region;
+  /** That of the US region, which alone has billing rows, where another region's tools can reach it. */
+  billing?: Database;
 };
 
-export function localDatabase(database: D1): Database {
+export function localDatabase(database: D1, region: Region = "us"): Database {
   return {
+    region,
     run: async (sql, values = []) => {
       const { results } = await database
         .prepare(sql)

@@ -1,7 +1,9 @@
 import { v7 as uuid } from "uuid";
+import { LOWEST_PLAN } from "../../src/identity/plan-order.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../../src/identity/api-key.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database, SqlRow } from "./database.ts";
+import { ensureLocalPlan, plansOf, storePlan } from "./plans.ts";
 
 /** The workspace and the key of a platform on one's own machine; both stay as they are when they exist. */
 export async function ensureLocalWorkspace(
@@ -9,10 +11,12 @@ export async function ensureLocalWorkspace(
   local: { workspaceId: string; apiKey: string },
 ): Promise<void> {
   if (local.workspaceId === "") return;
-  await database.run(
-    "INSERT OR IGNORE INTO workspaces (id, name, plan, created_at) VALUES (?, ?, ?, ?)",
-    [local.workspaceId, "local", "enterprise", Date.now()],
-  );
+  await database.run("INSERT OR IGNORE INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", [
+    local.workspaceId,
+    "local",
+    Date.now(),
+  ]);
+  await ensureLocalPlan(database, local.workspaceId);
   if (local.apiKey === "") return;
   const hash = await hashApiKey(local.apiKey);
   const [known] = await database.run("SELECT id FROM api_keys WHERE hash = ?", [hash]);
@@ -24,16 +28,42 @@ export async function createWorkspace(
   name: string,
   plan: string,
 ): Promise<SqlRow> {
-  const workspace = { id: uuid(), name, plan, created_at: Date.now() };
-  await database.run(
-    "INSERT INTO workspaces (id, name, plan, created_at) VALUES (?, ?, ?, ?)",
-    Object.values(workspace),
-  );
-  return workspace;
+  const id = uuid();
+  const created_at = Date.now();
+  // First: a plan without a workspace does no harm.
+  await storePlan(database, id, plan);
+  await database.run("INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", [
+    id,
+    name,
+    created_at,
+  ]);
+  return { id, name, plan, created_at };
 }
 
+/** The plan of each is null where the region with the plans cannot be reached. */
 export async function listWorkspaces(database: Database): Promise<SqlRow[]> {
-  return database.run("SELECT id, name, plan, created_at FROM workspaces ORDER BY created_at, id");
+  const rows = await database.run(
+    "SELECT id, name, created_at FROM workspaces ORDER BY created_at, id",
+  );
+  const plans = await plansOf(database);
+  return rows.map(({ id, name, created_at }) => ({
+    id,
+    name,
+    plan: plans === null ? null : (plans.get(String(id)) ?? LOWEST_PLAN),
+    created_at,
+  }));
+}
+
+/** Changes what a workspace of this region has paid for. */
+export async function setWorkspacePlan(
+  database: Database,
+  id: string,
+  plan: string,
+): Promise<SqlRow> {
+  const workspace = (await listWorkspaces(database)).find((row) => row["id"] === id);
+  if (workspace === undefined) throw new CliError(`there is no workspace ${id}`);
+  await storePlan(database, id, plan);
+  return { ...workspace, plan };
 }
 
 /** Makes a key; its text is in the answer and nowhere else. */
@@ -42,7 +72,7 @@ export async function createKey(
   options: { workspaceId: string | undefined; name: string },
 ): Promise<SqlRow> {
   const workspaceId = await findWorkspace(database, options.workspaceId);
-  const key = generateApiKey();
+  const key = generateApiKey(database.region ?? "us");
   const id = await insertKey(database, workspaceId, options.name, key);
   return { id, workspace_id: workspaceId, name: options.name, key };
 }

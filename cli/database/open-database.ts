@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { BILLING_REGION } from "../../src/lib/region.ts";
 import { CliError } from "../cli-error.ts";
 import { applyMigrations } from "../platform/d1-migrations.ts";
+import { stateRegion } from "../platform/state-region.ts";
 import {
   createMiniflare,
   databaseMiniflareOptions,
@@ -13,7 +15,12 @@ import { remoteDatabase } from "./remote-database.ts";
 const BINDING = "DB";
 
 export type DatabaseTarget =
-  | { kind: "local"; stateDir: string }
+  | {
+      kind: "local";
+      stateDir: string;
+      /** That of the US region's platform, for what is kept there only. */
+      billingStateDir?: string | undefined;
+    }
   | { kind: "remote"; env: string | undefined };
 
 /**
@@ -26,9 +33,24 @@ export async function withDatabase<T>(
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
   if (target.kind === "remote") return use(remoteDatabase(repoRoot, target.env));
-  const persistPath = join(resolve(target.stateDir), "v3");
+  const { stateDir, billingStateDir } = target;
+  if (billingStateDir === undefined) return withState(repoRoot, stateDir, use);
+  if (stateRegion(billingStateDir) !== BILLING_REGION) {
+    throw new CliError(`${billingStateDir} is not of the US region, which has the plans`);
+  }
+  return withState(repoRoot, stateDir, (database) =>
+    withState(repoRoot, billingStateDir, (billing) => use({ ...database, billing })),
+  );
+}
+
+async function withState<T>(
+  repoRoot: string,
+  stateDir: string,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const persistPath = join(resolve(stateDir), "v3");
   if (!existsSync(persistPath)) {
-    throw new CliError(`${target.stateDir} holds no platform yet: start one with npm start`);
+    throw new CliError(`${stateDir} holds no platform yet: start one with npm start`);
   }
   const config = readWorkerConfig(repoRoot);
   const miniflare = createMiniflare(databaseMiniflareOptions(config, persistPath));
@@ -37,7 +59,7 @@ export async function withDatabase<T>(
     const { migrationsDir, table } =
       config.databases.find(({ binding }) => binding === BINDING) ?? {};
     if (migrationsDir !== undefined) await applyMigrations(database, { dir: migrationsDir, table });
-    return await use(localDatabase(database));
+    return await use(localDatabase(database, stateRegion(stateDir)));
   } finally {
     await miniflare.dispose();
   }

@@ -13,11 +13,15 @@ const failure = z.object({ error: z.object({ text: z.string() }) });
 
 /** The deployed D1 database of a region, through wrangler and its credentials. */
 export function remoteDatabase(repoRoot: string, env: string | undefined): Database {
+  const region = env === "eu" ? "eu" : "us";
   return {
+    region,
+    ...(region === "us" ? {} : { billing: remoteDatabase(repoRoot, "us") }),
     run: async (sql, values = []) => {
       const command = inlineValues(sql, values);
       const args = ["d1", "execute", BINDING, "--remote", "--json", "--command", command];
-      return execute(repoRoot, env === undefined ? args : [...args, "--env", env]);
+      // An empty one is the top level of wrangler.toml, which has to be asked for where there are others.
+      return execute(repoRoot, [...args, "--env", env ?? ""]);
     },
   };
 }

@@ -42,8 +42,14 @@ export async function applyMigrations(
 
 /** `9_x.sql` comes before `10_y.sql`; names without a number follow. */
 function byLeadingNumber(a: string, b: string): number {
-  const [numberOfA, numberOfB] = [a, b].map((name) => Number.parseInt(name, 10) || Infinity);
-  if (numberOfA !== numberOfB) return (numberOfA ?? 0) < (numberOfB ?? 0) ? -1 : 1;
+  const numberOfA = leadingNumber(a);
+  const numberOfB = leadingNumber(b);
+  if (numberOfA !== numberOfB) return numberOfA < numberOfB ? -1 : 1;
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+function leadingNumber(name: string): number {
+  const number = Number.parseInt(name, 10);
+  return Number.isNaN(number) ? Infinity : number;
 }

@@ -39,8 +39,6 @@ export type BuiltTarball = {
   graphs: string[];
   /** The variables of `langgraph.json`, which the archive does not hold. */
   env: Record<string, string>;
-  /** The `.env` file that `langgraph.json` names. */
-  envFile: string | undefined;
   warnings: string[];
 };
 
@@ -49,7 +47,7 @@ export type BuiltTarball = {
  * Throws a `CliError` for a project that does not build, or is too large.
  */
 export async function buildTarball(options: BuildTarballOptions): Promise<BuiltTarball> {
-  const { configPath, envFile } = loadProjectConfig(options.configPath);
+  const { configPath } = loadProjectConfig(options.configPath);
   const buildDir = await mkdtemp(join(tmpdir(), "threadworks-build-"));
   try {
     const outFile = join(buildDir, MAIN_MODULE);
@@ -73,7 +71,7 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
     assertFits("unpacked", unpacked, MAX_UNPACKED_BYTES);
     const bytes = await pack(contents);
     assertFits("compressed", bytes.length, MAX_TARBALL_BYTES);
-    return { bytes, manifest, files, graphs, env, envFile, warnings };
+    return { bytes, manifest, files, graphs, env, warnings };
   } finally {
     await rm(buildDir, { recursive: true, force: true });
   }

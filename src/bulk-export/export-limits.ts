@@ -15,7 +15,6 @@ const exportLimitsSchema = z.strictObject({
   /** Of a whole export, from its first step on. */
   export_timeout_seconds: count(72 * 3600),
   runs_per_export: count(45),
-  exports_per_workspace: count(15),
   /** How long after its range has ended an export of a schedule begins. */
   schedule_delay_seconds: count(600),
   /** Exports of one schedule that have not ended, before it spawns more. */

@@ -96,6 +96,8 @@ export const bulkExports = sqliteTable(
     /** Schedules: when the range is due that begins at `next_start`. */
     next_start: integer(),
     next_due_at: integer(),
+    /** Why a schedule spawns nothing for now. */
+    hold_reason: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
     started_at: integer(),

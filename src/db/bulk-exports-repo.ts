@@ -4,7 +4,10 @@ import { bulkExports, type NewPartition } from "./bulk-export-schema.ts";
 
 export type BulkExportRow = typeof bulkExports.$inferSelect;
 
-export type NewBulkExport = Omit<BulkExportRow, "updated_at" | "started_at" | "finished_at">;
+export type NewBulkExport = Omit<
+  BulkExportRow,
+  "updated_at" | "started_at" | "finished_at" | "hold_reason"
+>;
 
 /** How an export may end otherwise than by completing, and what its unfinished runs become. */
 const UNFINISHED_RUNS_BECOME = {
@@ -165,7 +168,8 @@ export async function endExport(
     db
       .prepare(
         `UPDATE bulk_exports
-         SET status = ?, finished_at = ?, updated_at = ?, next_start = NULL, next_due_at = NULL
+         SET status = ?, finished_at = ?, updated_at = ?, next_start = NULL, next_due_at = NULL,
+           hold_reason = NULL
          WHERE workspace_id = ? AND id = ? AND status IN ('CREATED', 'RUNNING')`,
       )
       .bind(status, now, now, workspaceId, id),
@@ -206,6 +210,42 @@ export async function listDueSchedules(
     .where(and(lte(bulkExports.next_due_at, now), eq(bulkExports.status, "CREATED")))
     .orderBy(sql`random()`)
     .limit(limit);
+}
+
+/** Keeps a schedule from spawning until then, and says why. */
+export async function holdSchedule(
+  db: D1Database,
+  schedule: BulkExportRow,
+  { reason, until, now }: { reason: string; until: number; now: number },
+): Promise<void> {
+  await drizzle(db)
+    .update(bulkExports)
+    .set({
+      hold_reason: reason,
+      next_due_at: until,
+      ...(reason === schedule.hold_reason ? {} : { updated_at: now }),
+    })
+    .where(isUnchangedSchedule(schedule));
+}
+
+export async function releaseSchedule(
+  db: D1Database,
+  schedule: BulkExportRow,
+  now: number,
+): Promise<void> {
+  await drizzle(db)
+    .update(bulkExports)
+    .set({ hold_reason: null, updated_at: now })
+    .where(isUnchangedSchedule(schedule));
+}
+
+/** Nobody has spawned or cancelled meanwhile. */
+function isUnchangedSchedule({ workspace_id, id, next_start }: BulkExportRow) {
+  return and(
+    isExport(workspace_id, id),
+    eq(bulkExports.status, "CREATED"),
+    sql`${bulkExports.next_start} IS ${next_start}`,
+  );
 }
 
 /**

@@ -31,6 +31,7 @@ export type ListedDeployment = {
 /** What is undefined does not restrict; all must hold. */
 export type DeploymentFilter = {
   ids?: readonly string[] | undefined;
+  name?: string | undefined;
   /** A part of the name, whatever its case. */
   nameContains?: string | undefined;
   status?: DeploymentRow["status"] | undefined;
@@ -46,12 +47,13 @@ const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
 
 /**
  * Stores a deployment with its first revision. False, and nothing stored, when its id, its name or its
- * slug is taken, or the revision's tarball is not there.
+ * slug is taken, the revision's tarball is not there, or the workspace has `quota` deployments already.
  */
 export async function insertDeployment(
   db: D1Database,
   row: DeploymentRow,
   revision: NewRevision & { secrets: string },
+  quota: number,
 ): Promise<boolean> {
   const [inserted] = await db.batch([
     db
@@ -59,6 +61,7 @@ export async function insertDeployment(
         `INSERT INTO deployments (workspace_id, id, name, slug, source, source_config, status,
            latest_revision_id, deletes_project, created_at, updated_at)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9 WHERE ${isUploaded("?10")}
+           AND (SELECT count(*) FROM deployments WHERE workspace_id = ?1 AND purged_at IS NULL) < ?11
          ON CONFLICT DO NOTHING`,
       )
       .bind(
@@ -72,6 +75,7 @@ export async function insertDeployment(
         row.latest_revision_id,
         row.created_at,
         revision.source_tarball_path,
+        quota,
       ),
     db
       .prepare(
@@ -126,6 +130,14 @@ export async function listDeployments(
     .limit(page.limit)
     .offset(page.offset);
   return rows.map(toListed);
+}
+
+/** Also those that are being deleted: they still have what they had. */
+export async function countDeployments(db: D1Database, workspaceId: string): Promise<number> {
+  return drizzle(db).$count(
+    deployments,
+    and(eq(deployments.workspace_id, workspaceId), isNull(deployments.purged_at)),
+  );
 }
 
 export async function selectDeploymentByName(
@@ -277,11 +289,12 @@ function toListed(
   return { ...row, secretNames: JSON.parse(row.secretNames) as string[] };
 }
 
-function conditions({ ids, nameContains, status, deploymentType }: DeploymentFilter) {
+function conditions({ ids, name, nameContains, status, deploymentType }: DeploymentFilter) {
   return [
     ids === undefined
       ? undefined
       : inArray(deployments.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+    name === undefined ? undefined : eq(deployments.name, name),
     // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
     nameContains === undefined
       ? undefined

@@ -13,7 +13,7 @@ export type RevisionRow = typeof revisions.$inferSelect;
 /** The right to work on a revision, of whoever made up the text. */
 export type RolloutLease = RevisionRef & { lease: string };
 
-/** Takes a revision that is due, from nobody or from one who let it expire. */
+/** Takes a revision that is due, from nobody or from one who let it expire; a new one is queued by that. */
 export async function claimRevision(
   db: D1Database,
   lease: RolloutLease,
@@ -21,7 +21,13 @@ export async function claimRevision(
 ): Promise<RevisionRow | undefined> {
   return drizzle(db)
     .update(revisions)
-    .set({ lease: lease.lease, due_at: until, attempts: sql`${revisions.attempts} + 1` })
+    .set({
+      status: sql`CASE ${revisions.status} WHEN 'CREATING' THEN 'QUEUED' ELSE ${revisions.status} END`,
+      lease: lease.lease,
+      due_at: until,
+      attempts: sql`${revisions.attempts} + 1`,
+      updated_at: now,
+    })
     .where(and(isRevision(lease), isUnfinished(), lte(revisions.due_at, now)))
     .returning()
     .get();

@@ -1,6 +1,4 @@
-import { sql } from "drizzle-orm";
 import {
-  check,
   index,
   integer,
   primaryKey,
@@ -14,20 +12,17 @@ import {
  * types from it. Keys begin with the tenant. Times are epoch milliseconds; JSON columns hold text.
  */
 
+/** From the lowest to the highest. */
 export const PLANS = ["developer", "plus", "enterprise"] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-export const workspaces = sqliteTable(
-  "workspaces",
-  {
-    id: text().primaryKey(),
-    name: text().notNull(),
-    plan: text({ enum: PLANS }).notNull(),
-    created_at: integer().notNull(),
-  },
-  (table) => [check("workspaces_plan", sql`${table.plan} IN ('developer', 'plus', 'enterprise')`)],
-);
+/** The workspaces of this region; their plans are in `billing-schema.ts`. */
+export const workspaces = sqliteTable("workspaces", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  created_at: integer().notNull(),
+});
 
 export const apiKeys = sqliteTable(
   "api_keys",

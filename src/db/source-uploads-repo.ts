@@ -8,8 +8,22 @@ const IS_GIVEN_UP = eq(sourceUploads.created_at, 0);
 
 type Key = { workspaceId: string; objectPath: string };
 
-export async function insertSourceUpload(db: D1Database, row: SourceUploadRow): Promise<void> {
-  await drizzle(db).insert(sourceUploads).values(row);
+/** False when the workspace has `maxUnused` that no revision names. */
+export async function insertSourceUpload(
+  db: D1Database,
+  row: Pick<SourceUploadRow, "workspace_id" | "object_path" | "created_at">,
+  maxUnused: number,
+): Promise<boolean> {
+  const { meta } = await db
+    .prepare(
+      `INSERT INTO source_uploads (workspace_id, object_path, created_at)
+       SELECT ?1, ?2, ?3 WHERE ?4 > (SELECT count(*) FROM source_uploads u
+         WHERE u.workspace_id = ?1
+           AND NOT EXISTS (SELECT 1 FROM revisions WHERE source_tarball_path = u.object_path))`,
+    )
+    .bind(row.workspace_id, row.object_path, row.created_at, maxUnused)
+    .run();
+  return meta.changes === 1;
 }
 
 export async function selectSourceUpload(

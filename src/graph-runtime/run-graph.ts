@@ -110,6 +110,8 @@ async function execute(
   const snapshot = clean ? "result" : await readSnapshot(graph, spec, checkpointer, journal);
 
   if (failure !== undefined) {
+    // Who asked for the run gets the message; the stack is for whoever wrote the graph.
+    console.error(`Run ${spec.run_id} of graph ${spec.graph_id} failed:`, failure);
     const error = describeError(failure);
     journal.event({ event: "error", data: JSON.stringify(error) });
     return { tail: await journal.close(), result, snapshot, status: "error", error };

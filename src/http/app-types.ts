@@ -12,6 +12,8 @@ export type AppEnv = {
     settings: Settings;
     /** Set by the surface's authentication; absent on the routes that need none. */
     scope: Scope;
+    /** Whether a private host may answer; absent until `admitWorkspace` says so. */
+    admitted: boolean;
     /** Of the agent server: null where the project has no authentication of its own. */
     principal: Principal | null;
     /** Of the agent server: whose graphs serve; null for those that the Worker was built with. */

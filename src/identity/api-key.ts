@@ -1,16 +1,28 @@
+import { type Region, REGIONS } from "../lib/region.ts";
+
 /** Recognisable in logs and by secret scanners. */
 const KEY_PREFIX = "tw_";
 
 const SECRET_BYTES = 32;
 
-/** What of a key may be shown again: enough to tell keys apart, too little to guess one. */
-const SHOWN_CHARS = KEY_PREFIX.length + 8;
+/** What of a key's secret may be shown again: enough to tell keys apart, too little to guess one. */
+const SHOWN_CHARS = 8;
 
-/** `tw_` and 43 base64url characters: 256 random bits. */
-export function generateApiKey(): string {
+/** By its length no key without a region is taken for one, whatever its random characters are. */
+const REGIONAL_KEY = new RegExp(`^${KEY_PREFIX}(${REGIONS.join("|")})_[\\w-]{43}$`);
+
+/** `tw_us_` or `tw_eu_`, and 43 base64url characters: 256 random bits. */
+export function generateApiKey(region: Region): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const base64 = btoa(String.fromCharCode(...bytes));
-  return KEY_PREFIX + base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const secret = base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return `${KEY_PREFIX}${region}_${secret}`;
+}
+
+/** The region that a key was made in; null when it does not say, and is one of the region asked. */
+export function apiKeyRegion(key: string): Region | null {
+  const name = REGIONAL_KEY.exec(key)?.[1];
+  return REGIONS.find((region) => region === name) ?? null;
 }
 
 /** Whether a header has what looks like a key, by itself or as a bearer token. */
@@ -19,7 +31,9 @@ export function hasApiKeyForm(headerValue: string): boolean {
 }
 
 export function apiKeyPrefix(key: string): string {
-  return key.slice(0, SHOWN_CHARS);
+  const region = apiKeyRegion(key);
+  const start = KEY_PREFIX.length + (region === null ? 0 : region.length + 1);
+  return key.slice(0, start + SHOWN_CHARS);
 }
 
 /** Hex SHA-256. A key has 256 bits of its own, so a slow password hash would add nothing. */

@@ -3,8 +3,10 @@ import { findKeyByHash, type KeyIdentity, touchKey } from "../db/api-keys-repo.t
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
+import { admitWorkspace } from "./private-connectivity.ts";
 import { hashApiKey, sameHash } from "./api-key.ts";
 import { findKeyCached } from "./key-cache.ts";
+import { otherRegionText } from "./other-region-key.ts";
 
 /** How precise `last_used_at` is: not every request is worth a write. */
 const LAST_USED_PRECISION_MS = 60_000;
@@ -14,6 +16,7 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { agentAuth, agentWorkspaceId } = c.var.settings;
   // Open means open: a key of some other service, which SDKs send unasked, changes nothing.
   const workspaceId = agentAuth === "none" ? agentWorkspaceId : (await requireKey(c)).workspace_id;
+  if (agentAuth === "none") await admitWorkspace(c, workspaceId);
   c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
   await next();
 };
@@ -47,8 +50,12 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
 async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdentity> {
-  const key = c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
-  return identify(c, key, find);
+  return identify(c, apiKeyOf(c), find);
+}
+
+/** What a request has in the place of an API key. */
+export function apiKeyOf(c: AppContext): string | undefined {
+  return c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
 }
 
 async function identify(
@@ -57,6 +64,8 @@ async function identify(
   find: typeof findKeyByHash,
 ): Promise<KeyIdentity> {
   if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
+  const otherRegion = otherRegionText(key, new URL(c.req.url).hostname, c.var.settings);
+  if (otherRegion !== null) throw new ApiError("unauthorized", otherRegion);
   const hash = await hashApiKey(key);
   const identity = await find(c.env.DB, hash);
   if (identity === undefined || !sameHash(identity.hash, hash)) {
@@ -66,6 +75,7 @@ async function identify(
   if (tenant !== undefined && tenant.toLowerCase() !== identity.workspace_id) {
     throw new ApiError("forbidden", "X-Tenant-Id is not the workspace of this API key");
   }
+  await admitWorkspace(c, identity.workspace_id);
   noteUse(c, identity);
   return identity;
 }

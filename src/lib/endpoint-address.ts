@@ -45,11 +45,10 @@ export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): st
 
 /** Whether a URL's host name is, by itself, none of a private or local network. */
 export function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return isPublicAddress(host);
   const isLocal = LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
-  // A name with an empty part is none, but what resolvers make of one is their own affair.
-  return host.includes(".") && !host.split(".").includes("") && !isLocal;
+  return host.includes(".") && !isLocal;
 }
 
 function isPublicAddress(text: string): boolean {

@@ -1,7 +1,5 @@
+import { COMPATIBILITY_DATE } from "./compatibility-date.ts";
 import type { BuiltCode, BuiltModule } from "./built-code.ts";
-
-/** That of wrangler.toml: deployed code is built for the runtime that this Worker runs on. */
-export const COMPATIBILITY_DATE = "2026-11-01";
 
 export type InvocationLimits = { cpuMs: number; subRequests: number };
 

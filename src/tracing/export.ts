@@ -36,14 +36,7 @@ export async function* readRunsForExport(
   });
   const known = knownTracesReader(env, selection, workspaceId);
   const merge = new ShardMerge(candidates, "asc", async (ref) => {
-    const source = new ExportSource(
-      env.RUN_SHARDS,
-      ref,
-      selection,
-      columns,
-      await known(ref),
-      after,
-    );
+    const source = new ExportSource(env, ref, selection, columns, await known(ref), after);
     await source.fill();
     return source;
   });

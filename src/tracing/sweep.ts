@@ -21,7 +21,7 @@ async function deleteProjects(env: Env): Promise<void> {
     });
     for (const row of shards.slice(0, SHARDS_PER_PROJECT)) {
       const ref = refOf(row);
-      await shardStub(env.RUN_SHARDS, ref).destroy(ref);
+      await shardStub(env, ref).destroy(ref);
     }
     if (shards.length > SHARDS_PER_PROJECT) continue;
     await purgeProject(env.DB, project.workspace_id, project.id);

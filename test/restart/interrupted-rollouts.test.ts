@@ -74,7 +74,7 @@ test(`rollouts that are killed end, and one revision serves (RESTART_SEED=${seed
       `/${id}`,
     )) as DeploymentBody;
     const statuses = revisions.map(({ status, status_message }) => ({ status, status_message }));
-    expect(statuses[0], JSON.stringify(statuses)).toEqual({
+    expect(statuses[0]).toEqual({
       status: "DEPLOYED",
       status_message: null,
     });

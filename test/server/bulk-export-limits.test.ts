@@ -12,7 +12,10 @@ import { ingestWorkspace } from "../support/ingest.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
 import { projectId } from "../support/stored-runs.ts";
 
-const test = testWithServer({ EXPORT_LIMITS: { runs_per_export: 2, exports_per_workspace: 2 } });
+const test = testWithServer({
+  EXPORT_LIMITS: { runs_per_export: 2 },
+  PLAN_QUOTAS: JSON.stringify({ enterprise: { exports_at_once: 2 } }),
+});
 
 /** A workspace with runs on four days, whose destination keeps every file waiting until `open`. */
 async function closedBucket(server: TestServer, name: string) {

@@ -367,3 +367,24 @@ test("a rollout and the runs after it are told in the log, in their order", asyn
   expect(kinds).toEqual([...kinds.slice(0, -1).map(() => "deploy"), "server"]);
   expect(kinds.length).toBeGreaterThan(1);
 });
+
+test("a run that fails leaves its error in the log, with the stack", async ({ server, expect }) => {
+  const deployer = await newDeployer(server, "plus");
+  const tarball = await fixtureTarball("deployed/failing.langgraph.json");
+  const { deployment } = await deployed(deployer, "failing", tarball);
+  const client = agentClient(deployment, deployer.apiKey);
+  const { thread_id } = await client.threads.create();
+  const { run_id } = await client.runs.create(thread_id, "throws", {
+    input: { message: "no such city" },
+  });
+  const failures = async () => {
+    const request = { level: "ERROR", query: run_id };
+    const path = `/deployments/${deployment.id}/deploy_logs`;
+    const { body } = await deployer.call("POST", path, request);
+    return (body as { logs: LogEntry[] }).logs.map(({ message }) => message);
+  };
+  await vi.waitFor(async () => expect(await failures()).toHaveLength(1), POLL);
+  const [failure] = await failures();
+  const expected = `Run ${run_id} of graph throws failed: FixtureError: no such city\n    at `;
+  expect(failure?.slice(0, expected.length)).toBe(expected);
+});

@@ -16,6 +16,13 @@ const test = testWithServer({}, "project.js", { rollouts: false }).extend(
   ({ server }) => newDeployer(server),
 );
 
+/** Where each surface has a host of its own, and the control plane the one that is asked. */
+const hosted = testWithServer(
+  { CONTROL_PLANE_HOST: "127.0.0.1", AGENTS_DOMAIN: "agents.example" },
+  "project.js",
+  { rollouts: false },
+).extend("deployer", ({ server }) => newDeployer(server));
+
 const MASK = "**********";
 
 describe("a deployment", () => {
@@ -78,6 +85,11 @@ describe("a deployment", () => {
         updated_at: time,
       },
     ]);
+  });
+
+  hosted("has a host of its own where there is a domain for it", async ({ deployer, expect }) => {
+    const created = await createDeployment(deployer, templateBody("My_Agent"));
+    expect(created.source_config["custom_url"]).toBe("https://my-agent.agents.example");
   });
 
   test("is made of a tarball", async ({ deployer, expect }) => {

@@ -50,6 +50,10 @@ describe("the list of deployments", () => {
     for (const [query, found] of [
       ["name_contains=BILL", [3, 2]],
       ["name_contains=t_b", [1]],
+      ["name_contains=", [3, 2, 1, 0]],
+      ["name=billing", [2]],
+      ["name=Billing", []],
+      ["name=billing&name_contains=prod", []],
       ["name_contains=%25", []],
       ["status=READY", [2, 1, 0]],
       ["status=AWAITING_DELETE", [3]],
@@ -78,7 +82,7 @@ describe("the list of deployments", () => {
     ["limit=101", "limit", "less_than_equal"],
     ["limit=0", "limit", "greater_than_equal"],
     ["offset=x", "offset", "int_parsing"],
-    ["name=x", "name", "extra_forbidden"],
+    ["order=asc", "order", "extra_forbidden"],
   ] as const)("is refused with %s", async ([query, field, type], { list, expect }) => {
     expect(await list(query)).toMatchObject([422, { detail: [{ loc: ["query", field], type }] }]);
   });

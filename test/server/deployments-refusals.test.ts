@@ -23,7 +23,7 @@ const bare = testWithServer({ ENCRYPTION_KEYS: "" }, "project.js", { rollouts: f
 );
 
 const OWN_PROJECTS =
-  "Deployments of own projects are not enabled for this workspace: they need the plan Plus or Enterprise";
+  "Deployments of own projects are not enabled for this workspace: source internal_source needs the plan Plus or Enterprise";
 
 async function noneIsThere({ call }: Deployer): Promise<boolean> {
   const { body } = await call("GET", "/deployments");

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { describe } from "vitest";
 import { MAX_TARBALL_BYTES } from "../../src/lib/project-manifest.ts";
 import {
@@ -12,7 +13,9 @@ import {
 import { testWithServer, type WorkerServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+const SIGNING_SECRET = "a secret that signs upload URLs";
+
+const test = testWithServer({ SIGNING_SECRET }, "project.js", { rollouts: false }).extend(
   "deployer",
   { scope: "file" },
   ({ server }) => newDeployer(server),
@@ -25,6 +28,13 @@ async function storedAt({ worker }: WorkerServer, path: string): Promise<Buffer 
   const { SOURCES }: { SOURCES: Bucket } = (await worker.getEnv()) as { SOURCES: Bucket };
   const object = await SOURCES.get(path);
   return object === null ? null : Buffer.from(await object.arrayBuffer());
+}
+
+/** A token as the server makes it. */
+function signed(purpose: string, value: object): string {
+  const body = Buffer.from(JSON.stringify(value)).toString("base64url");
+  const signature = createHmac("sha256", SIGNING_SECRET).update(`${purpose}\n${body}`);
+  return `${body}.${signature.digest("base64url")}`;
 }
 
 const INVALID = [403, { detail: "This link is not valid, or has expired" }];
@@ -98,6 +108,26 @@ describe("an upload URL", () => {
     expect([answer.status, answer.body]).toEqual([400, { detail: expect.stringContaining(text) }]);
   });
 
+  test("is one of a hundred that may wait", async ({ server, expect }) => {
+    const deployer = await newDeployer(server);
+    const path = await uploaded(deployer);
+    const paths = Array.from({ length: 99 }, (_, index) => `waiting-${index}`);
+    await server.database.run(
+      `INSERT INTO source_uploads (workspace_id, object_path, created_at)
+       SELECT ?, value, 1 FROM json_each(?)`,
+      [deployer.id, JSON.stringify(paths)],
+    );
+    const refused = await deployer.call("POST", "/deployments/upload-url");
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      {
+        detail: "The workspace has 100 uploads that no revision names: deploy them, or wait a day",
+      },
+    ]);
+    await createDeployment(deployer, sourceBody("fifth", path));
+    expect((await newUpload(deployer)).path).not.toBe(path);
+  });
+
   test("is good for nothing when it was changed", async ({ server, deployer, expect }) => {
     const { url } = await newUpload(deployer);
     const [body = "", signature = ""] = url.slice(url.lastIndexOf("/") + 1).split(".");
@@ -110,6 +140,23 @@ describe("an upload URL", () => {
     }
     const get = await deployer.call("GET", new URL(url).pathname.replace("/v2", ""));
     expect(get.status).toBe(405);
+  });
+
+  test("is good for an hour, and for nothing else", async ({ server, deployer, expect }) => {
+    const { url, path } = await newUpload(deployer);
+    const grant = { workspaceId: deployer.id, objectPath: path };
+    const good = signed("source-upload", { ...grant, expiresAt: Date.now() + 60_000 });
+    expect((await put(`${server.url}/v2/uploads/${good}`, tarball("one"))).status).toBe(200);
+    for (const [purpose, expiresAt] of [
+      ["source-upload", Date.now() - 1],
+      ["attachment", Date.now() + 60_000],
+    ] as const) {
+      const token = signed(purpose, { ...grant, expiresAt });
+      const answer = await put(`${server.url}/v2/uploads/${token}`, tarball("one"));
+      expect([answer.status, answer.body]).toEqual(INVALID);
+    }
+    const attachment = url.replace("/v2/uploads/", "/api/v1/attachments/");
+    expect((await fetch(attachment)).status).toBe(403);
   });
 
   test("is good for nothing when nobody waits for the tarball", async ({

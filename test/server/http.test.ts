@@ -6,7 +6,11 @@ import { UUID } from "../support/uuid.ts";
 
 const test = testWithServer();
 
-const EXPOSED = "content-location,location,x-pagination-total,x-pagination-next,x-request-id";
+const EXPOSED = [
+  "content-location,location,x-pagination-total,x-pagination-next,x-request-id",
+  "ratelimit,ratelimit-policy,retry-after",
+  "x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset",
+].join(",");
 
 const ROUTES = [
   "GET /ok",

@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { vi } from "vitest";
 import { createWorkspace, createKey } from "../../cli/database/identity.ts";
 import type { Plan } from "../../src/db/schema.ts";
 import { type Answer, send, toAnswer } from "./http.ts";
@@ -66,6 +67,18 @@ export async function createDeployment(
   const answer = await call("POST", "/deployments", body);
   if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body as DeploymentBody;
+}
+
+const ROLLOUT = { timeout: 60_000, interval: 50 };
+
+/** A deployment of the template `agent` that is rolled out; its URL. */
+export async function deployTemplate(deployer: Deployer, name: string): Promise<string> {
+  const { id, source_config } = await createDeployment(deployer, templateBody(name));
+  await vi.waitFor(async () => {
+    const [revision] = await revisionsOf(deployer, id);
+    if (revision?.status !== "DEPLOYED") throw new Error(JSON.stringify(revision));
+  }, ROLLOUT);
+  return String(source_config["custom_url"]);
 }
 
 /** Bytes of a gzip file; what is in it matters to builds only. */

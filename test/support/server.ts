@@ -20,6 +20,7 @@ export type TestVars = Record<string, string | Record<string, number>>;
 /** Of the server, unless a test file gives others. Without keys, so that most tests need none. */
 export const TEST_VARS: TestVars = {
   AGENT_AUTH: "none",
+  RATE_LIMITS: "off",
   LOG_LEVEL: "error",
   SIGNING_SECRET: "a secret of the tests and of nothing else",
   PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
@@ -77,7 +78,7 @@ async function startServer(
   return {
     url: url.origin,
     worker,
-    database: localDatabase(DB),
+    database: localDatabase(DB, vars["REGION"] === "eu" ? "eu" : "us"),
     s3: localS3(Number(url.port), S3_CREDENTIALS),
     sweep: async () => {
       await worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });

@@ -9,7 +9,7 @@ export type PathIds = Record<string, string>;
 type Document = { paths: Record<string, Record<string, { requestBody?: unknown }>> };
 
 /** All routes that the server documents. */
-export async function documentedRoutes(server: TestServer): Promise<Route[]> {
+export async function documentedRoutes(server: Pick<TestServer, "fetch">): Promise<Route[]> {
   const response = await server.fetch("/openapi.json");
   const { paths } = (await response.json()) as Document;
   return Object.entries(paths).flatMap(([path, operations]) =>

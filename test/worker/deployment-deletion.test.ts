@@ -156,6 +156,20 @@ test("many threads take more than one call", async () => {
   expect(await countRows("threads", of)).toBe(0);
 }, 30_000);
 
+test("a deletion that breaks off goes on where it was, and may be done by two", async () => {
+  const of = await filledDeployment(crypto.randomUUID());
+  await markDeleted(of);
+  const failing = Object.assign(Object.create(env.SOURCES) as R2Bucket, {
+    list: () => Promise.reject(new Error("no bucket")),
+  });
+  const broken = { ...env, SOURCES: failing };
+  await expect(deleteDeployment(broken, of)).rejects.toThrow("no bucket");
+  expect((await selectDeployment(env.DB, of))?.deployment.status).toBe("AWAITING_DELETE");
+  expect(await Promise.all([1, 2].map(() => deleteDeployment(env, of)))).toEqual([true, true]);
+  expect(await selectDeployment(env.DB, of)).toBeUndefined();
+  expect(await keysOf(of.workspaceId)).toEqual([]);
+});
+
 test("a deployment in service is left alone", async () => {
   const of = await filledDeployment(crypto.randomUUID());
   expect(await deleteDeployment(env, of)).toBe(true);

@@ -120,7 +120,7 @@ describe("lines", () => {
     const broken = {
       ...env,
       DEPLOYMENT_LOGS: {
-        idFromName: () => {
+        getByName: () => {
           throw new Error("no object");
         },
       },

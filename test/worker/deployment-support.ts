@@ -6,7 +6,10 @@ import {
   selectDeployment,
 } from "../../src/db/deployments-repo.ts";
 import { insertRevision } from "../../src/db/revisions-repo.ts";
-import { insertSourceUpload } from "../../src/db/source-uploads-repo.ts";
+import { finishSourceUpload, insertSourceUpload } from "../../src/db/source-uploads-repo.ts";
+
+/** More than any test makes. */
+const MANY = 1000;
 
 export type TestDeployment = { workspaceId: string; deploymentId: string };
 
@@ -47,6 +50,7 @@ export async function newDeployment(
       created_at: 1,
       due_at: 1,
     },
+    MANY,
   );
   if (!stored) throw new Error("The deployment was not stored");
   return { workspaceId, deploymentId: id };
@@ -84,12 +88,9 @@ export async function newRevision(
 export async function newTarball(workspaceId: string, createdAt: number): Promise<string> {
   const path = `${workspaceId}/uploads/${crypto.randomUUID()}.tar.gz`;
   await env.SOURCES.put(path, "tarball");
-  await insertSourceUpload(env.DB, {
-    workspace_id: workspaceId,
-    object_path: path,
-    created_at: createdAt,
-    size: 7,
-  });
+  const row = { workspace_id: workspaceId, object_path: path, created_at: createdAt };
+  await insertSourceUpload(env.DB, row, 100);
+  await finishSourceUpload(env.DB, { workspaceId, objectPath: path }, 7);
   return path;
 }
 

@@ -223,7 +223,7 @@ describe("runs for an export", () => {
       const pages: string[][] = [];
       let after: RunPosition | null = null;
       do {
-        const page = await shardStub(env.RUN_SHARDS, ref).exportPage(
+        const page = await shardStub(env, ref).exportPage(
           {},
           { columns: ["inputs"], after, ...bounds },
         );

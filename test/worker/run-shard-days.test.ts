@@ -213,7 +213,7 @@ describe("a part of a trace that came before its root", () => {
     // Nothing lists a shard without runs.
     expect((await store.shards()).map(({ day }) => day)).toEqual([DAY + 1]);
     await runAlarms([home]);
-    await evictDurableObject(shardStub(env.RUN_SHARDS, home));
+    await evictDurableObject(shardStub(env, home));
     await store.post(top);
     expect((await store.run(top.id)).total_tokens).toBe(tokens);
     expect(await store.ids({ traceId: top.id })).toHaveLength(2);
@@ -248,7 +248,7 @@ test("messages that could not be delivered are, when the alarm comes", async ({ 
   await vi.waitUntil(async () => (await countIn(other, "outbox")) > 0);
   expect((await store.run(top.id)).total_tokens).toBe(0);
   await inShard(home, (sql) => sql.exec("ALTER TABLE lost RENAME TO foreign_children").toArray());
-  await evictDurableObject(shardStub(env.RUN_SHARDS, other));
+  await evictDurableObject(shardStub(env, other));
   expect(await inShard(other, (_, storage) => storage.getAlarm())).not.toBeNull();
   await runAlarms([other]);
   expect(await countIn(other, "outbox")).toBe(0);
@@ -264,7 +264,7 @@ test("a deleted trace leaves nothing on any of its days", async ({ expect }) => 
   await giveFeedback(store, trace.model.id);
   await store.settle();
   for (const ref of await store.shards()) {
-    await shardStub(env.RUN_SHARDS, ref).deleteTraces(ref, [trace.top.id]);
+    await shardStub(env, ref).deleteTraces(ref, [trace.top.id]);
   }
   await store.settle();
   expect(await store.ids()).toEqual([stays.id]);

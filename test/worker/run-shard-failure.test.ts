@@ -20,12 +20,12 @@ test("of a request that fails in the middle nothing stays", async ({ expect }) =
   if (good === undefined || bad === undefined) throw new Error("there are two runs");
   const broken = { ...bad, payloads: { inputs: { object: "o", bytes: NOT_A_NUMBER } } };
   const write = async (...runs: (typeof good)[]) =>
-    shardStub(env.RUN_SHARDS, ref).write(ref, runs, "shortlived");
+    shardStub(env, ref).write(ref, runs, "shortlived");
 
   await write(good);
   const other = { ...good, id: crypto.randomUUID() };
   await expect(write(other, broken)).rejects.toThrow("cannot store TEXT value");
-  const page = await shardStub(env.RUN_SHARDS, ref).page(
+  const page = await shardStub(env, ref).page(
     {},
     { order: "asc", after: null, limit: 10, maxBytes: 1, payloads: [] },
   );
@@ -37,7 +37,7 @@ test("what another isolate sends to a deleted project is refused", async ({ expe
   const store = new TestStore();
   const start = new Date("2026-03-01T12:00:00Z");
   const ref = await store.shardOn(start);
-  const shard = shardStub(env.RUN_SHARDS, ref);
+  const shard = shardStub(env, ref);
   const write = async (run = root({ start })) =>
     shard.write(ref, [readRun("post", run, { identity: "required" })], "shortlived");
   expect(await write()).toMatchObject({ projectGone: false });

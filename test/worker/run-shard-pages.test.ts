@@ -244,7 +244,7 @@ describe("pages of runs", () => {
         // The run at which the page ended is among those that go.
         const last = go.find(({ id }) => id === seen.at(-1)) ?? go[page];
         for (const ref of await target.shards()) {
-          await shardStub(env.RUN_SHARDS, ref).deleteTraces(ref, [last?.trace_id ?? ""]);
+          await shardStub(env, ref).deleteTraces(ref, [last?.trace_id ?? ""]);
         }
       }
       expect(new Set(seen).size).toBe(seen.length);

@@ -57,7 +57,7 @@ async function passDays(ref: ShardRef, days: number, traceIds?: string[]): Promi
       )
       .toArray(),
   );
-  await evictDurableObject(shardStub(env.RUN_SHARDS, ref));
+  await evictDurableObject(shardStub(env, ref));
   await runAlarms([ref]);
 }
 
@@ -129,7 +129,7 @@ test("a shard that goes takes no run with it that comes meanwhile", async ({ exp
   await store.post(root({ start: NOON, inputs: { text: LARGE } }));
   const [shard] = await store.shards();
   assert(shard !== undefined);
-  const stub = shardStub(env.RUN_SHARDS, shard);
+  const stub = shardStub(env, shard);
   for (let round = 0; round < 5; round += 1) {
     const runs = Array.from({ length: 20 }, () => root({ start: NOON }));
     await Promise.all([
@@ -159,7 +159,7 @@ test("a payload outlives a shard that goes between its upload and its write", as
   expect(await store.shards()).toEqual([]);
   expect(await store.objects()).not.toContain(first);
   await indexRuns(env, store.workspaceId, [{ id: run.id, ...shard }]);
-  await shardStub(env.RUN_SHARDS, shard).write(shard, uploaded, "shortlived");
+  await shardStub(env, shard).write(shard, uploaded, "shortlived");
   expect(await payloadText(await store.run(run.id), "inputs")).toBe(
     JSON.stringify({ text: LARGE }),
   );
@@ -198,7 +198,7 @@ describe("traces of one shard", () => {
     // Row numbers may be given again: nothing of the earlier runs must cling to them.
     const next = root({ start: NOON });
     await passDays(shard, SHORT_DAYS, [young.id]);
-    await evictDurableObject(shardStub(env.RUN_SHARDS, shard));
+    await evictDurableObject(shardStub(env, shard));
     await store.post(next);
     expect(await store.ids({ filter: 'has(tags, "young")' })).toEqual([]);
     expect(await store.ids({ filter: 'eq(metadata_key, "name")' })).toEqual([praised.id]);

@@ -150,9 +150,7 @@ export function inShard<T>(
   ref: ShardRef,
   work: (sql: SqlStorage, storage: DurableObjectStorage) => T | Promise<T>,
 ): Promise<T> {
-  return runInDurableObject(shardStub(env.RUN_SHARDS, ref), (_, { storage }) =>
-    work(storage.sql, storage),
-  );
+  return runInDurableObject(shardStub(env, ref), (_, { storage }) => work(storage.sql, storage));
 }
 
 export function tablesIn(ref: ShardRef): Promise<string[]> {
@@ -174,7 +172,7 @@ export function countIn(ref: ShardRef, table: string): Promise<number> {
 
 /** Runs the alarm of each shard that has one, until none of them has anything to do at once. */
 export async function runAlarms(refs: readonly ShardRef[]): Promise<void> {
-  for (const ref of refs) await runDurableObjectAlarm(shardStub(env.RUN_SHARDS, ref));
+  for (const ref of refs) await runDurableObjectAlarm(shardStub(env, ref));
 }
 
 /** What a run's payload is, wherever it is kept; null when there is none. */

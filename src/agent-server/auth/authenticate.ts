@@ -8,6 +8,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { RevisionCache } from "../revision-cache.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { requestedDeployment, requireKeyOf } from "./deployment.ts";
 import { toAuthentication } from "./host-answers.ts";
 import { PrincipalCache } from "./principal-cache.ts";
@@ -41,8 +42,12 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
     const workspaceId = c.var.settings.agentWorkspaceId;
     c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
   }
-  c.set("principal", info === null ? null : await principalOf(c, info));
-  if (info !== null) return next();
+  if (info !== null) {
+    await admitWorkspace(c, c.var.scope.workspaceId);
+    c.set("principal", await principalOf(c, info));
+    return next();
+  }
+  c.set("principal", null);
   if (deployment === null) return agentScope(c, next);
   requireKeyOf(deployment);
   await next();

@@ -1,6 +1,7 @@
 import { findServingDeployment } from "../../db/serving-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
+import { surfaceHost } from "../../http/private-host.ts";
 import { deploymentAddress } from "../../http/surface.ts";
 import { workspaceOfRequest } from "../../identity/authenticate.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
@@ -17,7 +18,8 @@ export type RequestedDeployment = {
  */
 export async function requestedDeployment(c: AppContext): Promise<RequestedDeployment | null> {
   const { hostname, pathname } = new URL(c.req.url);
-  const address = deploymentAddress(hostname, pathname, c.var.settings.hosts);
+  const { settings } = c.var;
+  const address = deploymentAddress(surfaceHost(hostname, settings), pathname, settings.hosts);
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
     findServingDeployment(c.env.DB, address),

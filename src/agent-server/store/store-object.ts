@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { StoredItem, StoreOperation } from "../../graph-runtime/protocol.ts";
 import { storeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
+import { regionalObject } from "../../regions/regional-object.ts";
 import { matchesFilter } from "./store-filter.ts";
 import { matchesNamespace } from "./store-namespace.ts";
 
@@ -152,7 +153,7 @@ export class StoreObject extends DurableObject<Env> {
 }
 
 export function storeOf(env: Env, scope: Scope): DurableObjectStub<StoreObject> {
-  return env.STORES.get(env.STORES.idFromName(storeObjectName(scope)));
+  return regionalObject(env, "STORES", storeObjectName(scope));
 }
 
 function toItem(row: ItemRow): StoredItem {

@@ -1,4 +1,5 @@
 import { scopeObjectName } from "../../lib/object-names.ts";
+import { regionalObject } from "../../regions/regional-object.ts";
 import type { ThreadIndexObject } from "../thread-index/thread-index-object.ts";
 import { toIndexRow } from "../thread-index/thread-index-row.ts";
 import type { ThreadRow } from "./thread-record.ts";
@@ -127,8 +128,7 @@ export class IndexOutbox {
 
   #object(): DurableObjectStub<ThreadIndexObject> {
     const { workspace_id, deployment_id } = this.#storage.thread.get();
-    const namespace = this.#env.THREAD_INDEX;
     const scope = { workspaceId: workspace_id, deploymentId: deployment_id };
-    return namespace.get(namespace.idFromName(scopeObjectName(scope)));
+    return regionalObject(this.#env, "THREAD_INDEX", scopeObjectName(scope));
   }
 }

@@ -1,5 +1,6 @@
 import { threadObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
+import { regionalObject } from "../../regions/regional-object.ts";
 import type { ThreadObject } from "./thread-object.ts";
 
 export type ThreadApi = Pick<
@@ -22,6 +23,5 @@ export type ThreadApi = Pick<
 
 /** A thread that may or may not exist; asking for one that does not costs nothing. */
 export function threadStub(env: Env, scope: Scope, threadId: string): ThreadApi {
-  const id = env.THREADS.idFromName(threadObjectName(scope, threadId));
-  return env.THREADS.get(id);
+  return regionalObject(env, "THREADS", threadObjectName(scope, threadId));
 }

@@ -6,7 +6,7 @@ import {
 } from "../../db/export-destinations-repo.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
-import { requireExportPlan } from "../require-plan.ts";
+import { requireExportPlan } from "../export-plan.ts";
 import {
   createDestination,
   removeDestination,

@@ -1,6 +1,8 @@
 import { startExports } from "../../db/bulk-exports-repo.ts";
 import { startRuns, type ExportRunKey } from "../../db/export-runs-repo.ts";
 import { parseSettings } from "../../env.ts";
+import { planQuota } from "../../identity/plan-quotas.ts";
+import { workspacePlan } from "../../identity/workspace-plan.ts";
 import { log } from "../../lib/log.ts";
 
 /** What one call to the queue takes. */
@@ -8,9 +10,11 @@ const MESSAGES_PER_BATCH = 100;
 
 /** Begins as many of a workspace's waiting exports and export runs as its limits allow. */
 export async function admitExports(env: Env, workspaceId: string): Promise<void> {
-  const { exports_per_workspace, runs_per_export } = parseSettings(env).exportLimits;
+  const settings = parseSettings(env);
+  const { runs_per_export } = settings.exportLimits;
   const now = Date.now();
-  await startExports(env.DB, workspaceId, { limit: exports_per_workspace, now });
+  const { exports_at_once } = planQuota(settings, await workspacePlan(env, workspaceId));
+  await startExports(env.DB, workspaceId, { limit: exports_at_once, now });
   await nudge(env, await startRuns(env.DB, workspaceId, { limit: runs_per_export, now }));
 }
 

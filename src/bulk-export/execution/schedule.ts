@@ -2,14 +2,21 @@ import { v7 as uuid } from "uuid";
 import {
   countUnfinishedSpawned,
   endExport,
+  holdSchedule,
   insertSpawnedExport,
+  releaseSchedule,
   type BulkExportRow,
 } from "../../db/bulk-exports-repo.ts";
+import { workspacePlan } from "../../identity/workspace-plan.ts";
 import type { ExportLimits } from "../export-limits.ts";
+import { exportRefusal } from "../export-plan.ts";
 import { findExportProject } from "../../tracing/export.ts";
 import { newPartitions, type TimeRange } from "./partitions.ts";
 
 const MICROS_PER_HOUR = 3_600_000_000;
+
+/** How long after a schedule was held it is looked at again. */
+const HOLD_MS = 10 * 60_000;
 
 /** When the export of a schedule's range is due, in epoch milliseconds. */
 export function dueAt(start: number, intervalHours: number, limits: ExportLimits): number {
@@ -35,6 +42,13 @@ export async function spawnDue(
     await endExport(env.DB, workspaceId, schedule.id, { status: "CANCELLED", now });
     return;
   }
+  const refusal = exportRefusal(await workspacePlan(env, workspaceId));
+  if (refusal !== null) {
+    // What it misses meanwhile is exported when the plan allows it again.
+    await holdSchedule(env.DB, schedule, { reason: refusal, until: now + HOLD_MS, now });
+    return;
+  }
+  if (schedule.hold_reason !== null) await releaseSchedule(env.DB, schedule, now);
   let start = first;
   let room =
     limits.spawned_at_once - (await countUnfinishedSpawned(env.DB, workspaceId, schedule.id));
@@ -54,7 +68,13 @@ export async function spawnDue(
 }
 
 function spawnedExport(schedule: BulkExportRow, range: TimeRange, now: number) {
-  const { updated_at: _, started_at: __, finished_at: ___, ...fields } = schedule;
+  const {
+    updated_at: _,
+    started_at: __,
+    finished_at: ___,
+    hold_reason: ____,
+    ...fields
+  } = schedule;
   return {
     ...fields,
     id: uuid(),

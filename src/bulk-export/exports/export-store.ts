@@ -58,7 +58,13 @@ export async function createExport(c: AppContext, body: ExportCreateBody): Promi
     throw new ApiError("not_found", "Destination not found");
   }
   if (intervalHours !== null) {
-    const schedule = { ...row, updated_at: now, started_at: null, finished_at: null };
+    const schedule = {
+      ...row,
+      hold_reason: null,
+      updated_at: now,
+      started_at: null,
+      finished_at: null,
+    };
     await spawnDue(c.env, schedule, exportLimits, now);
   }
   await admitExports(c.env, workspaceId);

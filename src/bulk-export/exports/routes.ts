@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
-import { requireExportPlan } from "../require-plan.ts";
+import { requireExportPlan } from "../export-plan.ts";
 import { cancelExport, createExport, findExports, requireExport } from "./export-store.ts";
 import { findExportRuns, findSpawnedRuns, requireExportRun } from "./run-store.ts";
 import {

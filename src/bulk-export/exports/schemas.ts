@@ -78,6 +78,10 @@ export const exportSchema = z
       .nullable()
       .openapi({ description: "The schedule that it was spawned by" }),
     status: status.openapi({ description: "A schedule stays CREATED until it is cancelled" }),
+    hold_reason: z
+      .string()
+      .nullable()
+      .openapi({ description: "Why a schedule spawns nothing for now, such as a lower plan" }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     finished_at: z.iso.datetime().nullable(),

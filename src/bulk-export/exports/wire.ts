@@ -22,6 +22,7 @@ export function toExport(row: BulkExportRow): ExportJson {
     export_fields: row.export_fields === null ? null : (JSON.parse(row.export_fields) as string[]),
     source_bulk_export_id: row.source_id,
     status: row.status,
+    hold_reason: row.hold_reason,
     created_at: time(row.created_at),
     updated_at: time(row.updated_at),
     finished_at: row.finished_at === null ? null : time(row.finished_at),

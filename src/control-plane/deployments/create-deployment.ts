@@ -1,7 +1,14 @@
 import { v7 as uuidv7 } from "uuid";
-import { insertDeployment, selectDeploymentByName } from "../../db/deployments-repo.ts";
+import {
+  countDeployments,
+  insertDeployment,
+  selectDeploymentByName,
+} from "../../db/deployments-repo.ts";
+import type { Plan } from "../../db/schema.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
+import { planQuota } from "../../identity/plan-quotas.ts";
+import { workspacePlan } from "../../identity/workspace-plan.ts";
 import { ensureDeploymentProject } from "../../tracing/deployment-project.ts";
 import { firstSource } from "../revisions/revision-source.ts";
 import { requestRollout } from "../rollout/request-rollout.ts";
@@ -15,13 +22,18 @@ import { slugOf } from "./slug.ts";
 /** The first is without a suffix; each of the others has another one. */
 const MAX_SLUGS = 4;
 
-/** The id of a new deployment, whose first revision is to be rolled out. 409 when its name is taken. */
+/**
+ * The id of a new deployment, whose first revision is to be rolled out. 409 when its name is taken, 403
+ * when the workspace's plan allows no more.
+ */
 export async function createDeployment(c: AppContext, body: DeploymentCreate): Promise<string> {
   const config: StoredConfig = {
     deployment_type: body.source_config.deployment_type ?? null,
     template_id: body.source_config.template_id ?? null,
   };
   await requireSourcePlan(c, body.source);
+  const plan = await workspacePlan(c.env, c.var.scope.workspaceId);
+  const quota = planQuota(c.var.settings, plan).deployments;
   const source = firstSource({
     source: body.source,
     templateId: config.template_id,
@@ -62,20 +74,33 @@ export async function createDeployment(c: AppContext, body: DeploymentCreate): P
         created_at: now,
         due_at: now,
       },
+      quota,
     );
     if (inserted) {
-      await requestRollout(c.env, {
-        kind: "roll_out",
-        workspace_id: workspaceId,
-        deployment_id: id,
-        revision_id: revisionId,
-      });
-      await ensureDeploymentProject(c.env, workspaceId, body.name);
+      await Promise.all([
+        requestRollout(c.env, {
+          kind: "roll_out",
+          workspace_id: workspaceId,
+          deployment_id: id,
+          revision_id: revisionId,
+        }),
+        ensureDeploymentProject(c.env, workspaceId, body.name),
+      ]);
       return id;
     }
     await refuseTakenName(c, body.name);
+    await refuseFullWorkspace(c, { plan, quota });
   }
   throw new Error(`no slug for ${JSON.stringify(body.name)} was free`);
+}
+
+async function refuseFullWorkspace(
+  c: AppContext,
+  { plan, quota }: { plan: Plan; quota: number },
+): Promise<void> {
+  if ((await countDeployments(c.env.DB, c.var.scope.workspaceId)) < quota) return;
+  const most = quota === 1 ? "one deployment" : `${quota} deployments`;
+  throw new ApiError("forbidden", `The plan ${plan} allows a workspace ${most} at most`);
 }
 
 async function refuseTakenName(c: AppContext, name: string): Promise<void> {

@@ -17,6 +17,7 @@ export async function findDeployments(
     c.var.scope.workspaceId,
     {
       ids: query.deployment_ids,
+      name: query.name,
       nameContains: query.name_contains,
       status,
       deploymentType: query.deployment_type,

@@ -28,7 +28,7 @@ export const refusedConfig = {
   build_command: refused(NO_BUILD),
 };
 
-const trackedPackages = refused("Packages are not tracked here");
+const trackedPackages = refused(`Packages are not tracked here: ${USE_SOURCE}`);
 
 export const refusedRevisionConfig = {
   repo_ref: refused(NO_GITHUB),

@@ -123,6 +123,7 @@ export const deploymentParams = z.object({ deployment_id: uuidParam() });
 
 export const deploymentListQuery = z.strictObject({
   ...pageParams,
+  name: z.string().optional(),
   name_contains: z.string().optional(),
   status: z.enum(STATUSES).optional(),
   deployment_type: z.enum(DEPLOYMENT_TYPES).optional(),

@@ -63,7 +63,6 @@ export class DeploymentLogObject extends DurableObject<Env> {
   /** Deletes everything; for a deployment that is being deleted. */
   async erase(): Promise<void> {
     this.#exists = false;
-    await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
   }
 

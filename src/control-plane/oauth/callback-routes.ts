@@ -1,7 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { selectOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
 import { createRouter } from "../../http/router.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { DONE_PAGE_HEADERS, donePage } from "./done-page.ts";
 import { finishAttempt, type Outcome } from "./finish-attempt.ts";
 import { providerIdString } from "./provider-schemas.ts";
@@ -50,6 +52,7 @@ callbackRoutes.openapi(
   async (c) => {
     const { error_description: errorDescription, ...query } = c.req.valid("query");
     const answer = { ...query, ...providerOf(c.req.valid("param")), errorDescription };
+    await admitAttempt(c, query.state);
     const outcome = await toItsEnd(c, finishAttempt(c.env, answer));
     c.header("cache-control", "no-store");
     c.header("referrer-policy", "no-referrer");
@@ -68,13 +71,18 @@ callbackRoutes.openapi(
       query: z.object({
         status: z.string().optional(),
         error: z.string().optional(),
+        auth_id: z.string().optional(),
       }),
     },
     responses: {
       200: { description: "The page", content: { "text/html": { schema: z.string() } } },
     },
   }),
-  (c) => c.html(donePage(c.req.valid("query")), 200, DONE_PAGE_HEADERS),
+  async (c) => {
+    const { auth_id: authId, ...outcome } = c.req.valid("query");
+    await admitAttempt(c, authId);
+    return c.html(donePage(outcome), 200, DONE_PAGE_HEADERS);
+  },
 );
 
 finalizeRoutes.openapi(
@@ -124,6 +132,12 @@ finalizeRoutes.openapi(
     return c.json({ status: "completed" as const, provider_id: providerId, auth_id: authId }, 200);
   },
 );
+
+/** A browser has no key: the attempt that it is about tells the workspace. */
+async function admitAttempt(c: AppContext, authId: string | undefined): Promise<void> {
+  const attempt = authId ? await selectOAuthAttempt(c.env.DB, authId) : undefined;
+  if (attempt !== undefined) await admitWorkspace(c, attempt.workspace_id);
+}
 
 function endPage(c: AppContext, { providerId, authId, failure }: Outcome): string {
   const page = c.var.settings.oauthCallbackPage ?? new URL(DONE_PATH, c.req.url).href;

@@ -17,8 +17,9 @@ import { ProjectFailure } from "./failure.ts";
 import { type RolloutLog, rolloutLog } from "./rollout-log.ts";
 import { buildRevision } from "./store-build.ts";
 
-/** Each status renews it, and each call to a revision that starts: more than either may take. */
-const LEASE_MS = 30_000;
+/** Each status renews it, and calls to a revision that starts do: more than any of them may take. */
+const LEASE_MS = 45_000;
+const RENEWALS_PER_LEASE = 3;
 
 /** Before a step is repeated that failed for reasons outside of the project. */
 const RETRY_DELAY_MS = 2000;
@@ -74,7 +75,8 @@ class Rollout {
   readonly #exports: Cloudflare.Exports;
   readonly #lease: RolloutLease;
   readonly #logs: RolloutLog;
-  #status: RevisionStatus = "CREATING";
+  #status: RevisionStatus = "QUEUED";
+  #renewedAt = Date.now();
 
   constructor(env: Env, exports: Cloudflare.Exports, lease: RolloutLease, logs: RolloutLog) {
     this.#env = env;
@@ -86,7 +88,6 @@ class Rollout {
   async run(row: RevisionRow): Promise<void> {
     this.#status = row.status;
     if (row.attempts > 1) this.#logs.warn(`Going on after an interruption, at ${row.status}`);
-    await this.#pass("CREATING", "QUEUED");
     if (row.source === "internal_source" && row.source_tarball_path === null) {
       await this.#settle("QUEUED", "Waiting for a source: PATCH the deployment with one");
       return;
@@ -99,18 +100,20 @@ class Rollout {
       );
       if (built === null) return;
     }
+    // Told while the next steps go on.
+    const told = this.#logs.flush();
     await this.#pass("BUILDING", "AWAITING_DEPLOY");
     await this.#pass("AWAITING_DEPLOY", "DEPLOYING");
     const graphs = await this.#attempt("DEPLOY_FAILED", () =>
       deployRevision(this.#env, this.#exports, this.#lease, {
         logs: this.#logs,
-        renew: () => this.#enter("DEPLOYING"),
+        renew: () => this.#renew(),
       }),
     );
     if (graphs === null) return;
     // What the logs say of it is there before anybody is told that it serves.
     this.#logs.info("The revision is deployed");
-    await this.#logs.flush();
+    await Promise.all([told, this.#logs.flush()]);
     const now = Date.now();
     require(await activateRevision(this.#env.DB, this.#lease, { graphs, now }));
   }
@@ -124,6 +127,13 @@ class Rollout {
     const now = Date.now();
     require(await moveRevision(this.#env.DB, this.#lease, status, { now, until: now + LEASE_MS }));
     this.#status = status;
+    this.#renewedAt = now;
+  }
+
+  async #renew(): Promise<void> {
+    if (Date.now() - this.#renewedAt > LEASE_MS / RENEWALS_PER_LEASE) {
+      await this.#enter(this.#status);
+    }
   }
 
   /** Null when the project failed, which ends the rollout. */

@@ -18,7 +18,6 @@ export async function buildRevision(env: Env, row: RevisionRow, logs: RolloutLog
   await env.SOURCES.put(builtCodeKey({ workspaceId, deploymentId, revisionId }), text);
   const names = Object.keys(built.modules).join(", ");
   logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${built.main}`);
-  await logs.flush();
 }
 
 async function readSource(env: Env, row: RevisionRow, logs: RolloutLog): Promise<ArrayBuffer> {

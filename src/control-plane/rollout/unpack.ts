@@ -1,5 +1,5 @@
-import { createTarDecoder } from "modern-tar";
-import { concatBytes } from "../../lib/bytes.ts";
+import { gunzipSync } from "node:zlib";
+import { type ParsedTarEntryWithData, unpackTar } from "modern-tar";
 import { MAX_UNPACKED_BYTES } from "../../lib/project-manifest.ts";
 import { ProjectFailure } from "./failure.ts";
 
@@ -13,29 +13,35 @@ const TYPES = [".js", ".mjs", ".json", ".txt", ".wasm"];
  */
 export async function unpack(tarball: ArrayBuffer): Promise<Map<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>();
-  try {
-    const entries = new Blob([tarball])
-      .stream()
-      .pipeThrough(new DecompressionStream("gzip"))
-      .pipeThrough(limited(MAX_UNPACKED_BYTES))
-      .pipeThrough(createTarDecoder({ strict: true }));
-    for await (const { header, body } of entries) {
-      if (header.type === "directory" || header.type === "pax-global-header") {
-        await body.cancel();
-        continue;
-      }
-      const path = pathOf(header.name, header.type);
-      if (files.has(path)) throw new ProjectFailure(`The tarball has "${path}" twice`);
-      if (files.size === MAX_FILES) {
-        throw new ProjectFailure(`The tarball has more than ${MAX_FILES} files`);
-      }
-      files.set(path, await bytesOf(body));
+  for (const { header, data } of await entriesOf(tarball)) {
+    if (header.type === "directory" || header.type === "pax-global-header") continue;
+    const path = pathOf(header.name, header.type);
+    if (files.has(path)) throw new ProjectFailure(`The tarball has "${path}" twice`);
+    if (files.size === MAX_FILES) {
+      throw new ProjectFailure(`The tarball has more than ${MAX_FILES} files`);
     }
-  } catch (error) {
-    if (error instanceof ProjectFailure) throw error;
-    throw new ProjectFailure(`The source is no gzipped tarball: ${String(error)}`);
+    files.set(path, data ?? new Uint8Array(0));
   }
   return files;
+}
+
+async function entriesOf(tarball: ArrayBuffer): Promise<ParsedTarEntryWithData[]> {
+  let archive: Uint8Array;
+  try {
+    archive = gunzipSync(tarball, { maxOutputLength: MAX_UNPACKED_BYTES });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") {
+      throw new ProjectFailure(
+        `The tarball is larger than ${MAX_UNPACKED_BYTES} bytes when it is unpacked`,
+      );
+    }
+    throw new ProjectFailure(`The source is no gzipped tarball: ${String(error)}`);
+  }
+  try {
+    return await unpackTar(archive, { strict: true });
+  } catch (error) {
+    throw new ProjectFailure(`The source is no gzipped tarball: ${String(error)}`);
+  }
 }
 
 function pathOf(name: string, type: string | undefined): string {
@@ -57,25 +63,4 @@ function pathOf(name: string, type: string | undefined): string {
     );
   }
   return path;
-}
-
-function limited(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let size = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      size += chunk.byteLength;
-      if (size <= maxBytes) controller.enqueue(chunk);
-      else {
-        controller.error(
-          new ProjectFailure(`The tarball is larger than ${maxBytes} bytes when it is unpacked`),
-        );
-      }
-    },
-  });
-}
-
-async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return concatBytes(chunks);
 }

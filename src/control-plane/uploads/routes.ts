@@ -3,6 +3,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
 import { readBody } from "../../http/json-body.ts";
 import { createRouter } from "../../http/router.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
 import { requireReadyDeployment } from "../deployments/require-deployment.ts";
 import { requireSourcePlan } from "../deployments/require-plan.ts";
@@ -72,6 +73,7 @@ uploadRoutes.openapi(
 signedUploadRoutes.put("/uploads/:token", async (c) => {
   const grant = await readUploadGrant(c.var.settings.signingSecret, c.req.param("token"));
   if (grant === null) throw new ApiError("forbidden", "This link is not valid, or has expired");
+  await admitWorkspace(c, grant.workspaceId);
   const bytes = await readBody(c.req.raw, MAX_TARBALL_BYTES);
   checkLengthRange(c, bytes.byteLength);
   await storeUpload(c.env, grant, bytes);

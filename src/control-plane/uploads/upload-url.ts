@@ -1,9 +1,13 @@
 import { insertSourceUpload } from "../../db/source-uploads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../http/errors.ts";
 import { readToken, signToken } from "../../identity/signed-token.ts";
 
 const PURPOSE = "source-upload";
 const LIFETIME_MS = 3_600_000;
+
+/** Of a workspace: what nobody has deployed stays for a day. */
+const MAX_UNUSED = 100;
 
 const UPLOADS_PATH = "/v2/uploads";
 
@@ -19,12 +23,11 @@ export async function newUploadUrl(
   const now = Date.now();
   const grant: UploadGrant = { workspaceId, objectPath, expiresAt: now + LIFETIME_MS };
   const token = await signToken(c.var.settings.signingSecret, PURPOSE, grant);
-  await insertSourceUpload(c.env.DB, {
-    workspace_id: workspaceId,
-    object_path: objectPath,
-    created_at: now,
-    size: null,
-  });
+  const row = { workspace_id: workspaceId, object_path: objectPath, created_at: now };
+  if (!(await insertSourceUpload(c.env.DB, row, MAX_UNUSED))) {
+    const message = `The workspace has ${MAX_UNUSED} uploads that no revision names: deploy them, or wait a day`;
+    throw new ApiError("rate_limited", message);
+  }
   return {
     upload_url: new URL(`${UPLOADS_PATH}/${token}`, c.req.url).href,
     object_path: objectPath,

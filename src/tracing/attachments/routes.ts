@@ -1,5 +1,7 @@
 import { createRouter } from "../../http/router.ts";
 import { ApiError } from "../../http/errors.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
+import { workspaceOfObject } from "../run-shard/payload-objects.ts";
 import { readGrant } from "./attachment-url.ts";
 
 /** Attachments and large payloads by the signed URLs that runs are read with; no key is needed. */
@@ -8,6 +10,7 @@ export const attachmentRoutes = createRouter();
 attachmentRoutes.get("/attachments/:token", async (c) => {
   const grant = await readGrant(c.var.settings.signingSecret, c.req.param("token"));
   if (grant === null) throw new ApiError("forbidden", "This link is not valid, or has expired");
+  await admitWorkspace(c, workspaceOfObject(grant.object));
   const object = await c.env.PAYLOADS.get(grant.object);
   if (object === null) throw new ApiError("not_found", "Attachment not found");
   return new Response(object.body, {

@@ -30,11 +30,11 @@ export function feedbackDeps(env: Env, now: () => number = Date.now): FeedbackDe
     shards: {
       locate: (workspaceId, runIds, options) => locateRuns(env, workspaceId, runIds, options),
       put: async (ref, rows) => {
-        const { runs } = await shardStub(env.RUN_SHARDS, ref).putFeedback(ref, rows);
+        const { runs } = await shardStub(env, ref).putFeedback(ref, rows);
         return runs;
       },
       remove: async (ref, ids) => {
-        await shardStub(env.RUN_SHARDS, ref).deleteFeedback(ids);
+        await shardStub(env, ref).deleteFeedback(ids);
       },
     },
   };

@@ -4,6 +4,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { judgementProblem, readConfig } from "./feedback-config.ts";
 import { feedbackDeps } from "./feedback-shards.ts";
 import { recordFeedback } from "./record-feedback.ts";
@@ -93,6 +94,7 @@ async function recordByToken(
 async function requireToken(c: AppContext, id: string): Promise<FeedbackTokenRow> {
   const token = await selectFeedbackToken(c.env.DB, id);
   if (token === undefined) throw new ApiError("not_found", "Feedback token not found");
+  await admitWorkspace(c, token.workspace_id);
   if (token.expires_at <= Date.now()) {
     const expiry = new Date(token.expires_at).toISOString();
     throw new ApiError("forbidden", `This feedback token expired at ${expiry}`);

@@ -1,11 +1,11 @@
 import { ancestorIds } from "../dotted-order.ts";
 import { locateRuns } from "../run-index/locate.ts";
-import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { RunIdentity, RunWrite } from "../run-write.ts";
 import { formatDottedSegment } from "./decode/dotted-order.ts";
 import type { RunFailure } from "./run-failure.ts";
 
-type StoreEnv = Pick<Env, "RUN_INDEX" | "RUN_SHARDS">;
+type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
 /** A write, and where its run is when it is known to be somewhere. */
 export type CompleteWrite = { write: RunWrite; place: ShardRef | null };
@@ -87,11 +87,11 @@ async function identityOf(
 
 /** As stored; null when the run is not there. */
 async function dottedOrderOf(
-  { RUN_SHARDS }: Pick<Env, "RUN_SHARDS">,
+  env: ShardEnv,
   place: ShardRef,
   runId: string,
 ): Promise<string | null> {
-  const page = await shardStub(RUN_SHARDS, place).page(
+  const page = await shardStub(env, place).page(
     { ids: [runId] },
     { order: "asc", after: null, limit: 1, maxBytes: 0, payloads: [] },
   );

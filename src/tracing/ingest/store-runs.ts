@@ -171,7 +171,7 @@ async function writeToShard(
   const { ref, project } = first;
   const given = group.map(({ write }) => write);
   const writes = await uploadPayloads(env.PAYLOADS, ref, given);
-  const result = await shardStub(env.RUN_SHARDS, ref).write(ref, writes, project.trace_tier);
+  const result = await shardStub(env, ref).write(ref, writes, project.trace_tier);
   if (result.projectGone) {
     forgetProject(workspaceId, project);
     await discardPayloads(env.PAYLOADS, writes);

@@ -1,10 +1,11 @@
+import { regionalObject } from "../../regions/regional-object.ts";
 import { findParents, type KnownParent } from "./known-parents.ts";
 import type { HeldSpan } from "./held-spans-object.ts";
 
 /** Of the last digit of a trace id: a span and its parent meet in the same object. */
 const PARTITIONS = Array.from({ length: 16 }, (_, digit) => digit.toString(16));
 
-type HeldEnv = Pick<Env, "HELD_SPANS" | "RUN_INDEX" | "RUN_SHARDS">;
+type HeldEnv = Pick<Env, "HELD_SPANS" | "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
 /** Holds spans, and lets go those below runs that were just stored; by the trace id of each. */
 export async function holdSpans(
@@ -43,6 +44,6 @@ export async function releaseHeldSpans(
   );
 }
 
-function stubOf({ HELD_SPANS }: HeldEnv, workspaceId: string, partition: string) {
-  return HELD_SPANS.getByName(`${workspaceId}/${partition}`);
+function stubOf(env: HeldEnv, workspaceId: string, partition: string) {
+  return regionalObject(env, "HELD_SPANS", `${workspaceId}/${partition}`);
 }

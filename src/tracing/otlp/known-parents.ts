@@ -10,7 +10,7 @@ export type KnownParent = {
   dottedOrder: string;
 };
 
-type StoreEnv = Pick<Env, "RUN_INDEX" | "RUN_SHARDS">;
+type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
 /** Those of the parents that are in the store; ingest announces the others when they come. */
 export async function findParents(
@@ -24,7 +24,7 @@ export async function findParents(
   const located = await locateRuns(env, workspaceId, [...ids], { await: true });
   const found = await Promise.all(
     located.map(async ({ runId, ref }): Promise<KnownParent[]> => {
-      const { runs } = await shardStub(env.RUN_SHARDS, ref).page(
+      const { runs } = await shardStub(env, ref).page(
         { ids: [runId] },
         { order: "asc", after: null, limit: 1, maxBytes: 0, payloads: ["extra"] },
       );

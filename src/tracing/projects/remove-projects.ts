@@ -16,7 +16,7 @@ export async function removeProjects(
   // Other isolates may still remember the project; its shards must not take what they send.
   const shards = await findShards(env.DB, workspaceId, { projectIds: deleted, ofDeleted: true });
   await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
-    await shardStub(env.RUN_SHARDS, refOf(row)).close();
+    await shardStub(env, refOf(row)).close();
   });
   return deleted.length;
 }

@@ -1,7 +1,7 @@
 import type { ExportPage } from "../run-shard/export-page.ts";
 import { type PackedRuns, type RunColumn, textAt } from "../packed-runs.ts";
 import type { RunPosition } from "../run-shard/run-record.ts";
-import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { KnownTraces, RunSelection } from "./selection.ts";
 
 /** In UTF-16 units. Larger pages are no faster, and leave more behind until garbage is collected. */
@@ -19,7 +19,7 @@ export class ExportSource {
   #coming: Promise<ExportPage> | null;
 
   constructor(
-    namespace: Env["RUN_SHARDS"],
+    env: ShardEnv,
     ref: ShardRef,
     selection: RunSelection,
     columns: readonly RunColumn[],
@@ -27,7 +27,7 @@ export class ExportSource {
     after: RunPosition | null,
   ) {
     this.#read = (behind) =>
-      shardStub(namespace, ref).exportPage(
+      shardStub(env, ref).exportPage(
         selection,
         { columns, after: behind, limit: MAX_PAGE_RUNS, maxBytes: MAX_PAGE_CHARS },
         known,

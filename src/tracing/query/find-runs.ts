@@ -36,7 +36,7 @@ export async function findRuns(env: Env, query: RunsQuery): Promise<RunsFound> {
   const known = knownTracesReader(env, selection, workspaceId);
   const runs: PlacedRun[] = [];
   const merge = new ShardMerge(candidates, order, async (ref) => {
-    const source = new RunSource(env.RUN_SHARDS, ref, query, await known(ref));
+    const source = new RunSource(env, ref, query, await known(ref));
     await source.fill(limit - runs.length + 1);
     return source;
   });
@@ -79,7 +79,7 @@ async function shardsOfTrace(
 ): Promise<ShardRef[] | null> {
   const root = await locateRun(env, workspaceId, traceId);
   if (root === null) return null;
-  const days = await shardStub(env.RUN_SHARDS, root.ref).otherDaysOf(traceId);
+  const days = await shardStub(env, root.ref).otherDaysOf(traceId);
   const { workspaceId: owner, projectId, bucket } = root.ref;
   const others = days.map((day) => ({ workspaceId: owner, projectId, day, bucket }));
   return [root.ref, ...others];

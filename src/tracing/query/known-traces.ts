@@ -1,10 +1,8 @@
-import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { KnownTraces, RunSelection } from "./selection.ts";
 
 /** What a shard has to be told about traces that are on other days too; undefined: nothing. */
 export type KnownTracesReader = (ref: ShardRef) => Promise<KnownTraces | undefined>;
-
-type ShardEnv = Pick<Env, "RUN_SHARDS">;
 
 /**
  * A trace that crosses midnight has its runs in several shards, so that none of them can tell alone
@@ -40,7 +38,7 @@ async function splitTracesOf(env: ShardEnv, ref: ShardRef): Promise<Map<number, 
     if (traces === undefined) byDay.set(day, new Set([traceId]));
     else traces.add(traceId);
   };
-  const split = await shardStub(env.RUN_SHARDS, ref).splitTraces(ref);
+  const split = await shardStub(env, ref).splitTraces(ref);
   const homes = new Map<number, Set<string>>();
   for (const { traceId, days } of split) {
     for (const day of days) {
@@ -52,7 +50,7 @@ async function splitTracesOf(env: ShardEnv, ref: ShardRef): Promise<Map<number, 
   await Promise.all(
     [...homes].map(async ([day, traces]) => {
       const home = { ...ref, day };
-      for (const { traceId, days } of await shardStub(env.RUN_SHARDS, home).splitTraces(home)) {
+      for (const { traceId, days } of await shardStub(env, home).splitTraces(home)) {
         if (!traces.has(traceId)) continue;
         for (const other of days) add(other, traceId);
       }
@@ -70,7 +68,7 @@ async function askOthers(
 ): Promise<string[]> {
   const answers = await Promise.all(
     [...split].map(([day, traces]) =>
-      shardStub(env.RUN_SHARDS, { ...ref, day }).matchingTraces(scope, filter, [...traces]),
+      shardStub(env, { ...ref, day }).matchingTraces(scope, filter, [...traces]),
     ),
   );
   return [...new Set(answers.flat())];

@@ -18,7 +18,7 @@ export async function projectMetadata(
   });
   const selection = { from: startTime, isRoot: rootsOnly ? true : undefined };
   const counts = await mapLimited(rows, SHARDS_AT_ONCE, async (row) =>
-    shardStub(c.env.RUN_SHARDS, refOf(row)).metadataCounts(selection, keys ?? null),
+    shardStub(c.env, refOf(row)).metadataCounts(selection, keys ?? null),
   );
   const byKey = new Map<string, Map<string, number>>();
   for (const { key, value, n } of counts.flat()) {

@@ -1,7 +1,7 @@
 import type { RunShardRow } from "../../db/run-shards-repo.ts";
 import type { PayloadField } from "../run-write.ts";
 import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-record.ts";
-import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { KnownTraces, RunSelection } from "./selection.ts";
 
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ export type PlacedRun = { run: RunRecord; ref: ShardRef };
 /** The selected runs of one shard, in order, read page by page. */
 export class RunSource {
   readonly ref: ShardRef;
-  readonly #namespace: Env["RUN_SHARDS"];
+  readonly #env: ShardEnv;
   readonly #query: SourceQuery;
   readonly #known: KnownTraces | undefined;
   #after: RunPosition | null;
@@ -27,14 +27,9 @@ export class RunSource {
   #next = 0;
   #ended = false;
 
-  constructor(
-    namespace: Env["RUN_SHARDS"],
-    ref: ShardRef,
-    query: SourceQuery,
-    known: KnownTraces | undefined,
-  ) {
+  constructor(env: ShardEnv, ref: ShardRef, query: SourceQuery, known: KnownTraces | undefined) {
     this.ref = ref;
-    this.#namespace = namespace;
+    this.#env = env;
     this.#query = query;
     this.#known = known;
     this.#after = query.after;
@@ -56,7 +51,7 @@ export class RunSource {
   async fill(limit: number): Promise<void> {
     const { selection, order, payloads } = this.#query;
     while (this.head === undefined && !this.#ended) {
-      const page = await shardStub(this.#namespace, this.ref).page(
+      const page = await shardStub(this.#env, this.ref).page(
         selection,
         { order, after: this.#after, limit, maxBytes: MAX_PAGE_BYTES, payloads },
         this.#known,

@@ -37,7 +37,7 @@ export async function collectStats(
   const known = knownTracesReader(env, selection, workspaceId);
   const parts = await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
     const ref = refOf(row);
-    const stub = shardStub(env.RUN_SHARDS, ref);
+    const stub = shardStub(env, ref);
     const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_SHARD };
     return await stub.stats(selection, question, await known(ref));
   });

@@ -22,7 +22,7 @@ export async function findThreads(
   const known = knownTracesReader(env, selection, workspaceId);
   const found = await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
     const ref = refOf(row);
-    return shardStub(env.RUN_SHARDS, ref).threads(selection, await known(ref));
+    return shardStub(env, ref).threads(selection, await known(ref));
   });
   const threads = new Map<string, ThreadTotals>();
   for (const part of found.flat() as ThreadTotals[]) {

@@ -1,4 +1,5 @@
 import { dayOf } from "../../lib/utc-day.ts";
+import { regionalObject } from "../../regions/regional-object.ts";
 import type { ShardRef } from "../run-shard/shard-ref.ts";
 import type { IndexedRun, PutResult } from "./run-index-object.ts";
 
@@ -9,7 +10,7 @@ import type { IndexedRun, PutResult } from "./run-index-object.ts";
 const recentPlaces = new Set<string>();
 const MAX_RECENT = 50_000;
 
-type IndexEnv = Pick<Env, "RUN_INDEX">;
+type IndexEnv = Pick<Env, "RUN_INDEX" | "JURISDICTION">;
 
 export type LocatedRun = { runId: string; ref: ShardRef };
 
@@ -72,8 +73,8 @@ function locatedRun(workspaceId: string, { id, projectId, day, bucket }: Indexed
   return { runId: id, ref: { workspaceId, projectId, day, bucket } };
 }
 
-function indexStub({ RUN_INDEX }: IndexEnv, workspaceId: string, partition: string) {
-  return RUN_INDEX.getByName(`${workspaceId}/${partition}`);
+function indexStub(env: IndexEnv, workspaceId: string, partition: string) {
+  return regionalObject(env, "RUN_INDEX", `${workspaceId}/${partition}`);
 }
 
 function byPartition<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T[]> {

@@ -12,6 +12,11 @@ export function payloadObjectKey(ref: ShardRef, runId: string, field: string): s
   return `${shardPrefix(ref)}${runId}/${field}/${crypto.randomUUID()}`;
 }
 
+/** Every key begins with the workspace whose it is. */
+export function workspaceOfObject(key: string): string {
+  return key.slice(0, key.indexOf("/"));
+}
+
 /** Deletes what was put there before a time in epoch milliseconds. */
 export async function deletePayloadsUnder(
   bucket: R2Bucket,

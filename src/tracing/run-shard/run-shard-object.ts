@@ -318,7 +318,7 @@ export class RunShardObject extends DurableObject<Env> {
     this.#draining ??= this.#outbox
       .drain(async (day, messages) => {
         const other = { ...ref, day };
-        await shardStub(this.env.RUN_SHARDS, other).receive(other, messages);
+        await shardStub(this.env, other).receive(other, messages);
       })
       .catch((error: unknown) => this.#warn("shard_message_failed", error))
       .finally(() => {

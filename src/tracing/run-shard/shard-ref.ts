@@ -1,3 +1,5 @@
+import { regionalObject } from "../../regions/regional-object.ts";
+
 /** One RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
 export type ShardRef = {
   workspaceId: string;
@@ -12,9 +14,12 @@ export function shardObjectName({ workspaceId, projectId, day, bucket }: ShardRe
   return `${workspaceId}/${projectId}/${day}/${bucket}`;
 }
 
+/** What reaching shards takes of the Worker's bindings. */
+export type ShardEnv = Pick<Env, "RUN_SHARDS" | "JURISDICTION">;
+
 export function shardStub(
-  namespace: Env["RUN_SHARDS"],
+  env: ShardEnv,
   ref: ShardRef,
 ): ReturnType<Env["RUN_SHARDS"]["getByName"]> {
-  return namespace.getByName(shardObjectName(ref));
+  return regionalObject(env, "RUN_SHARDS", shardObjectName(ref));
 }

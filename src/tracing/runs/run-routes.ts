@@ -104,7 +104,7 @@ for (const path of ["/runs/delete", "/runs/delete/traces"]) {
       const shards = await findShards(c.env.DB, workspaceId, { projectIds: [session_id] });
       await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
         const ref = refOf(row);
-        await shardStub(c.env.RUN_SHARDS, ref).deleteTraces(ref, trace_ids);
+        await shardStub(c.env, ref).deleteTraces(ref, trace_ids);
       });
       return c.json({ message: `Deleted ${trace_ids.length} traces` }, 200);
     },

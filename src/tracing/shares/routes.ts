@@ -11,6 +11,7 @@ import { ApiError } from "../../http/errors.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { findRuns } from "../query/find-runs.ts";
 import { runSchema } from "../query/query-schemas.ts";
 import type { PlacedRun } from "../query/run-source.ts";
@@ -186,6 +187,7 @@ const PUBLIC_SELECT: ReadonlySet<RunSelect> = new Set([...ALWAYS_SELECTED, ...DE
 export async function requireShare(c: AppContext, token: string): Promise<RunShareRow> {
   const share = await findShareByToken(c.env.DB, token);
   if (share === undefined) throw new ApiError("not_found", "Nothing is shared under this token");
+  await admitWorkspace(c, share.workspace_id);
   return share;
 }
 

@@ -15,7 +15,7 @@ export type AgentServer = { url: string; apiKey: string; close: () => Promise<vo
 export async function startAgentServer(vars: Record<string, string> = {}): Promise<AgentServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-browser-"));
   const removeState = (): void => rmSync(stateDir, { recursive: true, force: true });
-  const apiKey = generateApiKey();
+  const apiKey = generateApiKey("us");
   try {
     const platform = await startPlatform({
       repoRoot: REPO_ROOT,

@@ -15,7 +15,7 @@ import {
 } from "../../support/threadworks-command.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-const TIMEOUT = 60_000;
+const TIMEOUT = 120_000;
 const DEV_VARS = resolve(import.meta.dirname, "../../../.dev.vars");
 const ID = "0192a5c0-0000-7000-8000-00000000d001";
 const AGENT = {
@@ -215,7 +215,18 @@ test(
       },
     });
     const command = startThreadworks(
-      ["logs", "-f", "--level", "warning", "-q", "s", "--since", "2026-03-08T00:00:00Z"],
+      [
+        "logs",
+        "-f",
+        "--type",
+        "server",
+        "--level",
+        "warning",
+        "-q",
+        "s",
+        "--since",
+        "2026-03-08T00:00:00Z",
+      ],
       {
         env: {
           LANGGRAPH_HOST_URL: server.url,
@@ -237,6 +248,7 @@ test(
       ].join("\n"),
     );
     expect(server.seen.find(({ method }) => method === "POST")?.json).toEqual({
+      kind: "server",
       level: "WARNING",
       query: "s",
       start_time: "2026-03-08T00:00:00.000Z",

@@ -13,7 +13,7 @@ import {
 import { threadworks } from "../../support/threadworks-command.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-const TIMEOUT = 60_000;
+const TIMEOUT = 120_000;
 
 async function controlPlane(script: ControlPlaneScript = {}): Promise<ScriptedServer> {
   const server = await startScriptedControlPlane(script);
@@ -94,7 +94,6 @@ test(
       "threadworks.json",
       "langgraph.json",
       "project.js",
-      "project.js.map",
     ]);
     expect(created?.json).toEqual({
       name: "echo",
@@ -268,6 +267,36 @@ test(
     });
     expect(existsSync(join(folder, ".env"))).toBe(false);
     expect(requestsOf(server).at(-1)).toBe("POST /v2/deployments");
+  },
+  TIMEOUT,
+);
+
+test(
+  "a deployment that is not there is refused before anything is built",
+  async ({ expect }) => {
+    const server = await controlPlane({
+      answer: ({ path }) =>
+        path.startsWith("/v2/deployments/")
+          ? { status: 404, json: { detail: "Deployment nobody not found" } }
+          : undefined,
+    });
+    const connection = ["--host-url", server.url, "--api-key", "k"];
+    const args = ["deploy", project(), "--deployment-id", "nobody", ...connection];
+    const { code, stderr } = await threadworks(args);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      [
+        `Looking for deployment nobody on ${server.url} ...`,
+        "error: GET /v2/deployments/nobody was answered 404 Not Found: Deployment nobody not found",
+        "",
+      ].join("\n"),
+    );
+    expect(requestsOf(server)).toEqual(["GET /v2/deployments/nobody"]);
+    const both = await threadworks([...args, "--name", "echo"]);
+    expect(both).toMatchObject({
+      code: 1,
+      stderr: "error: name the deployment by --name or by --deployment-id, not by both\n",
+    });
   },
   TIMEOUT,
 );

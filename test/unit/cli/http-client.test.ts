@@ -55,6 +55,29 @@ for (const [name, reply, message] of [
   });
 }
 
+test("an upload goes without the key, and its address is not told", async ({ expect }) => {
+  const { url, seen, close } = await startScriptedServer(({ path }) =>
+    path === "/put/token" ? {} : { status: 403, json: { detail: "expired" } },
+  );
+  onTestFinished(close);
+  const client = clientOf(url);
+  const bytes = Uint8Array.from([31, 139, 8]);
+  await client.upload(`${url}/put/token`, bytes, 1000);
+  expect(seen[0]).toMatchObject({
+    method: "PUT",
+    headers: { "content-type": "application/gzip", "content-length": "3" },
+  });
+  expect(seen[0]?.headers["x-api-key"]).toBeUndefined();
+  expect(seen[0]?.bytes).toEqual(Buffer.from(bytes));
+  await expect(client.upload(`${url}/put/old-token`, bytes, 1000)).rejects.toThrow(
+    `PUT ${url}/... was answered 403 Forbidden: expired`,
+  );
+  close();
+  await expect(
+    clientOf(url, { retryDelayMs: 1 }).upload(`${url}/put/token`, bytes, 1000),
+  ).rejects.toThrow(`PUT ${url}/... failed: `);
+});
+
 test("a redirect is not followed with the key", async ({ expect }) => {
   const seen: SeenRequest[] = [];
   const { url, close } = await startScriptedServer((request) => {
@@ -73,7 +96,7 @@ test("a redirect is not followed with the key", async ({ expect }) => {
   await once(redirecting, "listening");
   onTestFinished(() => void redirecting.close());
   const { port } = redirecting.address() as AddressInfo;
-  const client = clientOf(`http://127.0.0.1:${port}`);
+  const client = clientOf(`http://127.0.0.1:${port}`, { retryDelayMs: 1 });
   await expect(client.request({ method: "GET", path: "/" })).rejects.toThrow(/ failed: .*redirect/);
   expect(seen).toEqual([]);
 });
@@ -102,7 +125,7 @@ test("what cannot be connected is tried three times more", async ({ expect }) =>
   expect(await patient).toBe("");
 });
 
-test("a request that was sent is not sent again", async ({ expect }) => {
+test("a request that was sent is not sent again, unless it only reads", async ({ expect }) => {
   let connections = 0;
   const hangUp = createServer((socket) => {
     connections += 1;
@@ -117,6 +140,11 @@ test("a request that was sent is not sent again", async ({ expect }) => {
     /^POST http:\S+\/x failed: /,
   );
   expect(connections).toBe(1);
+  await expect(client.request({ method: "GET", path: "/x" })).rejects.toThrow(/\/x failed: /);
+  expect(connections).toBe(5);
+  const logs = client.request({ method: "POST", path: "/logs", json: {}, onlyReads: true });
+  await expect(logs).rejects.toThrow(/\/logs failed: /);
+  expect(connections).toBe(9);
 });
 
 test("a request too many is sent again, three times at most", async ({ expect }) => {

@@ -1,8 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { describe, onTestFinished, test } from "vitest";
-import type { Database } from "../../../cli/database/database.ts";
+import { describe, test } from "vitest";
 import {
   createKey,
   createWorkspace,
@@ -12,21 +8,10 @@ import {
   revokeKey,
 } from "../../../cli/database/identity.ts";
 import { hashApiKey } from "../../../src/identity/api-key.ts";
+import { migratedDatabase } from "./support/migrated-database.ts";
 
-const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const LOCAL = { workspaceId: "0332a068-2060-45a3-a028-93bb81583853", apiKey: "tw_local" };
-
-/** The tables of the migrations, in memory. */
-function migratedDatabase(): Database {
-  const sqlite = new DatabaseSync(":memory:");
-  onTestFinished(() => sqlite.close());
-  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
-  for (const name of names.toSorted()) sqlite.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
-  return {
-    run: async (sql, values = []) => sqlite.prepare(sql).all(...values),
-  };
-}
 
 describe("the local workspace", () => {
   test("is made with its key, and stays as it is afterwards", async ({ expect }) => {
@@ -72,7 +57,7 @@ describe("a key", () => {
       id: expect.stringMatching(UUID_V7),
       workspace_id: workspaceId,
       name: "ci",
-      key: expect.stringMatching(/^tw_[\w-]{43}$/),
+      key: expect.stringMatching(/^tw_us_[\w-]{43}$/),
     });
     const key = String(created["key"]);
     const stored = await database.run("SELECT prefix, hash FROM api_keys");

@@ -1,7 +1,6 @@
 import { describe, test } from "vitest";
 import {
   LogFollower,
-  onlyKind,
   readNewest,
   type FetchLogs,
   type LogRequest,
@@ -18,9 +17,9 @@ class Log {
     this.pageSize = pageSize;
   }
 
-  add(id: string, second: number, kind = "server"): void {
+  add(id: string, second: number): void {
     const timestamp = new Date(second * 1000).toISOString();
-    this.lines.push({ id, timestamp, level: "INFO", message: `line ${id}`, kind });
+    this.lines.push({ id, timestamp, level: "INFO", message: `line ${id}` });
   }
 
   readonly fetch: FetchLogs = async (request) => {
@@ -58,14 +57,6 @@ describe("the newest lines", () => {
       [3, "2", "INFO", "desc"],
       [1, "4", "INFO", "desc"],
     ]);
-  });
-
-  test("of one kind are found behind pages without any", async ({ expect }) => {
-    const log = new Log(2);
-    log.add("0", 0, "server");
-    for (let index = 1; index < 6; index += 1) log.add(String(index), index, "deploy");
-    log.add("6", 6, "server");
-    expect(idsOf(await readNewest(onlyKind(log.fetch, "server"), {}, 100))).toEqual(["0", "6"]);
   });
 });
 

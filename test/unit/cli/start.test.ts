@@ -110,13 +110,32 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
     expect(key).toMatchObject({ workspace_id: id, name: "ci" });
     expect(await cli(folder, "workspace", "list")).toContainEqual(workspace);
   });
-});
 
-test("a mistake on the command line is one line and exit code 1", async ({ expect }) => {
-  const folder = temporaryProject({});
+  test("changes plans, and enrols for private connectivity, from the command line", async ({
+    expect,
+  }) => {
+    const folder = project();
+    await start(folder);
+    const { id } = (await cli(folder, "workspace", "create", "acme")) as { id: string };
+    const enrol = ["private-endpoint", "add", "--workspace", id, "--private-only"];
 
-  await expect(cli(folder, "key", "list")).rejects.toMatchObject({
-    code: 1,
-    stderr: `error: ${join(folder, "state")} holds no platform yet: start one with npm start\n`,
+    const plan = await cli(folder, "workspace", "plan", id, "enterprise");
+    const endpoint = await cli(folder, ...enrol, "--network", "192.0.2.0/24");
+
+    expect(plan).toMatchObject({ id, plan: "enterprise" });
+    expect(endpoint).toMatchObject({ workspace_id: id, networks: ["192.0.2.0/24"] });
   });
 });
+
+test(
+  "a mistake on the command line is one line and exit code 1",
+  { timeout: TIMEOUT_MS },
+  async ({ expect }) => {
+    const folder = temporaryProject({});
+
+    await expect(cli(folder, "key", "list")).rejects.toMatchObject({
+      code: 1,
+      stderr: `error: ${join(folder, "state")} holds no platform yet: start one with npm start\n`,
+    });
+  },
+);

@@ -7,6 +7,8 @@ import { temporaryProject } from "./support/temporary-project.ts";
 
 const STUB_HOST = "export const defineGraphHost = (project) => class { project = project; };";
 const MB = 1024 * 1024;
+/** Tens of megabytes take a bundler and gzip their time. */
+const LARGE_TIMEOUT_MS = 60_000;
 
 function build(folder: string): Promise<BuiltTarball> {
   return buildTarball({
@@ -102,13 +104,13 @@ describe("a project is refused", () => {
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
-  test("that is more than 48 MB unpacked", async ({ expect }) => {
+  test("that is more than 48 MB unpacked", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
     await expect(build(withText("a".repeat(49 * MB)))).rejects.toThrow(
       /^the built project is too large: 49\.0 MB unpacked, and 48\.0 MB are the most$/,
     );
   });
 
-  test("that is more than 20 MB compressed", async ({ expect }) => {
+  test("that is more than 20 MB compressed", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
     const text = randomBytes(21 * MB).toString("base64");
     await expect(build(withText(text))).rejects.toThrow(
       /^the built project is too large: 2\d\.\d MB compressed, and 20\.0 MB are the most$/,

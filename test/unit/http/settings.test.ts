@@ -1,9 +1,24 @@
 import { describe, test } from "vitest";
 import { parseSettings } from "../../../src/env.ts";
+import { planQuota } from "../../../src/identity/plan-quotas.ts";
 
 describe("parseSettings", () => {
   test("has a default for every variable, and asks for keys", ({ expect }) => {
     expect(parseSettings({})).toEqual({
+      region: "us",
+      jurisdiction: null,
+      otherRegionHosts: { api: null, controlPlane: null, agentsDomain: null },
+      billingUrl: null,
+      regionSecret: "",
+      planGraceMs: 604_800_000,
+      planQuotas: {
+        developer: { deployments: 1, exports_at_once: 1 },
+        plus: { deployments: 20, exports_at_once: 15 },
+        enterprise: { deployments: 1000, exports_at_once: 15 },
+      },
+      rateLimits: true,
+      rateLimitOverrides: new Map(),
+      trustedProxies: [],
       agentAuth: "api-key",
       agentWorkspaceId: "00000000-0000-0000-0000-000000000000",
       maxBodyBytes: 33_554_432,
@@ -26,7 +41,6 @@ describe("parseSettings", () => {
         run_timeout_seconds: 14_400,
         export_timeout_seconds: 259_200,
         runs_per_export: 45,
-        exports_per_workspace: 15,
         schedule_delay_seconds: 600,
         spawned_at_once: 15,
         days_per_export: 3660,
@@ -42,6 +56,7 @@ describe("parseSettings", () => {
         part_bytes: 8_388_608,
       },
       oauthCallbackPage: null,
+      deployedLimits: { cpuMs: 60_000, subRequests: 10_000 },
       deploymentLogMs: 1_209_600_000,
       outboundHosts: ["*"],
       outboundPrivateEndpoints: false,
@@ -51,6 +66,18 @@ describe("parseSettings", () => {
   });
 
   test.for([
+    ["REGION", "EU"],
+    ["JURISDICTION", "europe"],
+    ["OTHER_REGION_API_HOST", "https://eu.api.test"],
+    ["BILLING_URL", "api.test"],
+    ["PLAN_GRACE_SECONDS", "a week"],
+    ["PLAN_QUOTAS", '{"free":{}}'],
+    ["PLAN_QUOTAS", '{"plus":{"deployments":-1}}'],
+    ["PLAN_QUOTAS", '{"plus":{"exports_at_once":0}}'],
+    ["PLAN_QUOTAS", '{"plus":{"seats":3}}'],
+    ["RATE_LIMITS", "true"],
+    ["RATE_LIMIT_OVERRIDES", '{"acme":{}}'],
+    ["TRUSTED_PROXIES", "10.0.0.0/8, proxy.example"],
     ["AGENT_AUTH", "off"],
     ["AGENT_WORKSPACE_ID", "default"],
     ["MAX_BODY_BYTES", "32MB"],
@@ -79,6 +106,14 @@ describe("parseSettings", () => {
     for (const value of [{ retries: 1 }, '{"retries":1}']) {
       const { exportLimits } = parseSettings({ EXPORT_LIMITS: value });
       expect([exportLimits.retries, exportLimits.retry_delay_seconds]).toEqual([1, 30]);
+    }
+  });
+
+  test("takes quotas of plans as a table or as JSON, and the others stay", ({ expect }) => {
+    for (const value of [{ plus: { deployments: 3 } }, '{"plus":{"deployments":3}}']) {
+      const settings = parseSettings({ PLAN_QUOTAS: value });
+      expect(planQuota(settings, "plus")).toEqual({ deployments: 3, exports_at_once: 15 });
+      expect(planQuota(settings, "developer")).toEqual({ deployments: 1, exports_at_once: 1 });
     }
   });
 

@@ -1,0 +1,17 @@
+import { eq } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { privateEndpoints } from "./private-endpoints-schema.ts";
+
+export type PrivateEndpointRow = typeof privateEndpoints.$inferSelect;
+
+/** Undefined when the workspace is not enrolled. */
+export async function selectPrivateEndpoint(
+  db: D1Database,
+  workspaceId: string,
+): Promise<PrivateEndpointRow | undefined> {
+  return drizzle(db)
+    .select()
+    .from(privateEndpoints)
+    .where(eq(privateEndpoints.workspace_id, workspaceId))
+    .get();
+}

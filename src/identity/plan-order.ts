@@ -1,0 +1,17 @@
+import { PLANS, type Plan } from "../db/schema.ts";
+
+/** Of a workspace that pays for nothing. */
+export const LOWEST_PLAN = PLANS[0];
+
+/** Whether a plan is the needed one, or above it. */
+export function isAtLeast(plan: Plan, needed: Plan): boolean {
+  return PLANS.indexOf(plan) >= PLANS.indexOf(needed);
+}
+
+/** The plans that are good enough, for a sentence: "plan Plus or Enterprise". */
+export function plansFrom(needed: Plan): string {
+  const names = PLANS.filter((plan) => isAtLeast(plan, needed)).map(
+    (plan) => plan.charAt(0).toUpperCase() + plan.slice(1),
+  );
+  return `plan ${names.join(" or ")}`;
+}

@@ -1,0 +1,85 @@
+import type { MiddlewareHandler } from "hono";
+import { parseSettings, type Settings } from "../env.ts";
+import type { AppContext, AppEnv } from "../http/app-types.ts";
+import { ApiError } from "../http/errors.ts";
+import { surfaceHost } from "../http/private-host.ts";
+import { surfaceOf } from "../http/surface.ts";
+import { log } from "../lib/log.ts";
+import { BILLING_PATH } from "../regions/billing-call.ts";
+import { regionalObject } from "../regions/regional-object.ts";
+import { type CountedAs, countedAs } from "./counted-as.ts";
+import { type Counting, decide } from "./decide.ts";
+import { rateLimitHeaders, retrySeconds } from "./headers.ts";
+import { PermitHolders } from "./permit-holders.ts";
+
+const UNREACHABLE_LOG_MS = 60_000;
+
+const holders = new PermitHolders(() => Date.now());
+let unreachableLoggedAt = 0;
+
+/**
+ * Holds requests to the platform API, which are the tracing API and the control plane, to the limits
+ * of `policy.ts`: 429 for one too many. Every answer to them tells of its limit. What cannot be counted
+ * is admitted.
+ */
+export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const settings = parseSettings(c.env);
+  if (!settings.rateLimits || !isPlatformApi(c, settings)) return next();
+  const counted = await countedAs(c, settings);
+  const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
+  const holder = holders.get(objectName);
+  const counting = countingOf(c, settings, counted, objectName);
+  const decision = await decide(holder, counted.limit, counting);
+  const headers = rateLimitHeaders(counted, decision, Date.now());
+  if (decision.kind === "refused") {
+    setHeaders(c, headers);
+    throw tooMany(counted, decision.retryMs);
+  }
+  await next();
+  // Not before: every header that the answer finds is copied into it, one by one.
+  setHeaders(c, headers);
+};
+
+function setHeaders(c: AppContext, headers: [name: string, value: string][]): void {
+  for (const [name, value] of headers) c.res.headers.set(name, value);
+}
+
+function isPlatformApi(c: AppContext, settings: Settings): boolean {
+  // The other region asks for all of its workspaces, from one address.
+  if (c.req.path.startsWith(`${BILLING_PATH}/`)) return false;
+  const { hostname, pathname } = new URL(c.req.url);
+  const surface = surfaceOf(surfaceHost(hostname, settings), pathname, settings.hosts);
+  return surface === "tracing" || surface === "control-plane";
+}
+
+function countingOf(
+  c: AppContext,
+  { logLevel }: Settings,
+  { name }: CountedAs,
+  objectName: string,
+): Counting {
+  return {
+    ask: (request) => regionalObject(c.env, "RATE_LIMITERS", objectName).take(request),
+    now: holders.now,
+    goOn: (work) => c.executionCtx.waitUntil(work),
+    wait: (ms) => scheduler.wait(ms),
+    onUnreachable: (error) => {
+      const now = Date.now();
+      if (Math.abs(now - unreachableLoggedAt) < UNREACHABLE_LOG_MS) return;
+      unreachableLoggedAt = now;
+      log(logLevel, "error", {
+        event: "rate_limiter_unreachable",
+        limit: name,
+        error: String(error),
+      });
+    },
+  };
+}
+
+function tooMany({ limit: { count, seconds } }: CountedAs, retryMs: number): ApiError {
+  const retry = retrySeconds(retryMs);
+  const message =
+    `Rate limit exceeded: ${count} ${count === 1 ? "request" : "requests"} in ${seconds} seconds. ` +
+    `Try again in ${retry} ${retry === 1 ? "second" : "seconds"}.`;
+  return new ApiError("rate_limited", message);
+}

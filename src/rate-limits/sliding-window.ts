@@ -1,0 +1,146 @@
+import type { PermitAnswer, PermitRequest, Settlement } from "./permits.ts";
+import type { Limit } from "./policy.ts";
+import { advance, type SteadyTime } from "./steady-clock.ts";
+import { isLeased, type WindowTimes, windowTimes } from "./window-times.ts";
+
+/** One lease takes at most this share of all permits, and of those that are free. */
+const LEASE_SHARE_OF_ALL = 1 / 20;
+const LEASE_SHARE_OF_FREE = 1 / 4;
+
+type Lease = { permits: number; until: number };
+
+/** Everything that has to survive. Times are those of the steady clock. */
+export type WindowState = {
+  clock: SteadyTime;
+  windowMs: number;
+  /** Permits by the latest time at which they can have been used, in order. */
+  used: [at: number, permits: number][];
+  leases: [id: number, lease: Lease][];
+};
+
+/**
+ * The permits of one limit and one client, such that no span of the limit's length ever sees more
+ * than `count` used. A permit is in use from the moment when it is given until a window's length has
+ * passed since the latest moment at which a request can have been admitted with it. So all permits
+ * that are used within any one span are in use together when the last of them is given, and of these
+ * there are never more than `count`.
+ *
+ * For a permit that a request waits for, that moment is now. For a leased one it is the end of the
+ * lease, unless its holder says before that it has been used, or never will be.
+ */
+export class SlidingWindow {
+  #clock: SteadyTime;
+  #windowMs: number;
+  #used: WindowState["used"];
+  readonly #leases: Map<number, Lease>;
+  readonly #newId: () => number;
+
+  /** `newId` makes ids of leases that were never used before, here or in an earlier life. */
+  constructor(state: WindowState | null, reading: number, newId: () => number) {
+    this.#clock = state?.clock ?? { time: reading, reading };
+    this.#windowMs = state?.windowMs ?? 0;
+    this.#used = state?.used ?? [];
+    this.#leases = new Map(state?.leases);
+    this.#newId = newId;
+  }
+
+  /** What has changed is to be stored when it admits or leases; what a refusal changes need not be. */
+  take({ limit, needed, spare, settled }: PermitRequest, reading: number): PermitAnswer {
+    const times = windowTimes(limit);
+    this.#windowMs = times.windowMs;
+    this.#pass(reading);
+    for (const each of settled) this.#settle(each, times);
+    const inUse = this.#inUse();
+    const free = Math.max(0, limit.count - inUse - needed);
+    const leaseMs = Math.max(times.minLeaseMs, (times.maxLeaseMs * free) / limit.count);
+    if (inUse + needed > limit.count) {
+      return { admitted: false, retryMs: this.#freeIn(inUse - limit.count + needed), leaseMs };
+    }
+    if (needed > 0) this.#use(this.#clock.time, needed, times);
+    const permits = leasable(limit, spare, free);
+    return {
+      admitted: true,
+      free: free - permits,
+      lease: permits === 0 ? null : { id: this.#lease(permits, leaseMs), permits },
+      leaseMs,
+    };
+  }
+
+  /** How long until nothing is in use; 0 when that is so now. */
+  emptyIn(reading: number): number {
+    this.#pass(reading);
+    return Math.max(0, ...this.#releases().map(({ at }) => at - this.#clock.time));
+  }
+
+  state(): WindowState {
+    return {
+      clock: this.#clock,
+      windowMs: this.#windowMs,
+      used: this.#used,
+      leases: [...this.#leases],
+    };
+  }
+
+  #pass(reading: number): void {
+    this.#clock = advance(this.#clock, reading);
+    const before = this.#clock.time - this.#windowMs;
+    const kept = this.#used.findIndex(([at]) => at > before);
+    this.#used = kept === -1 ? [] : this.#used.slice(kept);
+    for (const [id, { until }] of this.#leases) if (until <= before) this.#leases.delete(id);
+  }
+
+  #settle({ lease: id, used }: Settlement, times: WindowTimes): void {
+    const lease = this.#leases.get(id);
+    if (lease === undefined) return;
+    this.#leases.delete(id);
+    const permits = Math.min(used, lease.permits);
+    if (permits > 0) this.#use(Math.min(lease.until, this.#clock.time), permits, times);
+  }
+
+  #use(time: number, permits: number, { gridMs }: WindowTimes): void {
+    const at = Math.ceil(time / gridMs) * gridMs;
+    const index = this.#used.findLastIndex(([other]) => other <= at);
+    const entry = this.#used[index];
+    if (entry?.[0] === at) entry[1] += permits;
+    else this.#used.splice(index + 1, 0, [at, permits]);
+  }
+
+  #lease(permits: number, leaseMs: number): number {
+    const id = this.#newId();
+    this.#leases.set(id, { permits, until: this.#clock.time + leaseMs });
+    return id;
+  }
+
+  #inUse(): number {
+    let sum = 0;
+    for (const [, permits] of this.#used) sum += permits;
+    for (const { permits } of this.#leases.values()) sum += permits;
+    return sum;
+  }
+
+  /** How long until so many permits more are free; a millisecond at least. */
+  #freeIn(wanted: number): number {
+    let freed = 0;
+    for (const { at, permits } of this.#releases().toSorted((a, b) => a.at - b.at)) {
+      freed += permits;
+      if (freed >= wanted) return Math.max(1, at - this.#clock.time);
+    }
+    return this.#windowMs;
+  }
+
+  #releases(): { at: number; permits: number }[] {
+    return [
+      ...this.#used.map(([at, permits]) => ({ at: at + this.#windowMs, permits })),
+      ...[...this.#leases.values()].map(({ until, permits }) => ({
+        at: until + this.#windowMs,
+        permits,
+      })),
+    ];
+  }
+}
+
+function leasable(limit: Limit, spare: number, free: number): number {
+  if (!isLeased(limit)) return 0;
+  const most = Math.min(limit.count * LEASE_SHARE_OF_ALL, free * LEASE_SHARE_OF_FREE);
+  return Math.min(spare, Math.floor(most));
+}

@@ -1,0 +1,2 @@
+/** That of wrangler.toml: deployed code is built for the runtime that this Worker runs on. */
+export const COMPATIBILITY_DATE = "2026-11-01";

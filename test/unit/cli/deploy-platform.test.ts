@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, onTestFinished, test } from "vitest";
+import { missingSettings, wranglerSteps } from "../../../cli/platform/deploy-steps.ts";
+
+const REPO_ROOT = join(import.meta.dirname, "../../..");
+const TIMEOUT_MS = 240_000;
+
+/** What `npm run deploy -- <args>` does on a machine that knows no account. */
+async function deploy(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const home = mkdtempSync(join(tmpdir(), "threadworks-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const child = spawn(process.execPath, [join(REPO_ROOT, "scripts/deploy.mjs"), ...args], {
+    cwd: REPO_ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"], HOME: home, XDG_CONFIG_HOME: home, NO_COLOR: "1" },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, output };
+}
+
+/** `env.NAME (value)` of wrangler's list of bindings. */
+function bindingsIn(output: string): Record<string, string> {
+  const lines = [...output.matchAll(/^env\.(\w+) \((.*)\) {2,}(\S.*?) *$/gm)];
+  return Object.fromEntries(lines.map(([, name, value, kind]) => [name, `${kind}: ${value}`]));
+}
+
+describe("npm run deploy -- --env eu --dry-run", () => {
+  test(
+    "builds, migrates and checks the region without an account",
+    { timeout: TIMEOUT_MS },
+    async ({ expect }) => {
+      const { code, output } = await deploy("--env", "eu", "--dry-run");
+
+      expect([code, output]).toEqual([0, expect.stringContaining("Nothing was deployed.")]);
+      expect(output).toContain("Built the graphs");
+      expect(output).toContain("commands executed successfully");
+      expect(bindingsIn(output)).toMatchObject({
+        DB: "D1 Database: threadworks-eu",
+        PAYLOADS: "R2 Bucket: threadworks-payloads-eu (eu)",
+        SOURCES: "R2 Bucket: threadworks-sources-eu (eu)",
+        EXPORT_STEPS: "Queue: threadworks-export-steps-eu",
+        ROLLOUTS: "Queue: threadworks-rollouts-eu",
+        THREADS: "Durable Object: ThreadObject",
+        REGION: 'Environment Variable: "eu"',
+        JURISDICTION: 'Environment Variable: "eu"',
+      });
+      expect(output).not.toContain("WARNING");
+      expect(output).not.toContain("-us");
+    },
+  );
+});
+
+describe("npm run deploy", () => {
+  test(
+    "says what wrangler.toml lacks, and does nothing",
+    { timeout: TIMEOUT_MS },
+    async ({ expect }) => {
+      const missing = missingSettings(REPO_ROOT, "eu");
+      expect(missing).not.toEqual([]);
+      const { code, output } = await deploy("--env", "eu");
+
+      expect(code).toBe(1);
+      for (const setting of missing) expect(output).toContain(setting);
+      expect(output).not.toContain("Built the graphs");
+    },
+  );
+
+  test("knows two regions", { timeout: TIMEOUT_MS }, async ({ expect }) => {
+    const { code, output } = await deploy("--env", "asia");
+    expect([code, output]).toEqual([1, "error: --env asia is not us or eu\n"]);
+  });
+
+  test("migrates the deployed database before it deploys", ({ expect }) => {
+    const target = { dryRun: false, scratchDir: "" };
+    expect(wranglerSteps({ ...target, env: "us" })).toEqual([
+      ["d1", "migrations", "apply", "DB", "--remote", "--env", "us"],
+      ["deploy", "--env", "us"],
+    ]);
+    expect(wranglerSteps({ ...target, env: undefined })).toEqual([
+      ["d1", "migrations", "apply", "DB", "--remote", "--env", ""],
+      ["deploy", "--env", ""],
+    ]);
+  });
+});

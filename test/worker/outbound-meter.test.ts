@@ -1,0 +1,116 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, test, vi } from "vitest";
+import { logStub } from "../../src/control-plane/logs/log-stub.ts";
+import { OutboundMeter } from "../../src/revision-host/outbound-meter.ts";
+
+const NEVER = new Promise<void>(() => {});
+const NOTHING = { requests: 0, refused: 0, bytes_sent: 0, bytes_received: 0 };
+
+const realWait = scheduler.wait.bind(scheduler);
+
+// Objects are loaded with the first call; that is not to be waited for with a clock that stands still.
+beforeAll(() => newMeter().usage(), 30_000);
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** The meter's own waits are over when it is said; all others are what they are. */
+function waitInstead(...waits: Promise<void>[]): void {
+  vi.spyOn(scheduler, "wait").mockImplementation((ms, options) =>
+    ms === 2000 ? (waits.shift() ?? Promise.resolve()) : realWait(ms, options),
+  );
+}
+
+function newMeter() {
+  const revision = {
+    workspaceId: crypto.randomUUID(),
+    deploymentId: crypto.randomUUID(),
+    revisionId: crypto.randomUUID(),
+  };
+  const promised: Promise<unknown>[] = [];
+  const ctx = { waitUntil: (promise: Promise<unknown>) => void promised.push(promise) };
+  return {
+    promised,
+    meter: () => new OutboundMeter(env, ctx, revision),
+    usage: () => logStub(env, revision).listUsage({ limit: 10, offset: 0 }),
+    messages: async () => {
+      const page = await logStub(env, revision).list({
+        kinds: ["server"],
+        revisionId: revision.revisionId,
+        level: "WARNING",
+        text: "",
+        from: 0,
+        to: Number.MAX_SAFE_INTEGER,
+        order: "asc",
+        limit: 100,
+      });
+      return page.lines.map(({ message }) => message);
+    },
+  };
+}
+
+test("what many requests count is written at once", async ({ expect }) => {
+  waitInstead();
+  const { promised, meter, usage } = newMeter();
+  for (let request = 0; request < 5; request += 1) meter().add({ requests: 1, bytes_sent: 2 });
+  expect(promised).toHaveLength(1);
+  await Promise.all(promised);
+  expect(await usage()).toEqual([
+    { ...NOTHING, day: Math.floor(Date.now() / 86_400_000), requests: 5, bytes_sent: 10 },
+  ]);
+});
+
+test("each day has its own numbers, also when midnight comes before they are written", async ({
+  expect,
+}) => {
+  const waiting = Promise.withResolvers<void>();
+  waitInstead(waiting.promise);
+  const { promised, meter, usage } = newMeter();
+  const now = vi.spyOn(Date, "now");
+  const midnight = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
+  now.mockReturnValue(midnight - 1);
+  meter().add({ requests: 1 });
+  now.mockReturnValue(midnight);
+  meter().add({ bytes_received: 7 });
+  now.mockRestore();
+  waiting.resolve();
+  await Promise.all(promised);
+  const day = midnight / 86_400_000;
+  expect(await usage()).toEqual([
+    { ...NOTHING, day, bytes_received: 7 },
+    { ...NOTHING, day: day - 1, requests: 1 },
+  ]);
+});
+
+test("what a request promised to write and did not is written by a later one", async ({
+  expect,
+}) => {
+  const start = Date.now();
+  const now = vi.spyOn(Date, "now").mockReturnValue(start);
+  waitInstead(NEVER);
+  const { promised, meter, usage } = newMeter();
+  meter().add({ requests: 1 });
+  now.mockReturnValue(start + 7000);
+  meter().add({ requests: 1 });
+  expect(promised).toHaveLength(1);
+  now.mockReturnValue(start + 7001);
+  meter().add({ requests: 1 });
+  expect(promised).toHaveLength(2);
+  now.mockRestore();
+  await promised[1];
+  expect((await usage()).reduce((sum, { requests }) => sum + requests, 0)).toBe(3);
+});
+
+test("refusals are one line for each text, up to 50 texts", async ({ expect }) => {
+  waitInstead();
+  const { promised, meter, usage, messages } = newMeter();
+  for (let host = 0; host < 60; host += 1) meter().refuse(`refused: ${host}`);
+  meter().refuse("refused: 7");
+  await Promise.all(promised);
+  const expected = Array.from({ length: 50 }, (_, host) => `refused: ${host}`);
+  expected[7] = "refused: 7 (2 times)";
+  expect(await messages()).toEqual([
+    ...expected,
+    "Requests to other hosts were refused, too (10 times)",
+  ]);
+  expect(await usage()).toMatchObject([{ requests: 0, refused: 61 }]);
+});
