@@ -41,7 +41,7 @@ export class PermitHolder {
   /** Requests since `#measuredFrom`, to tell how many will come while a lease is valid. */
   #requests = 0;
   #measuredFrom = 0;
-  /** Of the newest lease, and of the one that ended last. */
+  /** Permits of the newest lease, and those used of the ones that ended, the last counting most. */
   #leased = 0;
   #lastUsed = 0;
   #leaseMs = 0;
@@ -77,11 +77,15 @@ export class PermitHolder {
     return spare === 0 ? null : this.#request(limit, 0, spare, now);
   }
 
-  /** What to tell of a lease whose time is over; null when nothing is left of it, or it was told. */
+  /**
+   * What to tell of a lease whose time is over; null when nothing is left of it, when it was told, and
+   * when another lease shows that requests come, one of which will tell.
+   */
   askToSettle(limit: Limit, lease: number, now: number): PermitRequest | null {
     this.#expire(now);
     const ended = this.#ended.find(({ id }) => id === lease);
-    return ended === undefined || ended.left === 0 ? null : this.#request(limit, 0, 0, now);
+    if (ended === undefined || ended.left === 0 || this.#leases.length > 0) return null;
+    return this.#request(limit, 0, 0, now);
   }
 
   answered(request: PermitRequest, answer: PermitAnswer, now: number): Decision {
@@ -168,7 +172,7 @@ export class PermitHolder {
   #end(lease: Lease): void {
     this.#leases = this.#leases.filter((each) => each !== lease);
     this.#ended.push(lease);
-    this.#lastUsed = lease.used;
+    this.#lastUsed = Math.max(lease.used, Math.floor(this.#lastUsed / 2));
   }
 
   #left(): number {
