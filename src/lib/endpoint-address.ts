@@ -48,7 +48,8 @@ export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return isPublicAddress(host);
   const isLocal = LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
-  return host.includes(".") && !isLocal;
+  // A name with an empty part is none, but what resolvers make of one is their own affair.
+  return host.includes(".") && !host.split(".").includes("") && !isLocal;
 }
 
 function isPublicAddress(text: string): boolean {
