@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deployRevision } from "../../src/control-plane/rollout/deploy.ts";
+import { CODE_UNAVAILABLE } from "../../src/revision-host/load-revision.ts";
 import { ProjectFailure } from "../../src/control-plane/rollout/failure.ts";
 import type { RolloutLog } from "../../src/control-plane/rollout/rollout-log.ts";
 
@@ -86,6 +87,17 @@ describe("deployRevision", () => {
       new Promise((resolve) => setTimeout(resolve, 15_000, { ok: true, value: {} }));
     const message = await failure({ describe: () => described(1000), schemas: slow });
     expect(message).toMatch(/^The revision did not (start|answer "schemas") within \d+ seconds$/);
+  });
+
+  test("takes no failure of the platform for one of the project", async () => {
+    for (const mark of [{ retryable: true }, { overloaded: true }, { code: CODE_UNAVAILABLE }]) {
+      const failed = Object.assign(new Error("internal error"), mark);
+      expect((await deploy({ describe: () => Promise.reject(failed) })).error).toBe(failed);
+    }
+    const thrown = new Error("of the project");
+    expect(await failure({ describe: () => Promise.reject(thrown) })).toBe(
+      "The revision does not start: of the project",
+    );
   });
 
   test.for([

@@ -16,6 +16,15 @@ import type { CheckpointTable } from "./checkpoint-table.ts";
 // Methods of an RpcTarget are all that graph code can reach of a thread. Fields are #private: a
 // TypeScript `private` one would be callable.
 
+const PAGE_SIZE = 50;
+
+/** All of a page is in memory at once, which is not the asking code's own. */
+const MAX_PAGE_SIZE = 100;
+
+function pageSize(limit: unknown = PAGE_SIZE): number {
+  return typeof limit === "number" && limit > 0 ? Math.min(limit, MAX_PAGE_SIZE) : 0;
+}
+
 /** Read access to one thread's checkpoints. */
 export class ReadPort extends RpcTarget implements CheckpointPort {
   readonly #checkpoints: CheckpointTable;
@@ -30,7 +39,7 @@ export class ReadPort extends RpcTarget implements CheckpointPort {
   }
 
   async listCheckpoints(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
-    return this.#checkpoints.list(query);
+    return this.#checkpoints.list({ ...query, limit: pageSize(query.limit) });
   }
 }
 

@@ -89,7 +89,7 @@ async function inTime<T>(what: string, limitMs: number, run: () => Promise<T>): 
   try {
     return await Promise.race([run(), timeout.promise]);
   } catch (error) {
-    if (error instanceof ProjectFailure || codeOf(error) === CODE_UNAVAILABLE) throw error;
+    if (error instanceof ProjectFailure || isOfPlatform(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
     throw new ProjectFailure(`The revision does not start: ${message.slice(0, MAX_TEXT_CHARS)}`);
   } finally {
@@ -97,6 +97,9 @@ async function inTime<T>(what: string, limitMs: number, run: () => Promise<T>): 
   }
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+/** The platform marks what it raises itself when it cannot reach the code at the moment. */
+function isOfPlatform(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, retryable, overloaded } = error as Error & Record<string, unknown>;
+  return code === CODE_UNAVAILABLE || retryable === true || overloaded === true;
 }
