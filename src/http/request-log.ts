@@ -14,7 +14,8 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const requestId = given !== undefined && SANE_ID.test(given) ? given : crypto.randomUUID();
   c.set("requestId", requestId);
   await next();
-  c.header("x-request-id", requestId);
+  // On the answer itself: `c.header` would copy it, and each of its headers.
+  c.res.headers.set("x-request-id", requestId);
   // Not there when the request ended before they were set.
   const scope: Scope | undefined = c.get("scope");
   const settings: Settings | undefined = c.get("settings");
