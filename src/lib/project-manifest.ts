@@ -6,9 +6,9 @@ export const MANIFEST_FILE = "threadworks.json";
 /** Of the runtime that builds bundle with graphs; goes up when a platform cannot run older ones. */
 export const RUNTIME_VERSION = 1;
 
-/** Of a tarball: compressed, and what is in it all together. */
-export const MAX_TARBALL_BYTES = 20 * 1024 * 1024;
-export const MAX_UNPACKED_BYTES = 48 * 1024 * 1024;
+/** Of a tarball: compressed, and what is in it all together. A build holds it several times, in 128 MB. */
+export const MAX_TARBALL_BYTES = 10 * 1024 * 1024;
+export const MAX_UNPACKED_BYTES = 24 * 1024 * 1024;
 
 export const projectManifest = z.strictObject({
   /** Of this file. */

@@ -104,16 +104,16 @@ describe("a project is refused", () => {
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
-  test("that is more than 48 MB unpacked", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
-    await expect(build(withText("a".repeat(49 * MB)))).rejects.toThrow(
-      /^the built project is too large: 49\.0 MB unpacked, and 48\.0 MB are the most$/,
+  test("that is more than 24 MB unpacked", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
+    await expect(build(withText("a".repeat(25 * MB)))).rejects.toThrow(
+      /^the built project is too large: 25\.0 MB unpacked, and 24\.0 MB are the most$/,
     );
   });
 
-  test("that is more than 20 MB compressed", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
-    const text = randomBytes(21 * MB).toString("base64");
+  test("that is more than 10 MB compressed", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
+    const text = randomBytes(11 * MB).toString("base64");
     await expect(build(withText(text))).rejects.toThrow(
-      /^the built project is too large: 2\d\.\d MB compressed, and 20\.0 MB are the most$/,
+      /^the built project is too large: 1\d\.\d MB compressed, and 10\.0 MB are the most$/,
     );
   });
 
