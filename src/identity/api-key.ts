@@ -11,6 +11,12 @@ const SHOWN_CHARS = 8;
 /** By its length no key without a region is taken for one, whatever its random characters are. */
 const REGIONAL_KEY = new RegExp(`^${KEY_PREFIX}(${REGIONS.join("|")})_[\\w-]{43}$`);
 
+/** With a region, or from before keys had one; by itself or as a bearer token. */
+const KEY_HEADER = new RegExp(
+  `^(?:bearer +)?${KEY_PREFIX}(?:(?:${REGIONS.join("|")})_)?[\\w-]{43}$`,
+  "i",
+);
+
 /** `tw_us_` or `tw_eu_`, and 43 base64url characters: 256 random bits. */
 export function generateApiKey(region: Region): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
@@ -25,9 +31,9 @@ export function apiKeyRegion(key: string): Region | null {
   return REGIONS.find((region) => region === name) ?? null;
 }
 
-/** Whether a header has what looks like a key, by itself or as a bearer token. */
+/** Whether a header has what looks like a key. */
 export function hasApiKeyForm(headerValue: string): boolean {
-  return /^(?:bearer +)?tw_[\w-]{43}$/i.test(headerValue.trim());
+  return KEY_HEADER.test(headerValue.trim());
 }
 
 export function apiKeyPrefix(key: string): string {
