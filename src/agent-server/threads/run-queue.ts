@@ -68,10 +68,6 @@ export class RunQueue {
     this.endings = new RunEndings(deps);
   }
 
-  get execution(): Execution | null {
-    return this.#execution;
-  }
-
   /** Stores the run and applies its multitask strategy. Nothing executes before `pump`. */
   enqueue(request: CreateRunRequest): EnqueueResult {
     const { runs, texts, thread } = this.#storage;
@@ -136,6 +132,14 @@ export class RunQueue {
     this.#storage.transaction(() => this.#cancelRow(run, action));
     this.#deps.onChange(run);
     if (execution?.run.seq === run.seq) await execution.ended;
+  }
+
+  /** Ends what has run for longer than that. */
+  timeOut(limitMs: number): void {
+    const run = this.#execution?.run;
+    if (run === undefined) return;
+    const now = this.#deps.now();
+    if (now - (run.started_at ?? now) > limitMs) void this.cancel(run, "timeout");
   }
 
   /** Gives up what runs, without a trace: the thread is being deleted. */

@@ -229,3 +229,8 @@ export class RunStreams {
 function encodeEvent({ id, event, data }: LoggedEvent): string {
   return `event: ${event.replace(/[\r\n]/g, "")}\ndata: ${data}\nid: ${id}\n\n`;
 }
+
+/** A body that is there already. */
+export function textStream(text: string): ReadableStream<Uint8Array> {
+  return new Response(text).body ?? new ReadableStream();
+}

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
-import { deploymentName, isInService } from "../deployment-name.ts";
+import { isInService } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
@@ -11,13 +11,12 @@ import { isOfModes } from "./event-modes.ts";
 import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
-import { RunStreams } from "./run-streams.ts";
+import { traceRecorder } from "./record-traces.ts";
+import { RunStreams, textStream } from "./run-streams.ts";
 import { RunTraces } from "./run-traces.ts";
 import { isInFlight, type RunRow, type RunStatus } from "./run-row.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
-import type { LogLevel } from "../../lib/log.ts";
-import { recordRuns } from "../../tracing/record.ts";
 import { hasTables } from "../../lib/object-migrations.ts";
 import {
   type HistoryQuery,
@@ -81,7 +80,14 @@ export class ThreadObject extends DurableObject<Env> {
       states: this.#states,
       host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
-      traces: settings.recordTraces ? this.#traces(env, settings.logLevel) : null,
+      traces: settings.recordTraces
+        ? new RunTraces({
+            scope: () => this.#scope(),
+            record: traceRecorder(env),
+            waitUntil: (promise) => ctx.waitUntil(promise),
+            logLevel: settings.logLevel,
+          })
+        : null,
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
       onChange: (run) => this.#changed(run),
@@ -265,7 +271,7 @@ export class ThreadObject extends DurableObject<Env> {
       return;
     }
     this.#queue.pump();
-    this.#timeOut();
+    this.#queue.timeOut(this.#runTimeoutMs);
     this.#storage.transaction(() => {
       this.#queue.endings.expire();
       this.#index.recordConfirmed();
@@ -338,14 +344,6 @@ export class ThreadObject extends DurableObject<Env> {
     if (this.#exists) this.#alarm.schedule(Date.now());
   }
 
-  #timeOut(): void {
-    const execution = this.#queue.execution;
-    if (execution === null) return;
-    const startedAt = execution.run.started_at ?? Date.now();
-    if (Date.now() - startedAt > this.#runTimeoutMs)
-      void this.#queue.cancel(execution.run, "timeout");
-  }
-
   /** A temporary thread goes when its run has ended and nobody reads it any more. */
   #deleteIfDone(): void {
     const thread = this.#storageRow();
@@ -396,18 +394,6 @@ export class ThreadObject extends DurableObject<Env> {
     return { workspaceId: workspace_id, deploymentId: deployment_id };
   }
 
-  #traces(env: Env, logLevel: LogLevel): RunTraces {
-    return new RunTraces({
-      scope: () => this.#scope(),
-      record: async (scope, operations) => {
-        const project = await deploymentName(env.DB, scope);
-        if (project !== null) await recordRuns(env, scope.workspaceId, project, operations);
-      },
-      waitUntil: (promise) => this.ctx.waitUntil(promise),
-      logLevel,
-    });
-  }
-
   #thread(row: ThreadRow): Thread {
     return toThread(row, this.#storage.thread.values());
   }
@@ -415,8 +401,4 @@ export class ThreadObject extends DurableObject<Env> {
   #run(run: RunRow, threadId: string): Run {
     return toRun(run, threadId, this.#queue.kwargs(run));
   }
-}
-
-function textStream(text: string): ReadableStream<Uint8Array> {
-  return new Response(text).body ?? new ReadableStream();
 }

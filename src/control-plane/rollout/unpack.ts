@@ -53,8 +53,7 @@ function pathOf(name: string, type: string | undefined): string {
   const isLocal = path
     .split("/")
     .every((segment) => segment !== "" && segment !== "." && segment !== "..");
-  // oxlint-disable-next-line no-control-regex -- what no path needs
-  if (!isLocal || /[\\:\u0000-\u001f]/.test(path) || path.length > MAX_PATH_CHARS) {
+  if (!isLocal || /[\\:\p{Cc}]/u.test(path) || path.length > MAX_PATH_CHARS) {
     throw new ProjectFailure(`The tarball has ${shown}, which is no path of a file in it`);
   }
   if (!TYPES.some((ending) => path.endsWith(ending))) {
