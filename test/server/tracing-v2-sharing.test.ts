@@ -18,7 +18,14 @@ describe("a shared trace", () => {
     const where = { session_id: project, trace_id: root.id };
     const { share_token: token = "" } = await client.runs.share.create(model.id, where);
     expect(token).toMatch(UUID);
-    expect(await client.runs.share.create(root.id, {})).toEqual({ share_token: token });
+    expect(await client.runs.share.create(root.id, where)).toEqual({ share_token: token });
+    // Older clients say no more than the run.
+    const unnamed = await server.fetch(`/api/v2/runs/${root.id}/share`, {
+      method: "POST",
+      headers: { "x-api-key": workspace.apiKey, "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(await unnamed.json()).toEqual({ share_token: token });
 
     const open = (method: string, path: string, body?: object) =>
       server.fetch(`/api/v2/public/${token}${path}`, {
@@ -88,15 +95,16 @@ describe("a shared trace", () => {
     const project = await storeRuns(owner, "mine", [run]);
     const other = await storeRuns(owner, "also mine", [makeRun(1000, {})]);
     const { share } = owner.client.runs;
+    const ids = { session_id: project, trace_id: run.id };
     for (const attempt of [
-      () => stranger.client.runs.share.create(run.id, {}),
-      () => share.create(run.id, { session_id: other }),
+      () => stranger.client.runs.share.create(run.id, ids),
+      () => share.create(run.id, { session_id: other, trace_id: run.id }),
       () => share.create(run.id, { session_id: project, trace_id: MISSING_ID }),
     ]) {
       await expect(attempt()).rejects.toMatchObject({ status: 404 });
     }
-    const { share_token: token = "" } = await share.create(run.id, { session_id: project });
-    await stranger.client.runs.share.delete(run.id, {});
+    const { share_token: token = "" } = await share.create(run.id, ids);
+    await stranger.client.runs.share.delete(run.id, { session_id: project });
     expect(await owner.client.public.runs.query(token, {})).toEqual({ items: [{ id: run.id }] });
   });
 });
