@@ -1,22 +1,36 @@
-import { join } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeError } from "./cli-error.ts";
 import { pathFromUser, REPO_ROOT } from "./invocation.ts";
 import { buildProject } from "./project/build-project.ts";
+import type { ProjectFile } from "./project/project-files.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
 /** Writes the module that `#project` names in package.json: the graphs that are deployed with the Worker. */
 async function build(): Promise<void> {
   const { values } = parseArgs({ options: { config: { type: "string" } } });
   const { config } = values;
-  const { graphs, warnings } = await buildProject({
+  const { graphs, files, warnings } = await buildProject({
     configPath: config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config),
     outFile: join(REPO_ROOT, ".threadworks/project.js"),
     schemas: true,
   });
+  await writeFiles(files);
   await buildTemplates();
   for (const warning of warnings) console.error(`warning: ${warning}`);
   console.log(`Built the graphs ${graphs.join(", ")}.`);
+}
+
+/** Where wrangler looks for what it ships beside the Worker (`base_dir` in wrangler.toml). */
+async function writeFiles(files: ProjectFile[]): Promise<void> {
+  const folder = join(REPO_ROOT, ".threadworks/files");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const { path, text } of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
 }
 
 try {

@@ -248,7 +248,7 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
   return {
     config,
     project,
-    modules: workerModules(state.buildDir),
+    modules: workerModules(state.buildDir, project.files),
     inputs: [...new Set([...project.inputs, ...workerInputs, ...settings])],
     mapFrames: sourceMapper(state.buildDir),
   };

@@ -1,3 +1,4 @@
+import { insideEntrypoint } from "./agent-server/inside-entrypoint.ts";
 import { createApp } from "./app.ts";
 import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
 import { sweepExports } from "./bulk-export/sweep.ts";
@@ -19,6 +20,8 @@ export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
 export { ThreadObject } from "./agent-server/threads/thread-object.ts";
 
 const app = createApp();
+
+export const AgentServer = insideEntrypoint((request, env, ctx) => app.fetch(request, env, ctx));
 
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),

@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
-import { bundledFiles, describeMessage, WORKERD_BUILD_OPTIONS } from "../project/build-project.ts";
+import { bundledFiles, describeMessage, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
 import { TEMPLATES_FILE } from "../project/build-templates.ts";
-import { nodeBuiltinsPlugin } from "../project/module-resolution.ts";
+import type { ProjectFile } from "../project/project-files.ts";
+import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 
 export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
@@ -47,18 +48,24 @@ const projectModulePlugin: esbuild.Plugin = {
   },
 };
 
-export type WorkerModule = { type: "ESModule"; path: string; contents: string };
+export type WorkerModule = { type: "ESModule" | "Text"; path: string; contents: string };
 
-/** The Worker's modules as workerd names them: the entry, and what it imports. */
-export function workerModules(buildDir: string): WorkerModule[] {
+/** The Worker's modules as workerd names them: the entry, what it imports, and files of the project. */
+export function workerModules(buildDir: string, projectFiles: ProjectFile[]): WorkerModule[] {
   const files = {
     [WORKER_MODULE]: join(buildDir, WORKER_MODULE),
     [PROJECT_MODULE]: join(buildDir, PROJECT_MODULE),
     [TEMPLATES_MODULE]: TEMPLATES_FILE,
   };
-  return Object.entries(files).map(([name, file]) => ({
+  const scripts = Object.entries(files).map(([name, file]): WorkerModule => ({
     type: "ESModule",
     path: `/${name}`,
     contents: readFileSync(file, "utf8"),
   }));
+  const texts = projectFiles.map(({ path, text }): WorkerModule => ({
+    type: "Text",
+    path: `/${path}`,
+    contents: text,
+  }));
+  return [...scripts, ...texts];
 }

@@ -14,15 +14,12 @@ type Found = { isAuth: boolean; authenticates: boolean };
  * process of Node evaluates the module and looks. What only a Worker can evaluate passes here; the
  * graph host looks again when it starts.
  */
-export async function checkAuth(
-  project: ProjectConfig,
-  build: { nodePaths: readonly string[]; outFile: string },
-): Promise<void> {
+export async function checkAuth(project: ProjectConfig, outFile: string): Promise<void> {
   const { auth } = project;
   if (auth === undefined) return;
   try {
-    if (!(await bundleForNode(auth, project.projectDir, build))) return;
-    const found = await evaluate(build.outFile, project.env);
+    if (!(await bundleForNode(auth, project.projectDir, outFile))) return;
+    const found = await evaluate(outFile, project.env);
     const what = `"auth.path": ${auth.file} exports "${auth.exportName}", which`;
     if (found?.isAuth === false) {
       throw new CliError(`${what} is no Auth object of @langchain/langgraph-sdk/auth`);
@@ -31,7 +28,7 @@ export async function checkAuth(
       throw new CliError(`${what} has no authenticate handler: nobody could be let in`);
     }
   } finally {
-    await rm(build.outFile, { force: true });
+    await rm(outFile, { force: true });
   }
 }
 
@@ -39,14 +36,13 @@ export async function checkAuth(
 async function bundleForNode(
   auth: ModuleExport,
   resolveDir: string,
-  { nodePaths, outFile }: { nodePaths: readonly string[]; outFile: string },
+  outFile: string,
 ): Promise<boolean> {
   try {
     await esbuild.build({
       bundle: true,
       format: "esm",
       platform: "node",
-      nodePaths: [...nodePaths],
       external: ["cloudflare:*"],
       // Bundled CommonJS requires Node's modules.
       banner: {

@@ -18,15 +18,15 @@ const KEYS_WITHOUT_EFFECT = [
 
 const anyObject = z.record(z.string(), z.unknown());
 
-const graphEntry = z.union([
-  z.string(),
+const graphEntry = z.preprocess(
+  (entry) => (typeof entry === "string" ? { path: entry } : entry),
   z.strictObject({ path: z.string(), description: z.string().optional() }),
-]);
+);
 
 const langgraphJson = z.strictObject({
   $schema: z.string().optional(),
   graphs: z.record(z.string(), graphEntry),
-  env: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  env: z.union([z.string(), z.array(z.string()), z.record(z.string(), z.string())]).optional(),
   dependencies: z.array(z.string()).optional(),
   node_version: z.union([z.string(), z.number()]).optional(),
   python_version: z.string().optional(),
@@ -76,10 +76,11 @@ export type ProjectConfig = {
 export function loadProjectConfig(path: string): ProjectConfig {
   const configPath = findConfigFile(path);
   const projectDir = dirname(configPath);
-  const config = parseConfig(configPath);
+  const { config, unknown } = parseConfig(configPath);
   const warnings = keysWithoutEffect(config).map(
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
+  if (unknown.length > 0) warnings.push(ignoredText(unknown, basename(configPath)));
   warnings.push(...authWarnings(config.auth).map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
@@ -102,30 +103,54 @@ function findConfigFile(path: string): string {
   return file;
 }
 
-function parseConfig(configPath: string): LanggraphJson {
+/** Keys that are not known are left out: a project may have its own, or those of newer tools. */
+function parseConfig(configPath: string): { config: LanggraphJson; unknown: string[] } {
   let json: unknown;
   try {
     json = JSON.parse(readFileSync(configPath, "utf8"));
   } catch (error) {
     throw new CliError(`${configPath} is not valid JSON: ${(error as Error).message}`);
   }
+  const unknown = takeUnknownKeys(json);
   const parsed = langgraphJson.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `  ${describeIssue(issue)}`);
+  const problems = (parsed.error?.issues ?? []).map((issue) => `  ${describeIssue(issue)}`);
+  // A misspelt "path" would leave the server open to everybody.
+  const misspelt = unknown.find((key) => /^auth\.[^.]+$/.test(key));
+  if (misspelt !== undefined && parsed.data?.auth?.path === undefined) {
+    problems.push(`  "auth" has "${misspelt.slice(5)}", which is not known, and no "path"`);
+  }
+  if (parsed.success && problems.length === 0) return { config: parsed.data, unknown };
   throw new CliError(`${configPath} cannot be used:\n${problems.join("\n")}`);
+}
+
+/** Removes the keys that the schema does not know, wherever they are, and names them. */
+function takeUnknownKeys(json: unknown): string[] {
+  const { error } = langgraphJson.safeParse(json);
+  const unknown: string[] = [];
+  for (const issue of error?.issues ?? []) {
+    if (issue.code !== "unrecognized_keys") continue;
+    let holder: unknown = json;
+    for (const key of issue.path) holder = Reflect.get(Object(holder), key);
+    for (const key of issue.keys) {
+      Reflect.deleteProperty(Object(holder), key);
+      unknown.push([...issue.path, key].map(String).join("."));
+    }
+  }
+  return unknown;
+}
+
+function ignoredText(keys: string[], fileName: string): string {
+  const quoted = keys.map((key) => `"${key}"`).join(", ");
+  return `${quoted} in ${fileName} ${keys.length === 1 ? "is" : "are"} not known, and ignored`;
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   const at = issue.path.map(String).join(".");
-  if (issue.code === "unrecognized_keys") {
-    const keys = issue.keys.map((key) => `"${at === "" ? key : `${at}.${key}`}"`);
-    return `unknown ${keys.length === 1 ? "key" : "keys"} ${keys.join(", ")}`;
-  }
   if (issue.path[0] === "graphs" && issue.path.length === 2) {
     return `graph "${String(issue.path[1])}": give "./file.ts:export" or {"path": "./file.ts:export", "description": "..."}`;
   }
   if (issue.path[0] === "env" && issue.path.length === 1) {
-    return `"env" must be the path of a .env file or an object of strings`;
+    return `"env" must be the path of a .env file, a list of names of variables, or an object of strings`;
   }
   return at === "" ? issue.message : `"${at}": ${issue.message}`;
 }
@@ -138,9 +163,8 @@ function resolveGraphs(
   const graphs: GraphSource[] = [];
   const problems: string[] = [];
   for (const [id, entry] of Object.entries(entries)) {
-    const spec = typeof entry === "string" ? entry : entry.path;
-    const description = typeof entry === "string" ? undefined : entry.description;
-    const source = resolveGraph(id, spec, projectDir);
+    const { path, description } = entry;
+    const source = resolveGraph(id, path, projectDir);
     if (typeof source === "string") problems.push(`  ${source}`);
     else graphs.push({ id, description, ...source });
   }
@@ -158,7 +182,6 @@ function resolveGraph(
   projectDir: string,
 ): { file: string; exportName: string } | string {
   if (id.trim() === "") return "a graph id may not be empty";
-  if (id.includes("/")) return `graph "${id}": a graph id may not contain a slash`;
   return resolveExport({ what: `graph "${id}"`, spec, example: "./agent.ts:graph" }, projectDir);
 }
 
@@ -167,6 +190,7 @@ function readEnv(
   projectDir: string,
 ): { env: Record<string, string>; envFile: string | undefined; warning?: string } {
   if (env === undefined) return { env: {}, envFile: undefined };
+  if (Array.isArray(env)) return { ...fromProcess(env), envFile: undefined };
   if (typeof env !== "string") return { env, envFile: undefined };
   const envFile = resolve(projectDir, env);
   // Templates name a `.env` that they do not commit, so a project without one still has to start.
@@ -174,6 +198,18 @@ function readEnv(
     return { env: {}, envFile, warning: `${envFile} does not exist: no variables are set` };
   }
   return { env: dotenv.parse(readFileSync(envFile)), envFile };
+}
+
+/** A list names variables of the environment that the project is built in. */
+function fromProcess(names: string[]): { env: Record<string, string>; warning?: string } {
+  const values = names.map((name): [string, string | undefined] => [name, process.env[name]]);
+  const env = Object.fromEntries(
+    values.filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+  const unset = values.filter(([, value]) => value === undefined).map(([name]) => name);
+  if (unset.length === 0) return { env };
+  const are = unset.length === 1 ? "is" : "are";
+  return { env, warning: `"env" names ${unset.join(", ")}, which ${are} not set here` };
 }
 
 function keysWithoutEffect(config: LanggraphJson): string[] {

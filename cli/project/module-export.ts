@@ -10,14 +10,13 @@ export type ModuleExport = {
   exportName: string;
 };
 
-/** What `./file.ts:export` names, or the sentence that says what is wrong with it. */
+/**
+ * What `./file.ts:export` names, the default export where it names none, or the sentence that says what is wrong with it. */
 export function resolveExport(
   { what, spec, example }: { what: string; spec: string; example: string },
   projectDir: string,
 ): ModuleExport | string {
-  const colon = spec.lastIndexOf(":");
-  const path = colon === -1 ? spec : spec.slice(0, colon);
-  const exportName = colon === -1 ? "" : spec.slice(colon + 1);
+  const [path, exportName] = splitSpec(spec);
   const extension = extname(path).toLowerCase();
   if (PYTHON_EXTENSIONS.has(extension)) {
     return `${what}: ${path} is Python; only JavaScript and TypeScript run here`;
@@ -27,6 +26,13 @@ export function resolveExport(
   }
   const file = resolve(projectDir, path);
   return isFile(file) ? { file, exportName } : `${what}: ${file} does not exist`;
+}
+
+/** The colon of a Windows drive is none that separates. */
+function splitSpec(spec: string): [path: string, exportName: string] {
+  const colon = spec.lastIndexOf(":");
+  if (colon === -1 || /[\\/]/.test(spec.slice(colon))) return [spec, "default"];
+  return [spec.slice(0, colon), spec.slice(colon + 1)];
 }
 
 export function isFile(path: string): boolean {

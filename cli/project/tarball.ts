@@ -13,6 +13,7 @@ import {
 } from "../../src/lib/project-manifest.ts";
 import { CliError } from "../cli-error.ts";
 import { buildProject } from "./build-project.ts";
+import type { LangGraphChoice } from "./langchain-source.ts";
 import { loadProjectConfig } from "./langgraph-json.ts";
 
 /** The project's configuration, under this name whatever its file is called. */
@@ -27,6 +28,8 @@ export type BuildTarballOptions = {
   configPath: string;
   /** Whether to read schemas from the graphs' TypeScript types; on by default. */
   schemas?: boolean;
+  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  langGraph?: LangGraphChoice;
   /** The module that exports `defineGraphHost`; tests give a stub. */
   graphHostModule?: string;
 };
@@ -52,11 +55,17 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
   const buildDir = await mkdtemp(join(tmpdir(), "threadworks-build-"));
   try {
     const outFile = join(buildDir, MAIN_MODULE);
-    const { graphs, env, warnings } = await buildProject({
+    const {
+      graphs,
+      env,
+      warnings,
+      files: texts,
+    } = await buildProject({
       configPath,
       outFile,
       schemas: options.schemas ?? true,
       compact: true,
+      langGraph: options.langGraph ?? "project",
       ...(options.graphHostModule === undefined
         ? {}
         : { graphHostModule: options.graphHostModule }),
@@ -66,6 +75,7 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
       [MANIFEST_FILE]: toBytes(`${JSON.stringify(manifest, null, 2)}\n`),
       [CONFIG_IN_TARBALL]: toBytes(withoutValues(await readFile(configPath, "utf8"))),
       [MAIN_MODULE]: await readFile(outFile),
+      ...Object.fromEntries(texts.map(({ path, text }) => [path, toBytes(text)])),
     };
     const files = Object.entries(contents).map(([path, { length }]) => ({ path, size: length }));
     const unpacked = files.reduce((total, { size }) => total + size, 0);

@@ -1,19 +1,21 @@
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { AppContext } from "../http/app-types.ts";
-import type { RevisionRef } from "../lib/revision-ref.ts";
+import type { Scope } from "../lib/scope.ts";
 import { loadRevision } from "../revision-host/load-revision.ts";
 
 /**
- * The graphs of a revision, in an isolate of their own; for null those that the Worker was built with,
+ * The graphs of a revision, in an isolate of their own; without a revision those that the Worker was built with,
  * an entrypoint of this very Worker. Reached by RPC either way.
  */
 export function graphHost(
   env: Env,
   ctx: { exports?: Cloudflare.Exports },
-  revision: RevisionRef | null,
+  { scope, revisionId }: { scope: Scope; revisionId: string | null },
 ): GraphHostApi {
   if (ctx.exports === undefined) throw new Error("The platform gives no ctx.exports");
-  return revision === null ? ctx.exports.GraphHost : loadRevision(env, ctx.exports, revision);
+  return revisionId === null
+    ? ctx.exports.GraphHost({ props: scope })
+    : loadRevision(env, ctx.exports, { ...scope, revisionId });
 }
 
 export function requestedRevision(c: AppContext): { revision_id: string | null } {
@@ -22,5 +24,6 @@ export function requestedRevision(c: AppContext): { revision_id: string | null }
 
 /** The graphs that a request is about. */
 export function requestedGraphs(c: AppContext): GraphHostApi {
-  return graphHost(c.env, c.executionCtx, c.var.revision);
+  const { revisionId = null } = c.var.revision ?? {};
+  return graphHost(c.env, c.executionCtx, { scope: c.var.revision ?? c.var.scope, revisionId });
 }

@@ -1,7 +1,8 @@
+import "./bundle-paths.ts";
 import "./async-context.ts";
 import "./batched-store.ts";
-import { WorkerEntrypoint } from "cloudflare:workers";
-import { type AuthDefinition, ProjectAuth } from "./project-auth.ts";
+import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
+import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
 import { graphSchemas } from "./graph-schemas.ts";
 import { LANGGRAPH_VERSION } from "./langgraph-version.ts";
@@ -29,8 +30,10 @@ import type {
   WritableCheckpointPort,
 } from "./protocol.ts";
 import { runGraph } from "./run-graph.ts";
+import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { toWire } from "./wire-json.ts";
+import type { Scope } from "../lib/scope.ts";
 
 export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };
 
@@ -39,10 +42,10 @@ export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefi
  * its own; what a run needs and leaves passes through the ports it is handed.
  */
 export function defineGraphHost(project: Project): GraphHostClass {
-  const registry = new GraphRegistry(project.graphs);
-  const auth = project.auth === undefined ? null : new ProjectAuth(project.auth);
+  const registry = new GraphRegistry(project.graphs, waitUntil);
+  const loadAuth = authLoader(project.auth, waitUntil);
 
-  return class GraphHost extends WorkerEntrypoint<Env> implements GraphHostApi {
+  return class GraphHost extends WorkerEntrypoint<HostEnv, Scope> implements GraphHostApi {
     async describe(): Promise<{
       graphs: GraphInfo[];
       langgraph_version: string;
@@ -52,6 +55,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
         graph_id,
         description: description ?? null,
       }));
+      const auth = await loadAuth();
       return { graphs, langgraph_version: LANGGRAPH_VERSION, auth: auth?.info ?? null };
     }
 
@@ -60,17 +64,21 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> {
+      const auth = await loadAuth();
       if (auth === null) throw new Error("The project has no authentication of its own");
       return auth.authenticate(request);
     }
 
     async authorize(request: AuthorizationRequest): Promise<AuthorizationResult> {
+      const auth = await loadAuth();
       if (auth === null) throw new Error("The project has no authentication of its own");
       return auth.authorize(request);
     }
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {
-      return runGraph(registry, spec, port, (promise) => this.ctx.waitUntil(promise));
+      return withAgentServer(this.#agentServer(), () =>
+        runGraph(registry, spec, port, (promise) => this.ctx.waitUntil(promise)),
+      );
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>> {
@@ -114,6 +122,13 @@ export function defineGraphHost(project: Project): GraphHostClass {
         return found;
       });
     }
+
+    /** A deployed revision is handed its own; the graphs that the Worker was built with are beside it. */
+    #agentServer(): Pick<Fetcher, "fetch"> {
+      return (
+        this.env.THREADWORKS_AGENT_SERVER ?? this.ctx.exports.AgentServer({ props: this.ctx.props })
+      );
+    }
   };
 
   function schemasOf(graphId: string, graph: Graph, staticKey: string): GraphSchemas {
@@ -139,7 +154,16 @@ export function defineGraphHost(project: Project): GraphHostClass {
   }
 }
 
-type GraphHostClass = new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> & GraphHostApi;
+type HostEnv = {
+  /** What only a deployed revision has: its own agent server. */
+  THREADWORKS_AGENT_SERVER?: Fetcher;
+};
+
+/** Its props say whose request it serves. */
+type GraphHostClass = new (
+  ctx: ExecutionContext<Scope>,
+  env: HostEnv,
+) => WorkerEntrypoint<HostEnv, Scope> & GraphHostApi;
 
 function graphConfig(ref: GraphRef): { configurable: Record<string, unknown> } {
   return { configurable: ref.config.configurable };

@@ -6,9 +6,11 @@ import type { GraphProblem, GraphSchemas, RunConfig } from "./protocol.ts";
 // oxlint-disable-next-line typescript/no-explicit-any -- LangGraph's own types use any for "any graph"
 export type Graph = Pregel<any, any>;
 
+/** Evaluates a module of the project when it is first called, as an `import()` does. */
+export type LoadModule = () => Promise<Record<string, unknown>>;
+
 export type GraphDefinition = {
-  /** The namespace object of the project's module. */
-  module: Record<string, unknown>;
+  load: LoadModule;
   exportName: string;
   description?: string | undefined;
   /** What the build found in the TypeScript types, by "graph" or "graph|subgraph". */
@@ -17,36 +19,40 @@ export type GraphDefinition = {
 
 type GraphFactory = (config: RunConfig) => unknown;
 
-/** Resolves the exports of a project to compiled graphs, once each unless they are factories. */
+/**
+ * Resolves the exports of a project to compiled graphs, once each unless they are factories. Each graph's
+ * module is evaluated when the graph is first asked for, so that one that fails takes no other with it.
+ */
 export class GraphRegistry {
   readonly definitions: Record<string, GraphDefinition>;
+  readonly #keepAlive: (loading: Promise<unknown>) => void;
   readonly #resolved = new Map<string, Promise<Graph | GraphFactory>>();
-  readonly #stateless = new WeakMap<Graph, Graph>();
 
-  constructor(definitions: Record<string, GraphDefinition>) {
+  /**
+   * `keepAlive` is given each load while it goes on: the request that began it may end before it does,
+   * and others wait for the same module.
+   */
+  constructor(
+    definitions: Record<string, GraphDefinition>,
+    keepAlive: (loading: Promise<unknown>) => void = () => {},
+  ) {
     this.definitions = definitions;
+    this.#keepAlive = keepAlive;
   }
 
   /** Undefined for an unknown graph id. Throws what the project's factory throws. */
   async get(graphId: string, config: RunConfig): Promise<Graph | undefined> {
     if (!Object.hasOwn(this.definitions, graphId)) return undefined;
-    let resolved = this.#resolved.get(graphId);
-    if (resolved === undefined) {
-      resolved = this.#resolve(graphId);
-      this.#resolved.set(graphId, resolved);
-      // A rejected promise must not be served again: the next request tries anew.
-      resolved.catch(() => this.#resolved.delete(graphId));
-    }
-    const graph = await resolved;
+    const graph = await this.#shared(graphId);
     if (typeof graph !== "function") return graph;
     return compile(await graph(config), graphId);
   }
 
-  /** The graphs that are none, by what their module exports. */
+  /** The graphs that do not load, and those that are none by what their module exports. */
   async check(): Promise<GraphProblem[]> {
     const checks = Object.keys(this.definitions).map(async (graph_id) => {
       try {
-        await this.#resolve(graph_id);
+        await this.#shared(graph_id);
         return [];
       } catch (error) {
         return [{ graph_id, message: error instanceof Error ? error.message : String(error) }];
@@ -55,20 +61,21 @@ export class GraphRegistry {
     return (await Promise.all(checks)).flat();
   }
 
-  /** The same graph without any checkpointer, for runs that leave nothing behind. */
-  stateless(graph: Graph): Graph {
-    let copy = this.#stateless.get(graph);
-    if (copy === undefined) {
-      copy = graph.withConfig({});
-      delete copy.checkpointer;
-      this.#stateless.set(graph, copy);
-    }
-    return copy;
+  #shared(graphId: string): Promise<Graph | GraphFactory> {
+    const known = this.#resolved.get(graphId);
+    if (known !== undefined) return known;
+    const resolving = this.#resolve(graphId);
+    this.#resolved.set(graphId, resolving);
+    // A rejected promise must not be served again: the next request tries anew.
+    const forget = (): void => void this.#resolved.delete(graphId);
+    this.#keepAlive(resolving.then(() => {}, forget));
+    return resolving;
   }
 
   async #resolve(graphId: string): Promise<Graph | GraphFactory> {
     const definition = this.definitions[graphId];
-    const exported = await definition?.module[definition.exportName];
+    const loaded = await definition?.load();
+    const exported = await loaded?.[definition?.exportName ?? ""];
     if (exported === undefined) {
       throw new Error(`Graph "${graphId}": its module has no export "${definition?.exportName}"`);
     }
@@ -87,8 +94,10 @@ function isFactory(value: unknown): value is GraphFactory {
   return typeof value === "function";
 }
 
+/** The wrapped graph comes first: what `createAgent` returns looks like a graph builder, too. */
 function compile(value: unknown, graphId: string): Graph {
   if (isGraph(value)) return value;
+  if (isWrapper(value)) return value.graph;
   if (isBuilder(value)) return compile(value.compile(), graphId);
   throw new Error(
     `Graph "${graphId}" is neither a compiled graph, a graph builder, nor a function that returns one`,
@@ -98,6 +107,11 @@ function compile(value: unknown, graphId: string): Graph {
 // Structural: a project may carry its own copy of LangGraph, whose classes differ from ours.
 function isGraph(value: unknown): value is Graph {
   return typeof value === "object" && value !== null && Reflect.get(value, "lg_is_pregel") === true;
+}
+
+/** The agents of `createAgent`, `createDeepAgent` and others hold their graph as `graph`. */
+function isWrapper(value: unknown): value is { graph: Graph } {
+  return typeof value === "object" && value !== null && isGraph(Reflect.get(value, "graph"));
 }
 
 function isBuilder(value: unknown): value is { compile(): unknown } {

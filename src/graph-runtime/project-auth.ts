@@ -1,4 +1,5 @@
 import { type Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
+import type { LoadModule } from "./graph-registry.ts";
 import type { AuthUser, Principal } from "../lib/principal.ts";
 import type {
   AuthenticationRequest,
@@ -11,8 +12,9 @@ import type {
 
 /** What a build makes of `auth` in a project's `langgraph.json`. */
 export type AuthDefinition = Pick<AuthInfo, "studio" | "cache"> & {
-  /** The export that `auth.path` names: an `Auth` object, if the project is right. */
-  handlers: unknown;
+  load: LoadModule;
+  /** What `auth.path` names: an `Auth` object, if the project is right. */
+  exportName: string;
 };
 
 /** What a handler may take: whoever asks waits for it. */
@@ -26,6 +28,26 @@ class HandlerError extends Error {
   override readonly name = "HandlerError";
 }
 
+/**
+ * Gives the authentication of a project, whose module is evaluated when it is first asked for; null for
+ * a project that has none. Rejects when the export is no `Auth` object, or its module fails.
+ */
+export function authLoader(
+  definition: AuthDefinition | undefined,
+  keepAlive: (loading: Promise<unknown>) => void,
+): () => Promise<ProjectAuth | null> {
+  if (definition === undefined) return () => Promise.resolve(null);
+  const { load, exportName, studio, cache } = definition;
+  let loading: Promise<ProjectAuth> | undefined;
+  return () => {
+    if (loading === undefined) {
+      loading = load().then((module) => new ProjectAuth(module[exportName], { studio, cache }));
+      keepAlive(loading.catch(() => {}));
+    }
+    return loading;
+  };
+}
+
 /** The handlers of a project's `Auth` object, with what they throw and return made plain data. */
 export class ProjectAuth {
   readonly info: AuthInfo;
@@ -33,7 +55,7 @@ export class ProjectAuth {
   readonly #handlers: ReadonlyMap<string, (context: object) => unknown>;
 
   /** Throws when the export is no `Auth` object, or has no way to authenticate. */
-  constructor({ handlers, studio, cache }: AuthDefinition) {
+  constructor(handlers: unknown, { studio, cache }: Pick<AuthInfo, "studio" | "cache">) {
     if (!isAuth(handlers)) {
       throw new Error('"auth.path" must name an Auth object of @langchain/langgraph-sdk/auth');
     }

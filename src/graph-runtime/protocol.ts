@@ -28,6 +28,8 @@ export type WritesPut = {
   ns: string;
   checkpoint_id: string;
   task_id: string;
+  /** Where the task stands in its superstep, which orders the writes; absent before LangGraph told it. */
+  task_path?: string;
   /** `idx` follows LangGraph's WRITES_IDX_MAP: negative for special writes, which overwrite. */
   writes: [idx: number, channel: string, value: Typed][];
 };
@@ -127,7 +129,7 @@ export type RunSpec = {
   attempt: number;
   /** This attempt continues checkpoints that an earlier attempt of the same run left. */
   resuming: boolean;
-  /** No checkpointer: a stateless run whose thread is deleted at its end. */
+  /** Its checkpoints are not stored: a stateless run whose thread is deleted at its end. */
   temporary: boolean;
   input: unknown;
   command: CommandSpec | null;

@@ -10,10 +10,7 @@ const CHECKPOINTER_KEY = "__pregel_checkpointer";
 const LOCATION_KEYS = new Set(["checkpoint_id", "checkpoint_ns", "checkpoint_map", "thread_ts"]);
 
 /** The config a graph is invoked with. Absent keys stay absent: an undefined one would wipe the graph's own default. */
-export function runnableConfig(
-  spec: RunSpec,
-  checkpointer: BaseCheckpointSaver | null,
-): RunnableConfig {
+export function runnableConfig(spec: RunSpec, checkpointer: BaseCheckpointSaver): RunnableConfig {
   const { tags, recursion_limit, configurable, metadata } = spec.config;
   return {
     runId: spec.run_id,
@@ -24,7 +21,7 @@ export function runnableConfig(
       ...configurable,
       ...userKeys(spec.principal),
       ...(spec.resuming ? {} : checkpointLocation(spec)),
-      ...(checkpointer !== null ? { [CHECKPOINTER_KEY]: checkpointer } : {}),
+      [CHECKPOINTER_KEY]: checkpointer,
     },
   };
 }

@@ -4,6 +4,7 @@ import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-regist
 import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
 import { checkGoto, toCommand } from "./run-command.ts";
 import { checkpointMetadata, factoryConfig, runnableConfig } from "./run-config.ts";
+import { PassingCheckpointer } from "./passing-checkpointer.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { traceRun } from "./run-tracer.ts";
 import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
@@ -77,7 +78,7 @@ async function execute(
     if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
     if (spec.command !== null) checkGoto(spec.command, graph);
     const mapper = new EventMapper(spec.stream_mode);
-    const chunks = streamGraph(registry, graph, spec, {
+    const chunks = streamGraph(graph, spec, {
       checkpointer,
       store: new ThreadStore(port),
       signal: abort.signal,
@@ -129,13 +130,13 @@ type StreamContext = {
 };
 
 async function* streamGraph(
-  registry: GraphRegistry,
   graph: Graph,
   spec: RunSpec,
   context: StreamContext,
 ): AsyncGenerator<GraphChunk> {
   const input = spec.command === null ? spec.input : new Command(toCommand(spec.command));
-  const config = runnableConfig(spec, spec.temporary ? null : context.checkpointer);
+  const checkpointer = spec.temporary ? new PassingCheckpointer() : context.checkpointer;
+  const config = runnableConfig(spec, checkpointer);
   const options = {
     ...config,
     store: context.store,
@@ -150,16 +151,15 @@ async function* streamGraph(
   };
   // An attempt that continues, continues from the checkpoint: its input is already in there.
   const effectiveInput = spec.resuming ? null : (input ?? null);
-  const target = spec.temporary ? registry.stateless(graph) : graph;
   // The option types follow the graph's own type parameters, which are unknown here.
   const run = { input: effectiveInput, options } as { input: never; options: object };
   if (!spec.stream_mode.includes("events")) {
-    for await (const item of await target.stream(run.input, run.options)) {
+    for await (const item of await graph.stream(run.input, run.options)) {
       yield toChunk(item, spec.stream_subgraphs);
     }
     return;
   }
-  for await (const event of target.streamEvents(run.input, { ...run.options, version: "v2" })) {
+  for await (const event of graph.streamEvents(run.input, { ...run.options, version: "v2" })) {
     if (event.tags?.includes("langsmith:hidden")) continue;
     const isChunk = event.event === "on_chain_stream" && event.run_id === spec.run_id;
     if (!isChunk) context.onRawEvent(event);

@@ -132,7 +132,12 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     };
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = "",
+  ): Promise<void> {
     this.#requireThread(config);
     const checkpointId: string | undefined = config.configurable?.["checkpoint_id"];
     if (checkpointId === undefined) {
@@ -142,6 +147,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
       ns: namespaceOf(config),
       checkpoint_id: checkpointId,
       task_id: taskId,
+      task_path: taskPath,
       writes: await Promise.all(
         writes.map(async ([channel, value], index): Promise<WritesPut["writes"][number]> => [
           WRITES_IDX_MAP[channel] ?? index,

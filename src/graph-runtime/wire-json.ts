@@ -104,8 +104,14 @@ function flatMessage(message: object): Record<string, unknown> {
     const value: unknown = Reflect.get(message, field);
     if (value !== undefined) fields[field] = value;
   }
-  fields["type"] = Reflect.get(message, "type");
+  fields["type"] = Reflect.get(message, "type") ?? oldType(message);
   return fields;
+}
+
+/** Messages of LangChain 0.x tell their type by a method only. */
+function oldType(message: object): unknown {
+  const getType: unknown = Reflect.get(message, "_getType");
+  return typeof getType === "function" ? getType.call(message) : undefined;
 }
 
 function fail(what: string, path: string): UnserialisableValueError {

@@ -10,6 +10,36 @@ export const RUNTIME_VERSION = 1;
 export const MAX_TARBALL_BYTES = 10 * 1024 * 1024;
 export const MAX_UNPACKED_BYTES = 24 * 1024 * 1024;
 
+/** Endings of the files that graphs may read at run time. */
+export const TEXT_FILE_TYPES: ReadonlySet<string> = new Set([
+  ".csv",
+  ".ejs",
+  ".gql",
+  ".graphql",
+  ".hbs",
+  ".html",
+  ".j2",
+  ".jinja",
+  ".jinja2",
+  ".json",
+  ".jsonl",
+  ".liquid",
+  ".md",
+  ".mdx",
+  ".mustache",
+  ".prompt",
+  ".prompty",
+  ".sql",
+  ".tmpl",
+  ".toml",
+  ".tpl",
+  ".tsv",
+  ".txt",
+  ".xml",
+  ".yaml",
+  ".yml",
+]);
+
 export const projectManifest = z.strictObject({
   /** Of this file. */
   format: z.literal(1),

@@ -51,6 +51,9 @@ async function revisionCode(
   return workerCode({
     built,
     env: own,
+    agentServer: exports.AgentServer({
+      props: { workspaceId: ref.workspaceId, deploymentId: ref.deploymentId },
+    }),
     limits: parseSettings(env).deployedLimits,
     outbound: exports.Outbound({ props: { ...ref, hosts: outboundHosts } }),
     tail: exports.RevisionTail({ props: ref }),

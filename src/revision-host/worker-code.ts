@@ -10,18 +10,20 @@ export type InvocationLimits = { cpuMs: number; subRequests: number };
 export function workerCode(options: {
   built: BuiltCode;
   env: Record<string, string>;
+  /** The deployment's own agent server, for clients that its code makes without an address. */
+  agentServer: Fetcher;
   limits: InvocationLimits;
   outbound: Fetcher;
   tail: Fetcher;
 }): WorkerLoaderWorkerCode {
-  const { built, env, limits, outbound, tail } = options;
+  const { built, env, agentServer, limits, outbound, tail } = options;
   const modules = Object.entries(built.modules).map(([path, module]) => [path, toLoader(module)]);
   return {
     compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags: ["nodejs_compat"],
     mainModule: built.main,
     modules: Object.fromEntries(modules),
-    env,
+    env: { ...env, THREADWORKS_AGENT_SERVER: agentServer },
     limits,
     globalOutbound: outbound,
     tails: [tail],

@@ -241,10 +241,10 @@ describe("a stateless run", () => {
     expect((await joined).body).toMatchObject({ written: 3 });
   });
 
-  test("has no checkpoints to wait at", async ({ client, expect }) => {
-    await expect(client.runs.wait(null, "interrupts", { input: {} })).rejects.toThrow(
-      "No checkpointer set",
-    );
+  test("ends where its graph interrupts, and tells the interrupt", async ({ client, expect }) => {
+    expect(await client.runs.wait(null, "interrupts", { input: {} })).toMatchObject({
+      __interrupt__: [{ value: expect.anything() }],
+    });
   });
 
   test("runs beside others of its graph", async ({ client, expect }) => {

@@ -7,6 +7,7 @@ import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
 import { requestedGraphs } from "../graph-host.ts";
+import { insideScope } from "../inside-entrypoint.ts";
 import { RevisionCache } from "../revision-cache.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { requestedDeployment, requireKeyOf } from "./deployment.ts";
@@ -35,6 +36,7 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
   const deployment = await requestedDeployment(c);
   c.set("revision", deployment?.revision ?? null);
   const info = await projectAuthInfo(c);
+  const inside = insideScope(c);
   if (deployment !== null) {
     const { workspaceId, deploymentId } = deployment.revision;
     c.set("scope", { workspaceId, deploymentId });
@@ -43,11 +45,15 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
     c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
   }
   if (info !== null) {
-    await admitWorkspace(c, c.var.scope.workspaceId);
+    if (inside === null) await admitWorkspace(c, c.var.scope.workspaceId);
     c.set("principal", await principalOf(c, info));
     return next();
   }
   c.set("principal", null);
+  if (inside !== null) {
+    c.set("scope", inside);
+    return next();
+  }
   if (deployment === null) return agentScope(c, next);
   requireKeyOf(deployment);
   await next();

@@ -213,10 +213,11 @@ export class CheckpointTable {
       for (const [part, bytes] of byteParts(data).entries()) {
         const { rowsWritten } = this.#sql.exec(
           `INSERT OR IGNORE INTO writes
-             (ns, checkpoint_id, task_id, idx, part, run_id, channel, type, data)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+             (ns, checkpoint_id, task_id, idx, part, task_path, run_id, channel, type, data)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           ...key,
           part,
+          put.task_path ?? "",
           runId,
           channel,
           type,
@@ -277,10 +278,12 @@ export class CheckpointTable {
     return [first.type, joinBytes(rows.map((row) => new Uint8Array(row.data)))];
   }
 
+  /** In the order in which LangGraph applies the writes of a superstep. */
   #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
     const rows = this.#sql
       .exec<WriteRow>(
-        "SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ? ORDER BY rowid",
+        `SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ?
+           ORDER BY task_path, task_id, idx, part`,
         ns,
         checkpointId,
       )

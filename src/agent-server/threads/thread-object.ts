@@ -72,7 +72,7 @@ export class ThreadObject extends DurableObject<Env> {
     this.#index = new IndexOutbox(env, this.#storage);
     this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
     const host = (revisionId: string | null): GraphHostApi =>
-      graphHost(env, ctx, revisionId === null ? null : { ...this.#scope(), revisionId });
+      graphHost(env, ctx, { scope: this.#scope(), revisionId });
     this.#states = new ThreadStates(this.#storage, host);
     this.#queue = new RunQueue({
       storage: this.#storage,

@@ -89,7 +89,7 @@ export const THREAD_MIGRATIONS: readonly string[] = [
     run_id TEXT,
     channel TEXT NOT NULL,
     type TEXT NOT NULL,
-    data BLOB NOT NULL,                 -- rowids keep the order of arrival: LangGraph replays in it
+    data BLOB NOT NULL,
     PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
   );
   `,
@@ -97,4 +97,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   "ALTER TABLE runs ADD COLUMN principal TEXT",
   // Of the deployment: the one that the run began with; null for the graphs of the Worker itself.
   "ALTER TABLE runs ADD COLUMN revision_id TEXT",
+  // Of the task that made the write: LangGraph applies those of a superstep in the order of paths.
+  "ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''",
 ];

@@ -1,11 +1,12 @@
+import { extname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type ParsedTarEntryWithData, unpackTar } from "modern-tar";
-import { MAX_UNPACKED_BYTES } from "../../lib/project-manifest.ts";
+import { MAX_UNPACKED_BYTES, TEXT_FILE_TYPES } from "../../lib/project-manifest.ts";
 import { ProjectFailure } from "./failure.ts";
 
 const MAX_FILES = 1000;
 const MAX_PATH_CHARS = 255;
-const TYPES = [".js", ".mjs", ".json", ".txt", ".wasm"];
+const TYPES = new Set([".js", ".mjs", ".wasm", ...TEXT_FILE_TYPES]);
 
 /**
  * The files of a gzipped tarball, by path. Throws a `ProjectFailure` for what is no tarball, too large,
@@ -56,9 +57,9 @@ function pathOf(name: string, type: string | undefined): string {
   if (!isLocal || /[\\:\p{Cc}]/u.test(path) || path.length > MAX_PATH_CHARS) {
     throw new ProjectFailure(`The tarball has ${shown}, which is no path of a file in it`);
   }
-  if (!TYPES.some((ending) => path.endsWith(ending))) {
+  if (!TYPES.has(extname(path).toLowerCase())) {
     throw new ProjectFailure(
-      `The tarball has ${shown}: only ${TYPES.join(", ")} can be deployed. Build the project with \`threadworks build\``,
+      `The tarball has ${shown}: only ${[...TYPES].join(", ")} can be deployed. Build the project with \`threadworks build\``,
     );
   }
   return path;

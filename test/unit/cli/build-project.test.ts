@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, test } from "vitest";
 import { buildProject, type BuiltProject } from "../../../cli/project/build-project.ts";
@@ -8,9 +8,18 @@ import { temporaryProject } from "./support/temporary-project.ts";
 /** Hands back what it was given, so that a test can look at it by importing the bundle. */
 const STUB_HOST = "export const defineGraphHost = (project) => project;";
 
+/** One of the graph host's modules that imports LangChain. */
+const MODULE_OF_HOST = resolve(import.meta.dirname, "../../../src/graph-runtime/async-context.ts");
+
+const REPO_MODULES = resolve(import.meta.dirname, "../../../node_modules");
+
 type Bundle = {
   GraphHost: {
-    graphs: Record<string, { module: Record<string, unknown>; exportName: string }>;
+    graphs: Record<
+      string,
+      { load: () => Promise<Record<string, unknown>>; exportName: string; schemas?: unknown }
+    >;
+    auth?: { load: () => Promise<Record<string, unknown>> };
   };
 };
 
@@ -27,6 +36,12 @@ async function load(folder: string): Promise<Bundle> {
   return (await import(
     /* @vite-ignore */ pathToFileURL(join(folder, "out/project.js")).href
   )) as Bundle;
+}
+
+/** What a graph's module exports. */
+async function graphOf({ GraphHost }: Bundle, id: string): Promise<unknown> {
+  const graph = GraphHost.graphs[id];
+  return (await graph?.load())?.[graph?.exportName ?? ""];
 }
 
 async function problemOf(files: Record<string, string | object>): Promise<string> {
@@ -58,17 +73,16 @@ describe("a bundle", () => {
     });
 
     const built = await build(folder);
-    const { GraphHost } = await load(folder);
+    const bundle = await load(folder);
 
-    const values = Object.values(GraphHost.graphs).map(
-      ({ module, exportName }) => module[exportName],
-    );
-    expect(values).toEqual(["from typescript", "from commonjs", "from tsx"]);
-    expect(GraphHost.graphs).toMatchObject({ agent: { description: "An agent." } });
+    const values = ["agent", "plain", "view"].map((id) => graphOf(bundle, id));
+    expect(await Promise.all(values)).toEqual(["from typescript", "from commonjs", "from tsx"]);
+    expect(bundle.GraphHost.graphs).toMatchObject({ agent: { description: "An agent." } });
     expect(built).toEqual({
       graphs: ["agent", "plain", "view"],
       hasAuth: false,
       env: { MODEL: "local" },
+      files: [],
       inputs: expect.arrayContaining(
         ["langgraph.json", "agent.ts", "name.ts", "plain.cjs", "view.tsx"].map((name) =>
           join(folder, name),
@@ -95,10 +109,13 @@ describe("a bundle", () => {
     expect(hasAuth).toBe(true);
     expect(GraphHost).toMatchObject({
       auth: {
-        handlers: { "~handlerCache": { authenticate: "somehow" } },
+        exportName: "auth",
         studio: true,
         cache: { headers: ["cookie"], ttl_ms: 60_000, max_size: 5 },
       },
+    });
+    expect(await GraphHost.auth?.load()).toEqual({
+      auth: { "~handlerCache": { authenticate: "somehow" } },
     });
     expect(inputs).toContain(join(folder, "auth.ts"));
   });
@@ -118,17 +135,146 @@ describe("a bundle", () => {
     expect(readdirSync(join(folder, "out")).toSorted()).toEqual(["project.js", "project.js.map"]);
   });
 
-  test("evaluates the graph host before the graphs", async ({ expect }) => {
+  test("evaluates a graph's module when the graph is asked for, and no other", async ({
+    expect,
+  }) => {
     const folder = temporaryProject({
       "host.js": `globalThis.evaluated = ["host"];\n${STUB_HOST}`,
-      "agent.ts": 'globalThis.evaluated.push("agent"); export const graph = globalThis.evaluated;',
+      "agent.ts": `
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        globalThis.evaluated.push("agent");
+        export const graph = [...globalThis.evaluated];`,
+      "broken.ts":
+        'globalThis.evaluated.push("broken"); throw new Error("broken"); export const graph = 1;',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph", broken: "./broken.ts:graph" } },
+    });
+
+    await build(folder);
+    const bundle = await load(folder);
+
+    expect(await graphOf(bundle, "agent")).toEqual(["host", "agent"]);
+    await expect(graphOf(bundle, "broken")).rejects.toThrow("broken");
+    await expect(graphOf(bundle, "broken")).rejects.toThrow("broken");
+  });
+
+  test("tells modules where they are: below /bundle, beside the project's text files", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "host.js": `Object.assign(globalThis, { __threadworks_dirname: "/bundle" });\n${STUB_HOST}`,
+      ".gitignore": "private.md\n",
+      ".env": "SECRET=1",
+      "src/agent.ts": `#!/usr/bin/env node
+        import { own } from "./own.js";
+        import installed from "installed";
+        const places = [import.meta.url, import.meta.dirname, __filename];
+        export const graph = { places, own, installed };`,
+      "src/own.js": 'const __dirname = "its own"; export const own = __dirname;',
+      "node_modules/installed/package.json": { name: "installed", main: "index.js" },
+      "node_modules/installed/index.js": "module.exports = __dirname;",
+      "prompts/system.md": "Be brief.",
+      "data/cities.json": ["Rome"],
+      "private.md": "for nobody",
+      "large.txt": "x".repeat(256 * 1024 + 1),
+      "langgraph.json": { graphs: { agent: "./src/agent.ts:graph" }, env: { SECRET: "1" } },
+    });
+
+    const { files, warnings } = await build(folder);
+
+    expect(await graphOf(await load(folder), "agent")).toEqual({
+      places: ["file:///bundle/src/agent.ts", "/bundle/src", "/bundle/src/agent.ts"],
+      own: "its own",
+      installed: "/bundle",
+    });
+    expect(files).toEqual([
+      { path: "data/cities.json", text: '["Rome"]' },
+      { path: "prompts/system.md", text: "Be brief." },
+    ]);
+    expect(warnings).toEqual([expect.stringContaining("large.txt: not readable at run time")]);
+  });
+
+  test("imports by a variable what its file lists and the project has installed", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "node_modules/langchain/package.json": { name: "langchain", main: "index.js" },
+      "node_modules/langchain/index.js": `
+        const PROVIDERS = { a: { package: "provider-a" }, b: { package: "@langchain/provider-b" } };
+        exports.model = async (name) => (await import(PROVIDERS[name].package)).model;
+        exports.load = async (config) => (await import(config.package)).model;`,
+      "node_modules/provider-a/package.json": { name: "provider-a", main: "index.js" },
+      "node_modules/provider-a/index.js": 'exports.model = "model of a";',
+      "agent.ts": 'export { load as graph } from "langchain";',
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
     await build(folder);
-    const { GraphHost } = await load(folder);
+    const loadModel = (await graphOf(await load(folder), "agent")) as (
+      of: object,
+    ) => Promise<unknown>;
 
-    expect(GraphHost.graphs["agent"]?.module["graph"]).toEqual(["host", "agent"]);
+    expect(await loadModel({ package: "provider-a" })).toBe("model of a");
+    await expect(loadModel({ package: "@langchain/provider-b" })).rejects.toMatchObject({
+      code: "ERR_MODULE_NOT_FOUND",
+      message: expect.stringContaining("npm install @langchain/provider-b"),
+    });
+  });
+
+  test("takes a package's entry for Node where the one for browsers lacks what is used", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "node_modules/lacking/package.json": {
+        name: "lacking",
+        exports: { ".": { browser: "./browser.mjs", import: "./node.mjs" } },
+      },
+      "node_modules/lacking/browser.mjs": "export const other = 1;",
+      "node_modules/lacking/node.mjs": 'export const wanted = "from the entry for Node";',
+      "node_modules/emptied/package.json": {
+        name: "emptied",
+        main: "index.js",
+        browser: { "./part.js": false },
+      },
+      "node_modules/emptied/index.js": 'module.exports = require("./part.js");',
+      "node_modules/emptied/part.js": 'module.exports = "not emptied";',
+      "agent.ts": `
+        import { wanted } from "lacking";
+        import emptied from "emptied";
+        export const graph = [wanted, emptied];`,
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect((await build(folder)).warnings).toEqual([]);
+    expect(await graphOf(await load(folder), "agent")).toEqual([
+      "from the entry for Node",
+      "not emptied",
+    ]);
+  });
+
+  test("lets what an installed package misses fail when it is reached", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "node_modules/optional/package.json": { name: "optional", main: "index.js" },
+      "node_modules/optional/index.js": `
+        exports.works = () => "works";
+        exports.fails = () => require("not-installed/part");`,
+      "agent.ts": 'import * as optional from "optional"; export const graph = optional;',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    const { warnings } = await build(folder);
+    const { works, fails } = (await graphOf(await load(folder), "agent")) as Record<
+      "works" | "fails",
+      () => string
+    >;
+
+    expect(warnings).toEqual([
+      "optional imports not-installed/part, which is not installed: code that reaches it will fail",
+    ]);
+    expect(works()).toBe("works");
+    expect(fails).toThrow("Cannot find module 'not-installed/part'");
   });
 
   test("leaves Node's modules to the runtime, also when CommonJS requires them", async ({
@@ -142,46 +288,35 @@ describe("a bundle", () => {
     });
 
     await build(folder);
-    const { GraphHost } = await load(folder);
+    const bundle = await load(folder);
 
-    expect(GraphHost.graphs["agent"]?.module["graph"]).toBe("a/b");
-    expect(GraphHost.graphs["other"]?.module["graph"]).toBe("b");
+    expect(await graphOf(bundle, "agent")).toBe("a/b");
+    expect(await graphOf(bundle, "other")).toBe("b");
     const text = readFileSync(join(folder, "out/project.js"), "utf8");
     expect([...text.matchAll(/from "(?!node:)(.*)"/g)].map(([, name]) => name)).toEqual([]);
   });
 
-  test("takes from this repository what the project has not installed", async ({ expect }) => {
+  test("has the project's own LangChain for the graph host's code, too", async ({ expect }) => {
     const folder = temporaryProject({
-      "host.js": STUB_HOST,
-      "agent.ts": 'export { AIMessage as graph } from "@langchain/core/messages";',
+      "node_modules/@langchain/core/package.json": {
+        version: "1.0.0",
+        exports: { "./singletons": "./index.js", "./messages": "./index.js" },
+      },
+      "node_modules/@langchain/core/index.js": `
+        export const copy = "the project's";
+        export const AsyncLocalStorageProviderSingleton = {
+          initializeGlobalInstance: () => { globalThis.seenByHost = copy; },
+        };`,
+      "host.js": `import ${JSON.stringify(MODULE_OF_HOST)};\n${STUB_HOST}`,
+      "agent.ts": 'export { copy as graph } from "@langchain/core/messages";',
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
     await build(folder);
-    const { GraphHost } = await load(folder);
+    const text = readFileSync(join(folder, "out/project.js"), "utf8");
 
-    expect(GraphHost.graphs["agent"]?.module["graph"]).toBeTypeOf("function");
-  });
-
-  test("prefers the project's own LangChain, also for this repository's code", async ({
-    expect,
-  }) => {
-    const folder = temporaryProject({
-      "node_modules/@langchain/core/package.json": { version: "1.0.0", main: "index.js" },
-      "node_modules/@langchain/core/index.js": 'export const copy = "the project\'s";',
-      "host.js": STUB_HOST,
-      "agent.ts": [
-        'import { copy } from "@langchain/core";',
-        `import { copy as seenByRepository } from "${import.meta.dirname}/support/langchain-user.js";`,
-        "export const graph = [copy, seenByRepository];",
-      ].join("\n"),
-      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
-    });
-
-    await build(folder);
-    const { GraphHost } = await load(folder);
-
-    expect(GraphHost.graphs["agent"]?.module["graph"]).toEqual(["the project's", "the project's"]);
+    expect(text.match(/the project's/g)).toHaveLength(1);
+    expect(text).toContain("globalThis.seenByHost");
   });
 
   test("carries the schemas of the graphs' types", { timeout: 40_000 }, async ({ expect }) => {
@@ -202,6 +337,7 @@ describe("a bundle", () => {
       `,
       "langgraph.json": { graphs: { helper: "./agent.ts:graph" } },
     });
+    symlinkSync(REPO_MODULES, join(folder, "node_modules"));
 
     const { warnings } = await build(folder, true);
     const { GraphHost } = await load(folder);
@@ -236,12 +372,11 @@ describe("a bundle", () => {
       });
 
       const { warnings } = await build(folder, true);
-      const { GraphHost } = await load(folder);
 
       expect(warnings).toEqual([
         `no schemas could be read from the graphs' types: Failed to find export "graph"`,
       ]);
-      expect(GraphHost.graphs["agent"]?.module["graph"]).toBe(1);
+      expect(await graphOf(await load(folder), "agent")).toBe(1);
     },
   );
 });
@@ -282,7 +417,7 @@ describe("a project is refused", () => {
     ["is nothing", "export const auth = null;", "is no Auth object of"],
     [
       "lets nobody in",
-      'import { Auth } from "@langchain/langgraph-sdk/auth"; export const auth = new Auth();',
+      'export const auth = { "~handlerCache": {} };',
       "has no authenticate handler: nobody could be let in",
     ],
   ] as const)("when its auth %s", async ([, source, problem], { expect }) => {
@@ -311,6 +446,18 @@ describe("a project is refused", () => {
     );
   });
 
+  test("by place, with what to do, when a package is not installed", async ({ expect }) => {
+    const problem = await problemOf({
+      "agent.ts": 'export { AIMessage as graph } from "@langchain/core/messages";',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect(problem).toBe(
+      '<project> does not build:\n  agent.ts:1:36: Could not resolve "@langchain/core/messages". ' +
+        "Install it in <project>: npm install @langchain/core",
+    );
+  });
+
   test("by place when a file does not parse", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": "export const graph = ;",
@@ -320,15 +467,17 @@ describe("a project is refused", () => {
     expect(problem).toContain("agent.ts:1:22: ");
   });
 
-  test("by version when its own LangGraph is of another major version", async ({ expect }) => {
+  test("by version when its own LangGraph is too old, with both ways out", async ({ expect }) => {
     const problem = await problemOf({
-      "node_modules/@langchain/langgraph/package.json": { version: "0.2.74" },
+      "node_modules/@langchain/langgraph/package.json": { version: "0.0.34" },
       "agent.ts": "export const graph = 1;",
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
     expect(problem).toBe(
-      "<project> has @langchain/langgraph 0.2.74 installed; version 1 is needed",
+      "<project> has @langchain/langgraph 0.0.34 installed, and 0.2.31 is the oldest that runs here. " +
+        "Update it (npm install @langchain/langgraph@latest), " +
+        "or build the project with the version of this platform: --langgraph ours",
     );
   });
 });

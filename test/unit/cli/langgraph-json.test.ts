@@ -1,7 +1,9 @@
 import { join } from "node:path";
-import { describe, test } from "vitest";
+import { afterEach, describe, test, vi } from "vitest";
 import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
+
+afterEach(() => vi.unstubAllEnvs());
 
 const AGENT = { "agent.ts": "export const graph = 1;" };
 
@@ -23,7 +25,7 @@ describe("graphs", () => {
       "langgraph.json": {
         graphs: {
           agent: "./agent.ts:graph",
-          other: { path: "src/other.mjs:default", description: "Does other things." },
+          "team/other": { path: "src/other.mjs", description: "Does other things." },
         },
       },
     });
@@ -39,7 +41,7 @@ describe("graphs", () => {
           description: undefined,
         },
         {
-          id: "other",
+          id: "team/other",
           file: join(folder, "src/other.mjs"),
           exportName: "default",
           description: "Does other things.",
@@ -53,12 +55,6 @@ describe("graphs", () => {
 
   test.for([
     ["an empty id", { "": "./agent.ts:graph" }, "a graph id may not be empty"],
-    ["a slash", { "a/b": "./agent.ts:graph" }, 'graph "a/b": a graph id may not contain a slash'],
-    [
-      "no export",
-      { a: "./agent.ts" },
-      'graph "a": "./agent.ts" must name a JavaScript or TypeScript file',
-    ],
     ["an empty export", { a: "./agent.ts:" }, 'graph "a": "./agent.ts:" must name'],
     [
       "another kind of file",
@@ -71,19 +67,15 @@ describe("graphs", () => {
       { a: "./agent.py:graph" },
       'graph "a": ./agent.py is Python; only JavaScript and TypeScript',
     ],
-    ["an object without a path", { a: { description: "x" } }, 'graph "a": give "./file.ts:export"'],
-    [
-      "an unknown field",
-      { a: { path: "./agent.ts:graph", colour: 1 } },
-      'unknown key "graphs.a.colour"',
-    ],
+    ["an object without a path", { a: { description: "x" } }, '"graphs.a.path": '],
+    ["a number", { a: 1 }, 'graph "a": give "./file.ts:export"'],
     ["no graph at all", {}, 'names no graph: "graphs" is empty'],
   ] as const)("with %s are refused by name", ([, graphs, problem], { expect }) => {
     expect(problemOf({ graphs })).toContain(problem);
   });
 
   test("are all checked before the project is refused", ({ expect }) => {
-    const problem = problemOf({ graphs: { "a/b": "./agent.ts:graph", c: "./gone.ts:graph" } });
+    const problem = problemOf({ graphs: { a: "./agent.py:graph", c: "./gone.ts:graph" } });
 
     expect(problem.split("\n")).toHaveLength(3);
   });
@@ -130,10 +122,33 @@ describe("keys", () => {
     },
   );
 
-  test("that nobody knows are refused by name", ({ expect }) => {
-    const problem = problemOf({ graphs: { agent: "./agent.ts:graph" }, graph: 1, envs: {} });
+  test("that nobody knows are ignored, and told in one warning", ({ expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "src/auth.ts": "",
+      "langgraph.json": {
+        graphs: { agent: { path: "./agent.ts:graph", colour: 1 } },
+        team: "search",
+        envs: {},
+        auth: { path: "./src/auth.ts:auth", cache: { cache_keys: ["a"], size: 1 } },
+      },
+    });
 
-    expect(problem).toContain('unknown keys "graph", "envs"');
+    const { graphs, warnings } = loadProjectConfig(folder);
+
+    expect(graphs.map(({ id }) => id)).toEqual(["agent"]);
+    expect(warnings).toEqual([
+      '"graphs.agent.colour", "auth.cache.size", "team", "envs" in langgraph.json are not known, and ignored',
+    ]);
+  });
+
+  test("of auth that nobody knows are refused where they may be a misspelt path", ({ expect }) => {
+    const problem = problemOf({
+      graphs: { agent: "./agent.ts:graph" },
+      auth: { pth: "./auth.ts" },
+    });
+
+    expect(problem).toContain('"auth" has "pth", which is not known, and no "path"');
   });
 
   test("are needed: graphs", ({ expect }) => {
@@ -182,16 +197,14 @@ describe("auth", () => {
 
   test.for([
     [{ path: "./gone.ts:auth" }, '"auth.path": <project>/gone.ts does not exist'],
-    [{ path: "./src/auth.ts" }, "must name a JavaScript or TypeScript file and one of its exports"],
+    [{ path: "./src/auth.wasm" }, "must name a JavaScript or TypeScript file"],
     [{ path: "./auth.py:auth" }, '"auth.path": ./auth.py is Python'],
     [{ path: 7 }, '"auth.path"'],
-    [{ file: "./src/auth.ts:auth" }, 'unknown key "auth.file"'],
     [{ disable_studio_auth: "yes" }, '"auth.disable_studio_auth"'],
     [{ cache: {} }, '"auth.cache.cache_keys"'],
     [{ cache: { cache_keys: [] } }, '"auth.cache.cache_keys"'],
     [{ cache: { cache_keys: ["a"], ttl_seconds: 0 } }, '"auth.cache.ttl_seconds"'],
     [{ cache: { cache_keys: ["a"], max_size: 1.5 } }, '"auth.cache.max_size"'],
-    [{ cache: { cache_keys: ["a"], size: 1 } }, 'unknown key "auth.cache.size"'],
   ] as const)("is refused when it cannot be used: %j", ([auth, problem], { expect }) => {
     expect(problemOf({ graphs, auth }, files)).toContain(problem);
   });
@@ -245,9 +258,22 @@ describe("env", () => {
     expect(warnings).toEqual([`${join(folder, ".env")} does not exist: no variables are set`]);
   });
 
-  test.for([[{ LEVEL: 3 }], [["MODEL"]], [7]])("is refused otherwise: %j", ([env], { expect }) => {
+  test("is a list of variables of the environment, of which some may be missing", ({ expect }) => {
+    vi.stubEnv("MODEL", "from the shell");
+    const folder = temporaryProject({
+      ...AGENT,
+      "langgraph.json": { graphs, env: ["MODEL", "NOBODY_SETS_THIS"] },
+    });
+
+    const { env, warnings } = loadProjectConfig(folder);
+
+    expect(env).toEqual({ MODEL: "from the shell" });
+    expect(warnings).toEqual(['"env" names NOBODY_SETS_THIS, which is not set here']);
+  });
+
+  test.for([[{ LEVEL: 3 }], [[3]], [7]])("is refused otherwise: %j", ([env], { expect }) => {
     expect(problemOf({ graphs, env })).toContain(
-      '"env" must be the path of a .env file or an object of strings',
+      '"env" must be the path of a .env file, a list of names of variables, or an object of strings',
     );
   });
 });

@@ -14,7 +14,7 @@ const request = {
 };
 
 function projectAuth(auth: unknown): ProjectAuth {
-  return new ProjectAuth({ handlers: auth, studio: true, cache: null });
+  return new ProjectAuth(auth, { studio: true, cache: null });
 }
 
 function returning(user: unknown): ProjectAuth {

@@ -16,6 +16,7 @@ import { z } from "zod";
 import type { Graph } from "../../../src/graph-runtime/graph-registry.ts";
 import type { RunSpec, TraceBatch } from "../../../src/graph-runtime/protocol.ts";
 import { rootRun } from "../../../src/graph-runtime/root-run.ts";
+import { PassingCheckpointer } from "../../../src/graph-runtime/passing-checkpointer.ts";
 import { runnableConfig } from "../../../src/graph-runtime/run-config.ts";
 import { traceRun } from "../../../src/graph-runtime/run-tracer.ts";
 import { type RecordedRun, RUN_ID, runsOf, specOf, STARTED_AT } from "./support/traced-run.ts";
@@ -51,7 +52,7 @@ async function record(
   const spec = specOf(over);
   const trace = traceRun(spec, { trace: async (batch) => void batches.push(batch) });
   assert(trace !== null);
-  const config = runnableConfig(spec, null);
+  const config = runnableConfig(spec, new PassingCheckpointer());
   const input = spec.resuming ? null : spec.input;
   let failure: unknown;
   try {

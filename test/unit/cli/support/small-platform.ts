@@ -108,8 +108,9 @@ const GRAPH_HOST = `
 import { WorkerEntrypoint } from "cloudflare:workers";
 export function defineGraphHost({ graphs }) {
   return class GraphHost extends WorkerEntrypoint {
-    answer() {
-      return graphs.answer.module[graphs.answer.exportName];
+    async answer() {
+      const module = await graphs.answer.load();
+      return module[graphs.answer.exportName];
     }
   };
 }

@@ -1,0 +1,171 @@
+import { resolve } from "node:path";
+import { promisify } from "node:util";
+import enhancedResolve from "enhanced-resolve";
+import type * as esbuild from "esbuild";
+import { throwing } from "./node-modules.ts";
+import { describeMessage, isInstalled } from "./workerd-build.ts";
+
+const MISSING = "missing-module";
+
+/** A module that an installed package imports and that is not there. */
+type MissingModule = { importer: string; specifier: string };
+
+/**
+ * What packages written for Node need of a bundle for a Worker, found by failing: a round of bundling
+ * notes what it met, and the next one has it mended. Most projects need no second round.
+ *
+ * - A package whose entry for browsers lacks an export that is imported, or that replaces a module by
+ *   nothing there, is taken as Node would take it.
+ * - What an installed package imports and nobody has installed throws when it is reached, and not before:
+ *   optional dependencies, mostly.
+ * - A file of a package that imports what the installed version of another does not export throws when it
+ *   is reached, too: Node would not link it.
+ */
+export class BundleRepairs {
+  readonly #projectDir: string;
+  readonly #nodePackages = new Set<string>();
+  readonly #missing = new Map<string, MissingModule>();
+  /** Files of packages that import what another package does not export, with esbuild's words for it. */
+  readonly #unlinked = new Map<string, string>();
+
+  constructor(projectDir: string) {
+    this.#projectDir = projectDir;
+  }
+
+  /** True when the next round mends what this error of esbuild's says. */
+  note(message: esbuild.Message): boolean {
+    const importer = message.location?.file;
+    if (importer === undefined) return false;
+    const file = /^No matching export in "(.*)" for import ".*"$/.exec(message.text)?.[1];
+    if (file !== undefined) {
+      return this.#noteNodePackage(packageOf(file)) || this.#noteUnlinked(importer, message.text);
+    }
+    const specifier = unresolved(message);
+    if (specifier === undefined || !isInstalled(importer)) return false;
+    const missing = { importer: resolve(this.#projectDir, importer), specifier };
+    this.#missing.set(keyOf(missing), missing);
+    return true;
+  }
+
+  /** True when a package replaces a module of its own by nothing, which the next round mends. */
+  noteDisabled(metafile: esbuild.Metafile): boolean {
+    const noted = Object.entries(metafile.inputs).map(
+      ([importer, { imports }]) =>
+        imports.some(({ path }) => path.startsWith("(disabled):")) &&
+        this.#noteNodePackage(packageOf(importer)),
+    );
+    return noted.includes(true);
+  }
+
+  #noteNodePackage(name: string | undefined): boolean {
+    if (name === undefined || this.#nodePackages.has(name)) return false;
+    this.#nodePackages.add(name);
+    return true;
+  }
+
+  #noteUnlinked(importer: string, problem: string): boolean {
+    if (!isInstalled(importer)) return false;
+    this.#unlinked.set(resolve(this.#projectDir, importer), problem);
+    return true;
+  }
+
+  plugin(): esbuild.Plugin {
+    return {
+      name: "bundle-repairs",
+      setup: (build) => {
+        if (this.#missing.size > 0) this.#throwWhenReached(build);
+        if (this.#nodePackages.size > 0) this.#resolveAsNode(build);
+        if (this.#unlinked.size > 0) this.#failAsNode(build);
+      },
+    };
+  }
+
+  #throwWhenReached(build: esbuild.PluginBuild): void {
+    const specifiers = new Set([...this.#missing.values()].map(({ specifier }) => specifier));
+    const filter = new RegExp(`^(?:${[...specifiers].map(escapePattern).join("|")})$`);
+    build.onResolve({ filter }, ({ path, importer }) => {
+      const key = keyOf({ importer, specifier: path });
+      return this.#missing.has(key) ? { path: key, namespace: MISSING } : null;
+    });
+    build.onLoad({ filter: /.*/, namespace: MISSING }, ({ path: key }) => {
+      const { importer = "", specifier = "" } = this.#missing.get(key) ?? {};
+      return { contents: throwing(`Cannot find module '${specifier}', which ${importer} imports`) };
+    });
+  }
+
+  #failAsNode(build: esbuild.PluginBuild): void {
+    const filter = new RegExp(`^(?:${[...this.#unlinked.keys()].map(escapePattern).join("|")})$`);
+    build.onLoad({ filter }, ({ path }) => ({
+      contents: throwing(`${path} cannot be loaded: ${this.#unlinked.get(path)}`),
+    }));
+  }
+
+  #resolveAsNode(build: esbuild.PluginBuild): void {
+    const resolvers = { import: nodeResolver("import"), require: nodeResolver("require") };
+    build.onResolve({ filter: /.*/, namespace: "file" }, async ({ path, ...from }) => {
+      const isOurs = /^[./]/.test(path)
+        ? packageOf(from.importer)
+        : packageOf(`node_modules/${path}`);
+      const within = packageOf(from.importer);
+      const names = [isOurs, within].filter((name) => name !== undefined);
+      if (!names.some((name) => this.#nodePackages.has(name))) return null;
+      const resolveFrom = resolvers[from.kind.startsWith("require") ? "require" : "import"];
+      // What Node does not find either is for esbuild to tell.
+      const found = await resolveFrom(from.resolveDir, path).catch(() => false as const);
+      return found === false ? null : { path: found };
+    });
+  }
+
+  /** One sentence for each package that misses something. */
+  warnings(): string[] {
+    const unlinked = [...this.#unlinked].map(
+      ([file, problem]) => `${file} will fail where it is reached: ${problem}`,
+    );
+    const byPackage = Map.groupBy(
+      this.#missing.values(),
+      ({ importer }) => packageOf(importer) ?? importer,
+    );
+    const missing = [...byPackage].map(([name, modules]) => {
+      const specifiers = [...new Set(modules.map(({ specifier }) => specifier))].join(", ");
+      return `${name} imports ${specifiers}, which is not installed: code that reaches it will fail`;
+    });
+    return [...missing, ...unlinked];
+  }
+
+  /** An error that nothing here mends, with what to do about it. */
+  describe(message: esbuild.Message): string {
+    const specifier = unresolved(message);
+    const text = describeMessage(message);
+    if (specifier === undefined || /^[./]/.test(specifier)) return text;
+    const name = packageOf(`node_modules/${specifier}`) ?? specifier;
+    return `${text}. Install it in ${this.#projectDir}: npm install ${name}`;
+  }
+}
+
+function unresolved({ text }: esbuild.Message): string | undefined {
+  return /^Could not resolve "(.*)"$/.exec(text)?.[1];
+}
+
+function keyOf({ importer, specifier }: MissingModule): string {
+  return `${specifier} from ${importer}`;
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
+
+/** The name of the installed package that a file belongs to. */
+function packageOf(file: string): string | undefined {
+  const [, below] = /.*(?:^|[\\/])node_modules[\\/](.+)$/.exec(file) ?? [];
+  return /^(?:@[^\\/]+[\\/])?[^\\/]+/.exec(below ?? "")?.[0];
+}
+
+/** Resolves as Node does for ES modules or CommonJS, with what a Worker has in addition. */
+function nodeResolver(kind: "import" | "require"): (from: string, path: string) => Promise<string> {
+  const resolver = enhancedResolve.create({
+    conditionNames: ["workerd", "node", kind, "module", "default"],
+    mainFields: ["module", "main"],
+    extensions: [".js", ".mjs", ".cjs", ".json", ".ts"],
+  });
+  return promisify(resolver) as (from: string, path: string) => Promise<string>;
+}

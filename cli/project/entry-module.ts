@@ -1,0 +1,94 @@
+import type * as esbuild from "esbuild";
+import type { BundleOptions } from "./bundle-graphs.ts";
+import type { ProjectConfig } from "./langgraph-json.ts";
+
+/** The module that esbuild starts at. */
+export const ENTRY = "threadworks-project";
+
+const SCHEMAS = "threadworks-schemas";
+const EXPORT_PREFIX = "threadworks-export:";
+const AUTH = "auth";
+
+/** An export of the project that the graph host asks for, by where `langgraph.json` names it. */
+type ProjectExport = { file: string; exportName: string; what: string };
+
+/**
+ * The modules that are made and not read: the entry, which hands the project to the graph host, one for
+ * each export that `langgraph.json` names, and the schemas.
+ */
+export function entryPlugin({
+  project,
+  graphHostModule,
+  schemas,
+}: Pick<BundleOptions, "project" | "graphHostModule" | "schemas">): esbuild.Plugin {
+  return {
+    name: "project-entry",
+    setup(build) {
+      const own = new RegExp(`^(?:${ENTRY}|${SCHEMAS}|${EXPORT_PREFIX}.*)$`);
+      const resolveDir = project.projectDir;
+      build.onResolve({ filter: own }, ({ path }) => ({ path, namespace: ENTRY }));
+      build.onLoad({ filter: own, namespace: ENTRY }, ({ path }) => {
+        if (path === SCHEMAS) return { contents: JSON.stringify(schemas()), loader: "json" };
+        const contents =
+          path === ENTRY ? entrySource(project, graphHostModule) : exportSource(project, path);
+        return { contents, loader: "js", resolveDir };
+      });
+    },
+  };
+}
+
+/**
+ * The graph host comes first, because it sets `process.env` and LangChain's async context, which a
+ * project's module may use as soon as it is evaluated. That happens when its graph is first asked for:
+ * within a request, where a Worker may fetch, make random values and set timers.
+ */
+function entrySource({ graphs, auth }: ProjectConfig, graphHostModule: string): string {
+  const load = (key: string): string =>
+    `load: () => import(${JSON.stringify(`${EXPORT_PREFIX}${key}`)})`;
+  const entries = graphs.map(({ id, exportName, description }, index) => {
+    const name = JSON.stringify(id);
+    const facts = JSON.stringify({ exportName, description }).slice(1, -1);
+    return `  ${name}: { ${load(String(index))}, ${facts}, schemas: schemas[${name}] },`;
+  });
+  const authFacts = {
+    exportName: auth?.exportName,
+    studio: !auth?.disableStudio,
+    cache: auth?.cache,
+  };
+  const authEntry =
+    auth === undefined
+      ? ""
+      : `, auth: { ${load(AUTH)}, ${JSON.stringify(authFacts).slice(1, -1)} }`;
+  return [
+    `import { defineGraphHost } from ${JSON.stringify(graphHostModule)};`,
+    `import schemas from "${SCHEMAS}";`,
+    "export const GraphHost = defineGraphHost({ graphs: {",
+    ...entries,
+    `}${authEntry} });`,
+  ].join("\n");
+}
+
+/** A named export makes the bundler refuse one that does not exist, and leave out what is not used. */
+function exportSource(project: ProjectConfig, path: string): string {
+  const { file, exportName } = exportOf(project, path.slice(EXPORT_PREFIX.length));
+  return `export { ${JSON.stringify(exportName)} } from ${JSON.stringify(file)};`;
+}
+
+function exportOf({ graphs, auth }: ProjectConfig, key: string): ProjectExport {
+  const graph = graphs[Number(key)];
+  if (key === AUTH && auth !== undefined) return { ...auth, what: '"auth.path"' };
+  if (graph === undefined) throw new Error(`The entry names no export "${key}"`);
+  return { ...graph, what: `graph "${graph.id}"` };
+}
+
+/** What an error in a made module means for the project; null for an error elsewhere. */
+export function describeEntryError(
+  { text, location }: esbuild.Message,
+  project: ProjectConfig,
+): string | null {
+  const prefix = `${ENTRY}:${EXPORT_PREFIX}`;
+  if (location === null || !location.file.startsWith(prefix)) return null;
+  const { file, exportName, what } = exportOf(project, location.file.slice(prefix.length));
+  const isMissing = /^No matching export in .* for import /.test(text);
+  return isMissing ? `${what}: ${file} has no export named "${exportName}"` : `${what}: ${text}`;
+}

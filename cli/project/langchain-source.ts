@@ -1,0 +1,110 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import type { OnResolveResult, Plugin } from "esbuild";
+import { CliError } from "../cli-error.ts";
+
+/** Where the graphs' LangChain is taken from: what the project has installed, or what the platform has. */
+export type LangGraphChoice = "project" | "ours";
+
+/** The packages that the graph host and the graphs have to share. */
+const SHARED = /^@langchain\/(?:core|langgraph|langgraph-checkpoint|langgraph-sdk)(?:\/|$)/;
+
+/** The oldest that the graph host works with; docs/compatibility.md has what is tested. */
+const OLDEST: Readonly<Record<string, string>> = {
+  "@langchain/langgraph": "0.2.31",
+  "@langchain/core": "0.3.17",
+};
+
+/** Packages that bring LangGraph along: where nothing is hoisted, it is found from theirs. */
+const BRINGERS = ["deepagents", "langchain", "@langchain/langgraph"];
+
+export type LangChainSource = {
+  /** Folders that the shared packages are looked for from, in this order. */
+  from: string[];
+  /** The graph host's code; all else imports what it would, unless `isForAll`. */
+  hostDir: string;
+  isForAll: boolean;
+};
+
+/**
+ * Decides whose LangChain a project is built with. Throws a `CliError` for versions that are too old, with
+ * both ways out.
+ */
+export function langChainSource(options: {
+  projectDir: string;
+  repoRoot: string;
+  choice: LangGraphChoice;
+}): LangChainSource {
+  const { projectDir, repoRoot, choice } = options;
+  const hostDir = join(repoRoot, "src") + sep;
+  if (choice === "ours") return { from: [repoRoot], hostDir, isForAll: true };
+  const from = [projectDir];
+  for (const name of BRINGERS) {
+    const folder = from.map((root) => findPackage(name, root)).find((found) => found !== undefined);
+    if (folder !== undefined) from.push(folder);
+  }
+  for (const [name, oldest] of Object.entries(OLDEST)) {
+    const folder = from.map((root) => findPackage(name, root)).find((found) => found !== undefined);
+    const installed = folder === undefined ? undefined : versionOf(folder);
+    if (installed === undefined || !isOlder(installed, oldest)) continue;
+    throw new CliError(
+      `${projectDir} has ${name} ${installed} installed, and ${oldest} is the oldest that runs here. ` +
+        `Update it (npm install ${name}@latest), or build the project with the version of this platform: --langgraph ours`,
+    );
+  }
+  return { from, hostDir, isForAll: false };
+}
+
+/**
+ * Makes the graph host use the project's LangChain packages: a message or a graph made by one copy of the
+ * library is not an instance of the other's classes. What the project lacks comes with the host.
+ */
+export function langChainPlugin({ from, hostDir, isForAll }: LangChainSource): Plugin {
+  const alreadyTried = Symbol("already tried");
+  return {
+    name: "one-langchain",
+    setup(build) {
+      build.onResolve({ filter: SHARED }, async (args): Promise<OnResolveResult | null> => {
+        if (args.pluginData === alreadyTried) return null;
+        if (!isForAll && !args.importer.startsWith(hostDir)) return null;
+        const { kind, importer } = args;
+        for (const resolveDir of from) {
+          const found = await build.resolve(args.path, {
+            kind,
+            importer,
+            resolveDir,
+            pluginData: alreadyTried,
+          });
+          if (found.errors.length > 0) continue;
+          const { path, external, namespace, sideEffects, suffix } = found;
+          return { path, external, namespace, sideEffects, suffix };
+        }
+        return null;
+      });
+    },
+  };
+}
+
+/** The folder of the package that a module in `folder` would import. */
+function findPackage(name: string, folder: string): string | undefined {
+  const found = join(folder, "node_modules", name);
+  if (existsSync(join(found, "package.json"))) return realpathSync(found);
+  const parent = dirname(folder);
+  return parent === folder ? undefined : findPackage(name, parent);
+}
+
+function versionOf(folder: string): string | undefined {
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    version?: string;
+  };
+  return manifest.version;
+}
+
+/** By major, minor and patch alone: a pre-release counts as its release. */
+function isOlder(version: string, than: string): boolean {
+  const [a = [], b = []] = [version, than].map((text) =>
+    text.split(/[.-]/).slice(0, 3).map(Number),
+  );
+  const index = a.findIndex((part, place) => part !== b[place]);
+  return index !== -1 && (a[index] ?? 0) < (b[index] ?? 0);
+}

@@ -1,0 +1,47 @@
+import { builtinModules } from "node:module";
+import type { Plugin } from "esbuild";
+
+const NODE_BUILTIN = new RegExp(`^(?:node:)?(?:${builtinModules.join("|")})$`);
+
+const REQUIRED_BUILTIN = "required-node-builtin";
+
+/**
+ * Leaves Node's modules to workerd, under their `node:` names.
+ * A `require` of one, from CommonJS bundled into an ES module, becomes an import.
+ */
+export function nodeBuiltinsPlugin(): Plugin {
+  return {
+    name: "node-builtins",
+    setup(build) {
+      build.onResolve({ filter: NODE_BUILTIN }, ({ path, kind, namespace }) => {
+        const name = path.startsWith("node:") ? path : `node:${path}`;
+        if (kind === "require-call" && namespace !== REQUIRED_BUILTIN) {
+          return { path: name, namespace: REQUIRED_BUILTIN };
+        }
+        return { path: name, external: true };
+      });
+      build.onLoad({ filter: /.*/, namespace: REQUIRED_BUILTIN }, ({ path }) => ({
+        contents: `import * as builtin from "${path}"; module.exports = builtin.default ?? builtin;`,
+        loader: "js",
+      }));
+    },
+  };
+}
+
+/** Native addons are code for a processor: what needs one fails when it is reached, and nothing before. */
+export function nativeAddonPlugin(): Plugin {
+  return {
+    name: "native-addons",
+    setup(build) {
+      build.onLoad({ filter: /\.node$/ }, ({ path }) => ({
+        contents: throwing(`${path} is a native addon, which a Worker cannot load`),
+        loader: "js",
+      }));
+    },
+  };
+}
+
+/** A CommonJS module, of which any name can be imported, that throws as soon as it is evaluated. */
+export function throwing(message: string): string {
+  return `throw Object.assign(new Error(${JSON.stringify(message)}), { code: "MODULE_NOT_FOUND" }); module.exports = {};`;
+}

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { PluginBuild, Plugin } from "esbuild";
+
+/** The packages whose imports by a variable are worth a look. */
+const PACKAGES =
+  /[\\/]node_modules[\\/](?:langchain|deepagents|@langchain[\\/][^\\/]+)[\\/].*\.[cm]?js$/;
+
+const VARIABLE_IMPORT = /\bimport\(\s*([A-Za-z_$][\w$.]*)\s*\)/g;
+
+/** Texts that name a package: scoped ones, and what is called one. */
+const PACKAGE_NAME = /\bpackage:\s*["']([^"']+)["']|["'](@[a-z][\w.-]*\/[a-z][\w.-]*)["']/g;
+
+/**
+ * Makes imports by a variable work where the file itself lists what may be imported, as the table of model
+ * providers behind `initChatModel` does: those that the project has installed become part of the bundle,
+ * and each is evaluated when it is first asked for. Others fail with the command that installs them.
+ */
+export function variableImportsPlugin(projectDir: string): Plugin {
+  return {
+    name: "variable-imports",
+    setup(build) {
+      build.onLoad({ filter: PACKAGES }, async ({ path }) => {
+        const source = await readFile(path, "utf8");
+        if (source.search(VARIABLE_IMPORT) === -1) return null;
+        const names = [...source.matchAll(PACKAGE_NAME)].map(
+          ([, listed, scoped]) => listed ?? scoped,
+        );
+        const resolveDirs = [projectDir, dirname(path)];
+        const cases: string[] = [];
+        for (const name of new Set(names)) {
+          const file = name === undefined ? null : await installedEntry(build, name, resolveDirs);
+          if (file !== null)
+            cases.push(`case ${JSON.stringify(name)}: return import(${JSON.stringify(file)});`);
+        }
+        const contents = `${source.replaceAll(VARIABLE_IMPORT, "__threadworks_import($1)")}\n${importer(cases)}`;
+        return { contents, loader: "js", resolveDir: dirname(path) };
+      });
+    },
+  };
+}
+
+async function installedEntry(
+  build: PluginBuild,
+  name: string,
+  resolveDirs: readonly string[],
+): Promise<string | null> {
+  for (const resolveDir of resolveDirs) {
+    const { path, errors } = await build.resolve(name, { kind: "dynamic-import", resolveDir });
+    if (errors.length === 0) return path;
+  }
+  return null;
+}
+
+/** The code and words of the error are Node's own, which LangChain reads. */
+function importer(cases: readonly string[]): string {
+  return `function __threadworks_import(name) {
+  switch (name) {
+    ${cases.join("\n    ")}
+  }
+  const error = new Error(\`Cannot find package '\${name}': run npm install \${name}, then build the project again\`);
+  return Promise.reject(Object.assign(error, { code: "ERR_MODULE_NOT_FOUND" }));
+}
+`;
+}

@@ -1,0 +1,37 @@
+import { resolve } from "node:path";
+import type * as esbuild from "esbuild";
+
+/** How every module for workerd is bundled: what wrangler does for a Worker of this compatibility date. */
+export const WORKERD_BUILD_OPTIONS = {
+  bundle: true,
+  format: "esm",
+  platform: "browser",
+  target: "es2024",
+  conditions: ["workerd", "worker", "browser"],
+  mainFields: ["browser", "module", "main"],
+  external: ["cloudflare:*"],
+  loader: { ".sql": "text", ".txt": "text", ".html": "text", ".bin": "binary" },
+  sourcemap: "linked",
+  metafile: true,
+  logLevel: "silent",
+  logLimit: 0,
+} as const satisfies esbuild.BuildOptions;
+
+/** With the place, if there is one: `agent.ts:3:8: ...`. */
+export function describeMessage({ text, location }: esbuild.Message): string {
+  if (location === null) return text;
+  return `${location.file}:${location.line}:${location.column + 1}: ${text}`;
+}
+
+/** The files of a bundle that somebody edits: everything but generated modules and installed packages. */
+export function bundledFiles(metafile: esbuild.Metafile, workingDir: string): string[] {
+  return Object.keys(metafile.inputs)
+    .filter((input) => !/^(?:[\w-]{2,}:|\(disabled\):|<)/.test(input))
+    .map((input) => resolve(workingDir, input))
+    .filter((file) => !isInstalled(file));
+}
+
+/** Whether a path leads into an installed package. */
+export function isInstalled(file: string): boolean {
+  return file.split(/[\\/]/).includes("node_modules");
+}

@@ -1,1 +1,0 @@
-export { copy } from "@langchain/core";
