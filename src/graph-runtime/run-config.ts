@@ -14,11 +14,13 @@ export function runnableConfig(
   spec: RunSpec,
   checkpointer: BaseCheckpointSaver | null,
 ): RunnableConfig {
-  const { tags, recursion_limit, configurable, metadata } = spec.config;
+  const { tags, recursion_limit, run_name, max_concurrency, configurable, metadata } = spec.config;
   return {
     runId: spec.run_id,
     ...(tags !== undefined ? { tags } : {}),
     ...(recursion_limit !== undefined ? { recursionLimit: recursion_limit } : {}),
+    ...(run_name !== undefined ? { runName: run_name } : {}),
+    ...(max_concurrency !== undefined ? { maxConcurrency: max_concurrency } : {}),
     metadata: { ...metadata, run_attempt: spec.attempt },
     configurable: {
       ...configurable,
