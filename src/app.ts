@@ -14,8 +14,9 @@ import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
 import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
-import { describeApi } from "./http/api-reference.ts";
+import { describeApi, withoutStrictness } from "./http/api-reference.ts";
 import { ApiError } from "./http/errors.ts";
+import { IGNORED_FIELDS_HEADER, sayIgnoredFields } from "./http/ignored-fields.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";
 import { surfaceHost } from "./http/private-host.ts";
@@ -38,6 +39,7 @@ const EXPOSED_HEADERS = [
   "location",
   "x-pagination-total",
   "x-pagination-next",
+  IGNORED_FIELDS_HEADER,
   "x-request-id",
   ...RATE_LIMIT_HEADERS,
 ];
@@ -53,6 +55,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
+  app.use(sayIgnoredFields);
   // Preflights count too, and are answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
   app.use(
@@ -119,11 +122,13 @@ function openApiDocument(app: OpenAPIHono<AppEnv>) {
     in: "header",
     name: "x-api-key",
   });
-  let document: ReturnType<typeof app.getOpenAPI31Document> | null = null;
+  let document: ReturnType<typeof withoutStrictness> | null = null;
   return () =>
-    (document ??= app.getOpenAPI31Document({
-      openapi: "3.1.0",
-      info: { title: "Threadworks", version },
-      security: [{ ApiKey: [] }],
-    }));
+    (document ??= withoutStrictness(
+      app.getOpenAPI31Document({
+        openapi: "3.1.0",
+        info: { title: "Threadworks", version },
+        security: [{ ApiKey: [] }],
+      }),
+    ));
 }

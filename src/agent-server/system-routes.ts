@@ -16,7 +16,7 @@ systemRoutes.openapi(
     tags: ["System"],
     summary: "Whether the server works, and on request its database",
     security: [],
-    request: { query: z.object({ check_db: booleanParam().optional() }) },
+    request: { query: z.strictObject({ check_db: booleanParam().optional() }) },
     responses: {
       200: {
         description: "It works",

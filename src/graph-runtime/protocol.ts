@@ -96,6 +96,8 @@ export interface RunPort extends CheckpointPort {
 export type RunConfig = {
   tags?: string[];
   recursion_limit?: number;
+  run_name?: string;
+  max_concurrency?: number;
   configurable: Record<string, unknown>;
   metadata: Record<string, unknown>;
 };

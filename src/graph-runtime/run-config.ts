@@ -11,11 +11,13 @@ const LOCATION_KEYS = new Set(["checkpoint_id", "checkpoint_ns", "checkpoint_map
 
 /** The config a graph is invoked with. Absent keys stay absent: an undefined one would wipe the graph's own default. */
 export function runnableConfig(spec: RunSpec, checkpointer: BaseCheckpointSaver): RunnableConfig {
-  const { tags, recursion_limit, configurable, metadata } = spec.config;
+  const { tags, recursion_limit, run_name, max_concurrency, configurable, metadata } = spec.config;
   return {
     runId: spec.run_id,
     ...(tags !== undefined ? { tags } : {}),
     ...(recursion_limit !== undefined ? { recursionLimit: recursion_limit } : {}),
+    ...(run_name !== undefined ? { runName: run_name } : {}),
+    ...(max_concurrency !== undefined ? { maxConcurrency: max_concurrency } : {}),
     metadata: { ...metadata, run_attempt: spec.attempt },
     configurable: {
       ...configurable,

@@ -9,6 +9,17 @@ import { type ApiDocument, renderPlainReference } from "./plain-reference.ts";
  */
 const FALLBACK = `<script>if (!window.Scalar) location.replace("/docs/plain");</script>`;
 
+/**
+ * Strict schemas say of themselves that they take no other members. Those of requests do, and ignore
+ * them; answers are described by schemas that are not strict.
+ */
+export function withoutStrictness(document: object): ApiDocument & object {
+  const text = JSON.stringify(document, (key, value: unknown) =>
+    key === "additionalProperties" && value === false ? undefined : value,
+  );
+  return JSON.parse(text);
+}
+
 /** `/openapi.json`, and for people `/docs` (Scalar) and `/docs/plain` (one page that loads nothing). */
 export function describeApi(app: OpenAPIHono<AppEnv>, describe: () => ApiDocument & object): void {
   const reference = Scalar<AppEnv>({

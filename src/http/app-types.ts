@@ -14,6 +14,8 @@ export type AppEnv = {
     scope: Scope;
     /** Whether a private host may answer; absent until `admitWorkspace` says so. */
     admitted: boolean;
+    /** Names of members of the query and the body that have no effect; absent without any. */
+    ignoredFields: Set<string> | undefined;
     /** Of the agent server: null where the project has no authentication of its own. */
     principal: Principal | null;
     /** Of the agent server: whose graphs serve; null for those that the Worker was built with. */

@@ -1,6 +1,8 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { AppEnv } from "./app-types.ts";
 import { ApiError } from "./errors.ts";
+import { noteIgnored } from "./ignored-fields.ts";
+import { tolerant, type UnknownMembers } from "./unknown-members.ts";
 import { toValidationDetail } from "./validation-detail.ts";
 
 const SOURCE_OF = {
@@ -15,14 +17,19 @@ const SOURCE_OF = {
 /** By which path a request is routed; `env` are the Worker's bindings. */
 export type PathOf = (request: Request, options?: { env?: object }) => string;
 
+/** Of a route that has no parameters. */
+const NO_QUERY = tolerant(z.strictObject({}));
+
 /**
  * A router whose `openapi()` routes answer a request that does not fit their schema with a
- * "validation" error. Bodies are to be `z.strictObject`s, so that an unknown field is refused.
+ * "validation" error. What a `z.strictObject` in the schema of a query or a body does not know is
+ * taken out of the request before it is validated, and noted for the answer.
  */
 export function createRouter(options: { getPath?: PathOf } = {}): OpenAPIHono<AppEnv> {
-  return new OpenAPIHono<AppEnv>({
+  const router = new OpenAPIHono<AppEnv>({
     ...options,
-    defaultHook: (result) => {
+    defaultHook: (result, c) => {
+      if ("ignored" in result) noteIgnored(c, result.ignored as UnknownMembers[]);
       if (result.success) return;
       const source = SOURCE_OF[result.target];
       const input = "data" in result ? result.data : undefined;
@@ -30,4 +37,33 @@ export function createRouter(options: { getPath?: PathOf } = {}): OpenAPIHono<Ap
       throw new ApiError("validation", "Validation failed", { detail });
     },
   });
+  const { openapi } = router;
+  router.openapi = (route, handler, hook) => {
+    // Described as it is written: the document knows schemas by their identity.
+    router.openAPIRegistry.registerPath(route);
+    const validated = { ...route, request: tolerantRequest(route), hide: true };
+    return openapi(validated as typeof route, handler, hook);
+  };
+  return router;
+}
+
+type Content = NonNullable<NonNullable<RouteConfig["request"]>["body"]>["content"];
+
+/** What the request is validated against: the same schemas, ignoring what they do not know. */
+function tolerantRequest({ request = {} }: RouteConfig): RouteConfig["request"] {
+  const { query, body } = request;
+  return {
+    ...request,
+    query: query === undefined ? NO_QUERY : tolerant(query),
+    ...(body === undefined ? {} : { body: { ...body, content: tolerantContent(body.content) } }),
+  };
+}
+
+function tolerantContent(content: Content): Content {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, media]) => {
+      const schema: unknown = media !== undefined && "schema" in media ? media.schema : undefined;
+      return [type, schema instanceof z.ZodType ? { ...media, schema: tolerant(schema) } : media];
+    }),
+  );
 }

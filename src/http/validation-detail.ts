@@ -31,16 +31,14 @@ function describe(
 ): ValidationDetail[] {
   const path = [...parentPath, ...issue.path];
   const loc = [source, ...path.map(toLocPart)];
-  if (issue.code === "unrecognized_keys") {
-    return stringsOf(issue["keys"]).map((key) => ({
-      loc: [...loc, key],
-      msg: "Extra inputs are not permitted",
-      type: "extra_forbidden",
-    }));
-  }
   if (issue.code === "invalid_union") {
     const nested = likeliestBranch(issue["errors"]);
-    if (nested !== null) return nested.flatMap((each) => describe(source, each, input, path));
+    if (nested !== null) {
+      // What a branch does not know is ignored: it did not fail for that.
+      const reasons = nested.filter(({ code }) => code !== "unrecognized_keys");
+      const told = reasons.length > 0 ? reasons : nested;
+      return told.flatMap((each) => describe(source, each, input, path));
+    }
   }
   if (!hasPath(input, path)) return [{ loc, msg: "Field required", type: "missing" }];
   return [{ loc, ...textOf(issue) }];
@@ -154,10 +152,6 @@ function hasPath(input: unknown, path: readonly PropertyKey[]): boolean {
 
 function toLocPart(key: PropertyKey): string | number {
   return typeof key === "symbol" ? String(key) : key;
-}
-
-function stringsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function isIssue(value: unknown): value is Issue {

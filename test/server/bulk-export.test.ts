@@ -431,7 +431,7 @@ describe("what cannot be exported", () => {
     ["an unknown format", { format: "CSV" }, "format"],
     ["no columns", { export_fields: [] }, "export_fields"],
     ["a column that cannot be exported", { export_fields: ["id", "serialized"] }, "export_fields"],
-    ["an unknown member", { all_experiments: true }, "all_experiments"],
+    ["every experiment", { all_experiments: true }, "all_experiments"],
   ])("is refused with its name: %s", async ([, change, field], { various, expect }) => {
     const { workspace, body } = various;
 

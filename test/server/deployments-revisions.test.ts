@@ -280,7 +280,6 @@ describe("the list of revisions", () => {
     ["limit=101", "limit", "less_than_equal"],
     ["offset=-1", "offset", "greater_than_equal"],
     ["remote_reconciled=true", "remote_reconciled", "value_error"],
-    ["order=asc", "order", "extra_forbidden"],
   ] as const)("is refused with %s", async ([query, field, type], { deployer, expect }) => {
     const path = `/deployments/${MISSING_ID}/revisions?${query}`;
     const { status, body } = await deployer.call("GET", path);

@@ -7,7 +7,7 @@ import { UUID } from "../support/uuid.ts";
 const test = testWithServer();
 
 const EXPOSED = [
-  "content-location,location,x-pagination-total,x-pagination-next,x-request-id",
+  "content-location,location,x-pagination-total,x-pagination-next,x-ignored-fields,x-request-id",
   "ratelimit,ratelimit-policy,retry-after",
   "x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset",
 ].join(",");

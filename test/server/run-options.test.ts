@@ -44,10 +44,28 @@ describe("what a run is given", () => {
     });
   });
 
+  test("names it, and limits how much of it happens at once", async ({ client, expect }) => {
+    const stream = client.runs.stream(await newThread(client), "configurable", {
+      input: {},
+      // The SDK's type has not all that LangChain's own has.
+      config: { run_name: "nightly", max_concurrency: 3 } as object,
+      streamMode: ["events", "values"],
+    });
+    const events = await collect(stream);
+    const started = events.find(({ event }) => event === "events")?.data;
+    expect(started).toMatchObject({ event: "on_chain_start", name: "nightly" });
+    expect(events.at(-1)?.data).toMatchObject({ seen: { max_concurrency: 3 } });
+  });
+
   test("is laid over what the assistant has", async ({ client, expect }) => {
     const { assistant_id } = await client.assistants.create({
       graphId: "configurable",
-      config: { tags: ["own"], recursion_limit: 9, configurable: { a: "own", b: "own" } },
+      config: {
+        tags: ["own"],
+        recursion_limit: 9,
+        max_concurrency: 4,
+        configurable: { a: "own", b: "own" },
+      } as object,
       context: { model: "own", temperature: 0 },
       metadata: { a: "own", b: "own" },
     });
@@ -61,6 +79,7 @@ describe("what a run is given", () => {
       metadata: { a: "own", b: "own" },
       tags: ["own"],
       recursion_limit: 9,
+      max_concurrency: 4,
     });
     const laidOver = await run({
       config: { configurable: { b: "run" }, tags: ["run"] },

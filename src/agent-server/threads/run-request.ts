@@ -147,12 +147,14 @@ function publicKeys(configurable: unknown): Record<string, unknown> {
 function withoutUndefined(
   base: Record<string, unknown>,
   over: Record<string, unknown>,
-): Pick<RunConfig, "tags" | "recursion_limit"> {
+): Pick<RunConfig, "tags" | "recursion_limit" | "run_name" | "max_concurrency"> {
   const merged = { ...base, ...over };
-  const { tags, recursion_limit } = merged;
+  const { tags, recursion_limit, run_name, max_concurrency } = merged;
   return {
     ...(Array.isArray(tags) ? { tags: tags.map(String) } : {}),
     ...(typeof recursion_limit === "number" ? { recursion_limit } : {}),
+    ...(typeof run_name === "string" ? { run_name } : {}),
+    ...(typeof max_concurrency === "number" ? { max_concurrency } : {}),
   };
 }
 

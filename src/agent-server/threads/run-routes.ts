@@ -179,8 +179,9 @@ runRoutes.openapi(
   }),
   (c) => {
     const { thread_id, run_id } = c.req.valid("param");
-    c.header("Location", `/threads/${thread_id}/runs/${run_id}/stream`);
-    return joinStream(c, thread_id, run_id, c.req.valid("query"));
+    return joinStream(c, thread_id, run_id, c.req.valid("query"), {
+      Location: `/threads/${thread_id}/runs/${run_id}/stream`,
+    });
   },
 );
 
@@ -195,9 +196,10 @@ runRoutes.openapi(
   }),
   (c) => {
     const { run_id } = c.req.valid("param");
-    c.header("Content-Location", `/runs/${run_id}`);
-    c.header("Location", `/runs/${run_id}/stream`);
-    return joinStream(c, run_id, run_id, c.req.valid("query"));
+    return joinStream(c, run_id, run_id, c.req.valid("query"), {
+      "Content-Location": `/runs/${run_id}`,
+      Location: `/runs/${run_id}/stream`,
+    });
   },
 );
 
@@ -213,11 +215,13 @@ async function join(
   return streamResponse(c, "json", joined.value);
 }
 
+/** `location` says where the stream is, so only when there is one. */
 async function joinStream(
   c: AppContext,
   threadId: string,
   runId: string,
   query: z.infer<typeof streamQuery>,
+  location: Record<string, string>,
 ): Promise<Response> {
   const { stream_mode: modes = null, cancel_on_disconnect = false } = query;
   const thread = await readerOf(c, threadId, runId, cancel_on_disconnect);
@@ -227,6 +231,7 @@ async function joinStream(
     cancel_on_disconnect,
   });
   if (!joined.ok) throw threadFailure(joined, threadId);
+  for (const [name, path] of Object.entries(location)) c.header(name, path);
   return streamResponse(c, "events", joined.value);
 }
 

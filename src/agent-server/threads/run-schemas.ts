@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
+import { notServed } from "../../http/not-served.ts";
 import type { RunPayload } from "./run-request.ts";
 import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./run-row.ts";
 
@@ -9,6 +10,8 @@ export const configSchema = z
   .strictObject({
     tags: z.array(z.string()).optional(),
     recursion_limit: z.int().min(1).optional(),
+    run_name: z.string().nullish(),
+    max_concurrency: z.int().min(1).nullish(),
     configurable: jsonObject.optional(),
     metadata: jsonObject.optional(),
   })
@@ -57,6 +60,13 @@ const runCreate = z.strictObject({
   after_seconds: z.number().min(0).max(31_536_000).nullish(),
   durability: z.enum(["sync", "async", "exit"]).nullish(),
   checkpoint_during: z.boolean().nullish(),
+  webhook: notServed("Webhooks are not supported: wait for the run, or join its stream"),
+  feedback_keys: notServed(
+    "Links for feedback on runs are not supported: ask for them at /api/v1/feedback/tokens",
+  ),
+  langsmith_tracer: notServed(
+    "The project of a run's trace cannot be chosen by the run: it is that of the deployment",
+  ),
 });
 
 export const runCreateStatefulSchema = runCreate

@@ -73,6 +73,7 @@ stateRoutes.openapi(
     summary: "Get the state of a thread, or of a subgraph, at a checkpoint",
     request: {
       params,
+      query: stateQuery,
       body: { required: true, content: { "application/json": { schema: stateCheckpointSchema } } },
     },
     responses: { 200: oneState },
@@ -80,7 +81,8 @@ stateRoutes.openapi(
   (c) => {
     const { checkpoint, subgraphs } = c.req.valid("json");
     const { thread_id } = c.req.valid("param");
-    return readState(c, thread_id, toCheckpointRef(checkpoint), subgraphs ?? false);
+    const withSubgraphs = subgraphs ?? c.req.valid("query").subgraphs ?? false;
+    return readState(c, thread_id, toCheckpointRef(checkpoint), withSubgraphs);
   },
 );
 

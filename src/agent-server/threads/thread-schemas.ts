@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { checkpointSchema, commandSchema } from "./run-schemas.ts";
 import { THREAD_STATUSES } from "./thread-record.ts";
@@ -20,6 +21,8 @@ export const threadSchema = z
   })
   .openapi("Thread");
 
+const ttl = notServed("Threads do not expire here: delete them when they are of no more use");
+
 const superstepSchema = z.strictObject({
   updates: z
     .array(
@@ -38,11 +41,12 @@ export const threadCreateSchema = z
     metadata: jsonObject.nullish(),
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
     supersteps: z.array(superstepSchema).nullish(),
+    ttl,
   })
   .openapi("ThreadCreate");
 
 export const threadPatchSchema = z
-  .strictObject({ metadata: jsonObject.optional() })
+  .strictObject({ metadata: jsonObject.optional(), ttl })
   .openapi("ThreadPatch");
 
 export const threadStateSchema = z
@@ -74,8 +78,9 @@ export const stateCheckpointSchema = z
 /** A checkpoint id, or the config or checkpoint object that holds it: SDKs send either. */
 const beforeSchema = z.union([
   z.string(),
-  checkpointSchema,
-  z.strictObject({ configurable: z.looseObject({ checkpoint_id: z.string() }) }),
+  checkpointSchema.extend({
+    configurable: z.looseObject({ checkpoint_id: z.string() }).optional(),
+  }),
 ]);
 
 export const historySchema = z
@@ -90,5 +95,5 @@ export const historySchema = z
 export function beforeId(before: z.infer<typeof beforeSchema> | null | undefined): string | null {
   if (before === null || before === undefined) return null;
   if (typeof before === "string") return before;
-  return ("configurable" in before ? before.configurable : before).checkpoint_id ?? null;
+  return (before.configurable ?? before).checkpoint_id ?? null;
 }

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { credentialsSchema } from "./credentials.ts";
@@ -57,8 +58,11 @@ export const destinationCreateSchema = z
       ...configFields,
       prefix,
       include_bucket_in_prefix: z.boolean().default(true),
+      s3_additional_kwargs: notServed("Additional arguments of S3 requests are not supported"),
+      config_kwargs_s3: notServed("Settings of Amazon's Python client are not supported"),
     }),
     credentials: credentialsSchema.nullish(),
+    aws_role_arn: notServed("Roles of AWS are not supported: give credentials"),
   })
   .openapi("BulkExportDestinationCreate");
 

@@ -4,6 +4,7 @@ import {
   EXPORT_FORMAT_VERSIONS,
   EXPORT_STATUSES,
 } from "../../db/bulk-export-schema.ts";
+import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { timeValue } from "../../http/time-value.ts";
@@ -16,6 +17,7 @@ export const exportCreateSchema = z
   .strictObject({
     bulk_export_destination_id: uuidParam(),
     session_id: uuidParam().openapi({ description: "The tracing project" }),
+    all_experiments: notServed("Exports of all experiments are not supported: name one project"),
     start_time: timeValue().openapi({
       description: "Runs that started then or later; UTC unless it says otherwise",
     }),

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { notServed } from "../../http/not-served.ts";
 
 const USE_SOURCE =
   "upload a built project and deploy it as internal_source, as `threadworks deploy` does";
@@ -16,41 +16,29 @@ export const REFUSED_SOURCES: Readonly<Record<string, string>> = {
 };
 
 export const refusedConfig = {
-  integration_id: refused(NO_GITHUB),
-  repo_url: refused(NO_GITHUB),
-  repo_branch: refused(NO_GITHUB),
-  build_on_push: refused(NO_GITHUB),
-  custom_url: refused("The platform gives a deployment its URL: it cannot be chosen"),
-  resource_spec: refused("Deployments have no machines here whose size could be chosen"),
-  listener_id: refused(NO_LISTENERS),
-  listener_config: refused(NO_LISTENERS),
-  install_command: refused(NO_BUILD),
-  build_command: refused(NO_BUILD),
+  integration_id: notServed(NO_GITHUB),
+  repo_url: notServed(NO_GITHUB),
+  repo_branch: notServed(NO_GITHUB),
+  build_on_push: notServed(NO_GITHUB),
+  custom_url: notServed("The platform gives a deployment its URL: it cannot be chosen"),
+  resource_spec: notServed("Deployments have no machines here whose size could be chosen"),
+  listener_id: notServed(NO_LISTENERS),
+  listener_config: notServed(NO_LISTENERS),
+  install_command: notServed(NO_BUILD),
+  build_command: notServed(NO_BUILD),
 };
 
-const trackedPackages = refused(`Packages are not tracked here: ${USE_SOURCE}`);
+const trackedPackages = notServed(`Packages are not tracked here: ${USE_SOURCE}`);
 
 export const refusedRevisionConfig = {
-  repo_ref: refused(NO_GITHUB),
-  repo_commit_sha: refused(NO_GITHUB),
-  image_uri: refused(NO_IMAGES),
+  repo_ref: notServed(NO_GITHUB),
+  repo_commit_sha: notServed(NO_GITHUB),
+  image_uri: notServed(NO_IMAGES),
   tracked_packages: trackedPackages,
-  deepagents_version: refused("The platform does not look at versions of packages"),
+  deepagents_version: notServed("The platform does not look at versions of packages"),
 };
 
 export const refusedMembers = {
-  secret_references: refused("There are no Kubernetes secrets here: give the values as secrets"),
+  secret_references: notServed("There are no Kubernetes secrets here: give the values as secrets"),
   tracked_packages: trackedPackages,
 };
-
-/** A field of the API that can only be null here. */
-function refused(message: string) {
-  return z
-    .unknown()
-    .superRefine((value, ctx) => {
-      if (value == null) return;
-      ctx.addIssue({ code: "custom", message, params: { type: "value_error" } });
-    })
-    .optional()
-    .openapi({ type: "null", description: message });
-}

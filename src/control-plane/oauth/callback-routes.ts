@@ -38,7 +38,7 @@ callbackRoutes.openapi(
     request: {
       params,
       // Providers send more than this, and each something else.
-      query: z.object({
+      query: z.strictObject({
         code: text.optional(),
         state: text.optional(),
         error: text.optional(),
@@ -68,7 +68,7 @@ callbackRoutes.openapi(
     summary: "A page that tells the user how connecting a service ended; needs no key",
     security: [],
     request: {
-      query: z.object({
+      query: z.strictObject({
         status: z.string().optional(),
         error: z.string().optional(),
         auth_id: z.string().optional(),

@@ -1,3 +1,4 @@
+import { type NoteUnknown, parseKnown } from "../../http/unknown-members.ts";
 import { toValidationDetail } from "../../http/validation-detail.ts";
 import type { FeedbackConfig } from "./feedback-config.ts";
 import { type FeedbackCreate, feedbackCreateSchema, type FeedbackSourceType } from "./schemas.ts";
@@ -41,8 +42,13 @@ export class FeedbackBodyError extends Error {
 }
 
 /** Reads a parsed JSON body; without an `id` of its own it gets `defaultId`, or a new one. */
-export function parseFeedbackBody(value: unknown, defaultId?: string): FeedbackInput {
-  const parsed = feedbackCreateSchema.safeParse(value);
+export function parseFeedbackBody(
+  value: unknown,
+  defaultId?: string,
+  onUnknown?: NoteUnknown,
+): FeedbackInput {
+  const parsed = parseKnown(feedbackCreateSchema, value);
+  for (const members of parsed.ignored) onUnknown?.(members);
   if (parsed.success) return toFeedbackInput(parsed.data, defaultId);
   const [first] = toValidationDetail("body", parsed.error.issues, value);
   throw new FeedbackBodyError(

@@ -1,3 +1,4 @@
+import type { NoteUnknown } from "../../http/unknown-members.ts";
 import {
   FeedbackBodyError,
   type FeedbackInput,
@@ -16,17 +17,19 @@ export class ReceivedFeedback {
   readonly failures: RunFailure[] = [];
   readonly #deps: FeedbackDeps;
   readonly #workspaceId: string;
+  readonly #onUnknown: NoteUnknown;
   #held: FeedbackInput[] = [];
 
-  constructor(deps: FeedbackDeps, workspaceId: string) {
+  constructor(deps: FeedbackDeps, workspaceId: string, onUnknown: NoteUnknown) {
     this.#deps = deps;
     this.#workspaceId = workspaceId;
+    this.#onUnknown = ({ path, keys }) => onUnknown({ path: ["feedback", 0, ...path], keys });
   }
 
   /** True when it has to be flushed before there is more. */
   add({ id, value }: { id: string; value: unknown }): boolean {
     try {
-      this.#held.push(parseFeedbackBody(value, id));
+      this.#held.push(parseFeedbackBody(value, id, this.#onUnknown));
     } catch (error) {
       if (!(error instanceof FeedbackBodyError)) throw error;
       this.#fail(id, error);

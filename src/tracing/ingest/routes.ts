@@ -1,7 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../http/errors.ts";
+import { noteIgnored } from "../../http/ignored-fields.ts";
 import { createRouter } from "../../http/router.ts";
+import type { NoteUnknown } from "../../http/unknown-members.ts";
 import { feedbackDeps } from "../feedback/feedback-shards.ts";
 import type { RunWrite } from "../run-write.ts";
 import { runIdParam } from "../runs/run-id-param.ts";
@@ -10,6 +12,7 @@ import { InvalidRun } from "./decode/invalid-run.ts";
 import { InvalidJson, parseJsonValue } from "./decode/json-value.ts";
 import { decodeMultipartRuns } from "./decode/multipart-runs.ts";
 import { collectRequestBody, readRequestBody } from "./decode/request-body.ts";
+import type { ReadRunOptions } from "./decode/run-body.ts";
 import { readRunJson } from "./decode/run-json.ts";
 import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
 import { IngestSession } from "./ingest-session.ts";
@@ -61,7 +64,7 @@ ingestRoutes.openapi(
     responses: accepted,
   }),
   async (c) => {
-    const { writes, failures } = decodeBatch(await readBody(c));
+    const { writes, failures } = decodeBatch(await readBody(c), unknownOf(c));
     const session = sessionOf(c);
     for (const failure of failures) session.failures.push(failure);
     for (const write of writes) await session.add(write);
@@ -85,6 +88,7 @@ ingestRoutes.openapi(
       readRequestBody(c.req.raw, { maxBytes: settings.maxIngestBytes }),
       c.req.header("content-type") ?? null,
       { maxParts: MAX_PARTS, maxPartBytes: settings.maxPartBytes },
+      unknownOf(c),
     );
     const broken = await storeMultipart(items, {
       session,
@@ -93,7 +97,7 @@ ingestRoutes.openapi(
         scope.workspaceId,
         settings.maxIngestBytes,
       ),
-      feedback: new ReceivedFeedback(feedbackDeps(c.env), scope.workspaceId),
+      feedback: new ReceivedFeedback(feedbackDeps(c.env), scope.workspaceId, unknownOf(c)),
     });
     return ingestAnswer(c, session, broken) as never;
   },
@@ -105,7 +109,8 @@ async function storeOne(
   options: { id?: string },
 ): Promise<Response> {
   const session = sessionOf(c);
-  await session.add(readOne(await readBody(c), kind, options));
+  const onUnknown = (keys: string[]) => noteIgnored(c, [{ path: [], keys }]);
+  await session.add(readOne(await readBody(c), kind, { ...options, onUnknown }));
   await session.flush();
   const [failure] = session.failures;
   if (failure === undefined) return acceptedAnswer(c);
@@ -113,7 +118,11 @@ async function storeOne(
   throw invalidField(["body", failure.field], failure.message, "invalid_run");
 }
 
-function readOne(bytes: Uint8Array, kind: RunWrite["kind"], options: { id?: string }): RunWrite {
+function readOne(
+  bytes: Uint8Array,
+  kind: RunWrite["kind"],
+  options: Pick<ReadRunOptions, "id" | "onUnknown">,
+): RunWrite {
   try {
     return readRunJson(kind, parseJsonValue(bytes), { ...options, identity: "optional" });
   } catch (error) {
@@ -124,6 +133,10 @@ function readOne(bytes: Uint8Array, kind: RunWrite["kind"], options: { id?: stri
     if (!(error instanceof InvalidJson)) throw error;
     throw invalidField(["body"], `the body ${error.message}`, "json_invalid");
   }
+}
+
+function unknownOf(c: AppContext): NoteUnknown {
+  return (members) => noteIgnored(c, [members]);
 }
 
 function sessionOf(c: AppContext): IngestSession {

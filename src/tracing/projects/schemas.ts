@@ -6,6 +6,7 @@ import {
   MAX_FILTER_SIZE,
 } from "../../db/json-containment.ts";
 import { TRACE_TIERS } from "../../db/tracing-schema.ts";
+import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { timeValue } from "../../http/time-value.ts";
@@ -112,6 +113,9 @@ export const projectListQuery = z.strictObject({
   // Exact numbers are good approximations.
   use_approx_stats: booleanParam().optional(),
   facets: booleanParam().optional(),
+  filter: notServed("Filters of projects are not supported: use name_contains or metadata"),
+  tag_value_id: notServed("Tags of projects are not supported"),
+  dataset_version: notServed("Versions of datasets are not supported"),
 });
 
 export type ProjectListQuery = z.infer<typeof projectListQuery>;

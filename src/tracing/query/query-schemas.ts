@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { timeValue } from "../../http/time-value.ts";
 import { RUN_TYPES } from "../run-write.ts";
@@ -30,9 +31,8 @@ export const selectionMembers = {
   use_experimental_search: z.boolean().nullish(),
   skip_pagination: z.boolean().nullish(),
   skip_prev_cursor: z.boolean().nullish(),
-  // Questions in natural language are not answered here; null is what clients send for "none".
-  query: z.null().optional(),
-  search_filter: z.null().optional(),
+  query: notServed("Queries in natural language are not supported: write a filter"),
+  search_filter: notServed("Queries in natural language are not supported: write a filter"),
 };
 
 export const MAX_PAGE = 100;

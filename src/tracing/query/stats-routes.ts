@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../http/errors.ts";
+import { notServed } from "../../http/not-served.ts";
 import { createRouter } from "../../http/router.ts";
 import { ALL_RUNS, type GroupBy } from "../run-shard/shard-stats.ts";
 import { selectionMembers } from "./query-schemas.ts";
@@ -34,6 +35,7 @@ statsRoutes.openapi(
               ...selectionMembers,
               select: z.array(z.enum(STATS_SELECT)).nullish(),
               group_by: groupBySchema.nullish(),
+              groups: notServed("Lists of groups are not supported: group with group_by"),
             }),
           },
         },

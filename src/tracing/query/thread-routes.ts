@@ -99,7 +99,7 @@ threadGroupRoutes.openapi(
     summary: "A thread's first inputs and last outputs",
     request: {
       params: z.object({ thread_id: z.string() }),
-      query: z.object({ session_id: uuidParam() }),
+      query: z.strictObject({ session_id: uuidParam() }),
     },
     responses: {
       200: {

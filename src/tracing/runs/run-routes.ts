@@ -45,7 +45,7 @@ tracedRunRoutes.openapi(
     summary: "Get a run",
     request: {
       params: z.object({ run_id: runIdParam() }),
-      query: z.object({
+      query: z.strictObject({
         // Where the run is; the index knows it as well.
         session_id: uuidParam().optional(),
         start_time: z.string().optional(),

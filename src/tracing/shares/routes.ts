@@ -156,7 +156,7 @@ publicRunRoutes.openapi(
     security: [],
     request: {
       params: tokenParams,
-      query: z.object({
+      query: z.strictObject({
         id: listParam().optional(),
         share_token: z.string().optional(),
       }),

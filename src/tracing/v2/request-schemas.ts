@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { timeValue } from "../../http/time-value.ts";
@@ -40,18 +41,6 @@ const windowCursor = (): z.ZodType<WindowCursor, string> => cursorOf(decodeWindo
 
 export const positionCursor = (): z.ZodType<RunPosition, string> => cursorOf(decodeCursor);
 
-/** Nothing but null is accepted: ignored, it would change the answer without a word. */
-function unavailable(what: string) {
-  return z
-    .unknown()
-    .refine((value) => value === undefined || value === null, {
-      message: `${what} not available on this server`,
-      params: { type: "unavailable" },
-    })
-    .optional()
-    .openapi({ type: "null" });
-}
-
 const runType = z
   .enum(["TOOL", "CHAIN", "LLM", "RETRIEVER", "EMBEDDING", "PROMPT", "PARSER"])
   .transform((name): RunType => {
@@ -85,7 +74,7 @@ export const runsQuerySchema = z
     trace_filter: z.string().nullish(),
     tree_filter: z.string().nullish(),
     reference_examples: uuidList(MAX_IDS).nullish(),
-    ai_query: unavailable("Queries in natural language are"),
+    ai_query: notServed("Queries in natural language are not supported: write a filter"),
     ...page,
     selects: z.array(z.enum(RUN_FIELDS)).nullish(),
     sort_order: z.enum(["ASC", "DESC"]).nullish(),
@@ -111,7 +100,7 @@ export const threadsQuerySchema = z
     filter: z.string().nullish(),
     trace_filter: z.string().nullish(),
     tree_filter: z.string().nullish(),
-    thread_filter: unavailable("Filters on summaries of threads are"),
+    thread_filter: notServed("Filters on summaries of threads are not supported"),
     ...page,
   })
   .openapi("ThreadsQuery");

@@ -1,3 +1,4 @@
+import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import { invalidField } from "../../../http/errors.ts";
 import type { RunWrite } from "../../run-write.ts";
 import type { RunFailure } from "../run-failure.ts";
@@ -22,11 +23,14 @@ type RunSource = { start: number; end: number; texts: SourceTexts };
 /**
  * Decodes `{"post": [run, ...], "patch": [run, ...]}`, either of which may be missing or null. A run
  * that is not valid is a failure and leaves the others as they are; a document that is not valid
- * throws an ApiError "validation".
+ * throws an ApiError "validation". Members that are not known are ignored, and `onUnknown` hears of them.
  */
-export function decodeBatch(bytes: Uint8Array): { writes: RunWrite[]; failures: RunFailure[] } {
+export function decodeBatch(
+  bytes: Uint8Array,
+  onUnknown: NoteUnknown = () => {},
+): { writes: RunWrite[]; failures: RunFailure[] } {
   const { value, text } = parseDocument(bytes);
-  const runs = runsOf(value);
+  const runs = runsOf(value, onUnknown);
   const sources = locateRuns(text);
   const writes: RunWrite[] = [];
   const failures: RunFailure[] = [];
@@ -37,7 +41,9 @@ export function decodeBatch(bytes: Uint8Array): { writes: RunWrite[]; failures: 
       if (source === undefined) throw new Error(`${place} is not in the text`);
       try {
         checkJson(run, text.slice(source.start, source.end));
-        writes.push(readRun(kind, run, { identity: "required", texts: source.texts }));
+        const { texts } = source;
+        const ofRun = (keys: string[]) => onUnknown({ path: [kind, index], keys });
+        writes.push(readRun(kind, run, { identity: "required", texts, onUnknown: ofRun }));
       } catch (error) {
         if (error instanceof InvalidRun) failures.push(toRunFailure(place, error));
         else if (error instanceof InvalidJson) {
@@ -58,14 +64,15 @@ function parseDocument(bytes: Uint8Array): JsonValue {
   }
 }
 
-function runsOf(body: unknown): Record<Kind, unknown[]> {
+function runsOf(body: unknown, onUnknown: NoteUnknown): Record<Kind, unknown[]> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalidField(["body"], "Input should be an object", "dict_type");
   }
   const runs: Record<Kind, unknown[]> = { post: [], patch: [] };
   for (const [key, value] of Object.entries(body)) {
     if (key !== "post" && key !== "patch") {
-      throw invalidField(["body", key], "Extra inputs are not permitted", "extra_forbidden");
+      onUnknown({ path: [], keys: [key] });
+      continue;
     }
     if (value === null) continue;
     if (!Array.isArray(value)) {

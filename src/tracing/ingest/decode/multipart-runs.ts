@@ -1,3 +1,4 @@
+import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import { InvalidJson, type JsonValue, parseJsonValue } from "./json-value.ts";
 import { malformed } from "./invalid-run.ts";
 import { multipartBoundary, type MultipartLimits, MultipartReader } from "./multipart.ts";
@@ -29,15 +30,17 @@ const DEFAULT_MIME_TYPE = "application/octet-stream";
 /**
  * Decodes a multipart request into runs, attachments and feedback, each as soon as it is complete; a
  * run comes after its attachments when they follow each other in the request. A part that is not
- * valid fails its run only. Broken framing throws an ApiError, after what was complete before it.
+ * valid fails its run only. Broken framing throws an ApiError, after what was complete before it. Parts
+ * and members that are not known are ignored, and `onUnknown` hears of them.
  */
 export async function* decodeMultipartRuns(
   source: AsyncIterable<Uint8Array>,
   contentType: string | null,
   limits: MultipartRunLimits,
+  onUnknown: NoteUnknown = () => {},
 ): AsyncGenerator<MultipartItem> {
   const reader = new MultipartReader(source, multipartBoundary(contentType), limits);
-  const assembly = new RunAssembly();
+  const assembly = new RunAssembly(onUnknown);
   try {
     for (;;) {
       let part: Part | null;
@@ -51,6 +54,10 @@ export async function* decodeMultipartRuns(
       }
       if (part === null) break;
       const name = parsePartName(part.name);
+      if (name.type === "unknown") {
+        onUnknown(name.members);
+        continue;
+      }
       // Before the part is read: what is wrong with it is nothing to the run before.
       if ("runId" in name && name.runId !== null) {
         for (const item of assembly.turnTo(name.runId)) yield item;
@@ -67,7 +74,7 @@ export async function* decodeMultipartRuns(
 /** Waits only for a part that is not here yet. */
 function itemsOf(
   part: Part,
-  name: PartName,
+  name: Exclude<PartName, { type: "unknown" }>,
   assembly: RunAssembly,
   limits: MultipartRunLimits,
 ): MultipartItem[] | Promise<MultipartItem[]> {

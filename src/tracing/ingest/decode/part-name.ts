@@ -1,3 +1,4 @@
+import type { UnknownMembers } from "../../../http/unknown-members.ts";
 import type { PayloadField, RunWrite } from "../../run-write.ts";
 import { isPayloadField } from "./run-payloads.ts";
 import { parseUuid } from "./uuid.ts";
@@ -14,18 +15,17 @@ export type PartName =
   | FieldPartName
   | { type: "attachment"; runId: string; attachment: string }
   | { type: "feedback"; feedbackId: string }
+  /** Of no effect: what it is called, or the field of a run that it would be. */
+  | { type: "unknown"; members: UnknownMembers }
   | { type: "invalid"; runId: string | null; reason: string };
 
 const NAME = /^(post|patch|attachment|feedback)\.([^.]*)(?:\.(.*))?$/s;
 
 const MAX_ATTACHMENT_NAME_CHARS = 1000;
 
-const EXPECTED =
-  "post.<run id>, patch.<run id>, either with .<field>, attachment.<run id>.<name> or feedback.<id>";
-
 export function parsePartName(name: string): PartName {
   const match = NAME.exec(name);
-  if (match === null) return { type: "invalid", runId: null, reason: `should be ${EXPECTED}` };
+  if (match === null) return { type: "unknown", members: { path: [], keys: [name] } };
   const [, type, idText, rest] = match;
   const id = parseUuid(idText ?? "");
   if (id === null) return { type: "invalid", runId: null, reason: `"${idText}" is not a UUID` };
@@ -37,8 +37,7 @@ export function parsePartName(name: string): PartName {
   const kind = type === "post" ? "post" : "patch";
   if (rest === undefined) return { type: "run", kind, runId: id };
   if (isPayloadField(rest)) return { type: "field", kind, runId: id, field: rest };
-  const reason = `"${rest}" is not a field that is sent as a part of its own`;
-  return { type: "invalid", runId: id, reason };
+  return { type: "unknown", members: { path: [kind, 0], keys: [rest] } };
 }
 
 function attachmentName(runId: string, attachment: string): PartName {

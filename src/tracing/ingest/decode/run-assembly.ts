@@ -1,4 +1,5 @@
 import { payloadTextLength, type RunWrite } from "../../run-write.ts";
+import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import type { RunFailure } from "../run-failure.ts";
 import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
@@ -35,6 +36,11 @@ export class RunAssembly {
   #open: { key: string; write: RunWrite } | null = null;
   #heldParts = 0;
   #heldChars = 0;
+  readonly #onUnknown: NoteUnknown;
+
+  constructor(onUnknown: NoteUnknown) {
+    this.#onUnknown = onUnknown;
+  }
 
   /** Says that the next part is of this run; returns the one that is thereby complete. */
   turnTo(runId: string): Assembled[] {
@@ -87,7 +93,11 @@ export class RunAssembly {
     const key = keyOf(name);
     const state = this.#states.get(key);
     if (state?.type === "failed") return;
-    const write = readRunJson(name.kind, json, { id: name.runId, identity: "required" });
+    const write = readRunJson(name.kind, json, {
+      id: name.runId,
+      identity: "required",
+      onUnknown: (keys) => this.#onUnknown({ path: [name.kind, 0], keys }),
+    });
     if (state?.type === "held") {
       this.#release(state.fields);
       for (const { name, json } of state.fields) {

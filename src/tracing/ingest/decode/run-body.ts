@@ -1,4 +1,4 @@
-import { type ProjectRef, RUN_TYPES, type RunWrite } from "../../run-write.ts";
+import { PAYLOAD_FIELDS, type ProjectRef, RUN_TYPES, type RunWrite } from "../../run-write.ts";
 import { RunFields } from "./run-fields.ts";
 import { readRunId, readRunPlace } from "./run-identity.ts";
 import { readPayloads, type SourceTexts } from "./run-payloads.ts";
@@ -10,12 +10,31 @@ const MAX_TAGS = 1000;
 /** Of all tags together, which are a part of the run's row. */
 const MAX_TAG_CHARS = 100_000;
 
+/** What is read of a run; nothing else of it has an effect. */
+const RUN_MEMBERS: ReadonlySet<string> = new Set([
+  "id",
+  "trace_id",
+  "parent_run_id",
+  "dotted_order",
+  "name",
+  "run_type",
+  "start_time",
+  "end_time",
+  "tags",
+  "session_id",
+  "session_name",
+  "reference_example_id",
+  ...PAYLOAD_FIELDS,
+]);
+
 export type ReadRunOptions = {
   /** The id that the path or the part's name gives; the run's own must be the same. */
   id?: string;
   /** Requests with many runs must say where in its tree each one is; single ones may leave it out. */
   identity: "required" | "optional";
   texts?: SourceTexts;
+  /** Hears the names of the members that are not known. */
+  onUnknown?: (names: string[]) => void;
 };
 
 /**
@@ -24,6 +43,10 @@ export type ReadRunOptions = {
  */
 export function readRun(kind: RunWrite["kind"], value: unknown, options: ReadRunOptions): RunWrite {
   const fields = new RunFields(value, options.id);
+  if (options.onUnknown !== undefined) {
+    const unknown = fields.namesBesides(RUN_MEMBERS);
+    if (unknown.length > 0) options.onUnknown(unknown);
+  }
   const id = readRunId(fields, options.id);
   fields.runId = id;
   const { place, segmentTime } = readRunPlace(fields, id, kind);

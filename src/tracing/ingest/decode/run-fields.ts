@@ -23,6 +23,11 @@ export class RunFields {
     return Object.hasOwn(this.#record, field) ? (this.#record[field] ?? undefined) : undefined;
   }
 
+  /** The names that are none of `known`. */
+  namesBesides(known: ReadonlySet<string>): string[] {
+    return Object.keys(this.#record).filter((name) => !known.has(name));
+  }
+
   text(field: string, maxChars: number): string | undefined {
     const value = this.value(field);
     if (value === undefined) return undefined;

@@ -144,6 +144,17 @@ describe("parseFeedbackBody", () => {
     expect([input.config, input.extendTraceRetention]).toEqual([feedbackConfig, false]);
   });
 
+  test("ignores what it does not know, and says so", ({ expect }) => {
+    const noted: unknown[] = [];
+    const body = { id: ID, run_id: RUN, key: "k", agent_id: "a", feedback_source: { by: "me" } };
+    const input = parseFeedbackBody(body, ID, (members) => noted.push(members));
+    expect(input).toEqual(BARE);
+    expect(noted).toEqual([
+      { path: ["feedback_source"], keys: ["by"] },
+      { path: [], keys: ["agent_id"] },
+    ]);
+  });
+
   test.for([
     [[], "", "Input should be an object"],
     [{ run_id: RUN }, "key", "Field required"],
@@ -157,7 +168,6 @@ describe("parseFeedbackBody", () => {
       "value",
       "Input should be a number, a boolean, a string or an object",
     ],
-    [{ run_id: RUN, key: "k", agent_id: "a" }, "agent_id", "Extra inputs are not permitted"],
     [
       { run_id: RUN, key: "k", feedback_source: { type: "me" } },
       "feedback_source.type",

@@ -116,12 +116,25 @@ describe("decodeBatch", () => {
     ["null", ["body"], "dict_type"],
     ['{"post":{}}', ["body", "post"], "list_type"],
     ['{"patch":"x"}', ["body", "patch"], "list_type"],
-    ['{"runs":[]}', ["body", "runs"], "extra_forbidden"],
   ] as const)("refuses the document %j", ([text, loc, type], { expect }) => {
     expect(thrown(() => decode(text))).toMatchObject({
       code: "validation",
       detail: [{ loc, type }],
     });
+  });
+
+  test("ignores what it does not know, and says so", ({ expect }) => {
+    const noted: unknown[] = [];
+    const body = { runs: [rootRun(OTHER)], post: [rootRun(), rootRun(ROOT, { colour: 1 })] };
+    const { writes, failures } = decodeBatch(utf8(JSON.stringify(body)), (members) => {
+      noted.push(members);
+    });
+    expect([writes.map(({ id }) => id), failures]).toEqual([[ROOT, ROOT], []]);
+    expect(writes[1]).toEqual(writes[0]);
+    expect(noted).toEqual([
+      { path: [], keys: ["runs"] },
+      { path: ["post", 1], keys: ["colour"] },
+    ]);
   });
 
   test("refuses a document that is not UTF-8", ({ expect }) => {

@@ -301,23 +301,7 @@ describe("decodeMultipartRuns", () => {
   });
 
   test.for([
-    [
-      "hello",
-      `failure null hello: should be post.<run id>, patch.<run id>, either with .<field>, attachment.<run id>.<name> or feedback.<id>`,
-    ],
-    [
-      "post",
-      `failure null post: should be post.<run id>, patch.<run id>, either with .<field>, attachment.<run id>.<name> or feedback.<id>`,
-    ],
     ["post.1", `failure null post.1: "1" is not a UUID`],
-    [
-      `post.${ROOT}.manifest`,
-      `failure ${ROOT} post.${ROOT}.manifest: "manifest" is not a field that is sent as a part of its own`,
-    ],
-    [
-      `post.${ROOT}.inputs.a`,
-      `failure ${ROOT} post.${ROOT}.inputs.a: "inputs.a" is not a field that is sent as a part of its own`,
-    ],
     [`feedback.${ROOT}.x`, `failure null feedback.${ROOT}.x: should be feedback.<id>`],
     [
       `attachment.${ROOT}`,
@@ -339,6 +323,34 @@ describe("decodeMultipartRuns", () => {
       ]);
     },
   );
+
+  test("ignores parts and members that it does not know, and says so", async ({ expect }) => {
+    const body = writeMultipart([
+      run("post", ROOT, { colour: 1 }),
+      { name: "hello", body: "no JSON" },
+      field("post", ROOT, "manifest", "{}"),
+      field("post", ROOT, "inputs.a", "{}"),
+      field("post", ROOT, "inputs", "1"),
+      { name: "post", body: "" },
+      run("patch", OTHER),
+    ]);
+    const noted: unknown[] = [];
+    const items: string[] = [];
+    const source = inChunks(body, []);
+    for await (const item of decodeMultipartRuns(source, TYPE, LIMITS, (members) => {
+      noted.push(members);
+    })) {
+      items.push(await summary(item));
+    }
+    expect(items).toEqual([`post ${ROOT} inputs=1`, `patch ${OTHER}`]);
+    expect(noted).toEqual([
+      { path: ["post", 0], keys: ["colour"] },
+      { path: [], keys: ["hello"] },
+      { path: ["post", 0], keys: ["manifest"] },
+      { path: ["post", 0], keys: ["inputs.a"] },
+      { path: [], keys: ["post"] },
+    ]);
+  });
 
   test("ids of 32 digits and in upper case are those with dashes", async ({ expect }) => {
     const parts = [

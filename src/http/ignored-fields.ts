@@ -1,0 +1,62 @@
+import type { MiddlewareHandler } from "hono";
+import { log } from "../lib/log.ts";
+import type { AppContext, AppEnv } from "./app-types.ts";
+import type { UnknownMembers } from "./unknown-members.ts";
+
+export const IGNORED_FIELDS_HEADER = "x-ignored-fields";
+
+const MAX_NAMES = 20;
+const MAX_KEY_CHARS = 64;
+/** Proxies refuse headers of 8 kB and more in all. */
+const MAX_HEADER_CHARS = 2000;
+
+/** Stands for the names that are left out. */
+const MORE = "...";
+
+/**
+ * Notes members of a query or a body that have no effect, for the header of the answer. Those of a
+ * list's items have `[]` in their names instead of an index, so that each is said once.
+ */
+export function noteIgnored(c: AppContext, ignored: Iterable<UnknownMembers>): void {
+  for (const { path, keys } of ignored) {
+    const parent = path.map(pathPart).join("");
+    for (const key of keys) {
+      const names = c.get("ignoredFields") ?? new Set();
+      // One more than are said, which tells that there are more.
+      if (names.size > MAX_NAMES) return;
+      names.add((parent + pathPart(key)).replace(/^\./, ""));
+      c.set("ignoredFields", names);
+    }
+  }
+}
+
+/** Says in a header of the answer, whatever it is, and in the log what of the request was ignored. */
+export const sayIgnoredFields: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const names = c.get("ignoredFields");
+  if (names === undefined) return;
+  const text = headerText(names);
+  c.res.headers.set(IGNORED_FIELDS_HEADER, text);
+  log(c.var.settings.logLevel, "debug", {
+    event: "ignored_fields",
+    request_id: c.var.requestId,
+    fields: text,
+  });
+};
+
+function headerText(names: Iterable<string>): string {
+  const said: string[] = [];
+  let chars = MORE.length;
+  for (const name of names) {
+    chars += name.length + 2;
+    if (said.length === MAX_NAMES || chars > MAX_HEADER_CHARS) return [...said, MORE].join(", ");
+    said.push(name);
+  }
+  return said.join(", ");
+}
+
+/** In characters that a header's list can have: what the client wrote is percent-encoded. */
+function pathPart(key: PropertyKey): string {
+  if (typeof key !== "string") return "[]";
+  return `.${encodeURIComponent(key.slice(0, MAX_KEY_CHARS).toWellFormed())}`;
+}
