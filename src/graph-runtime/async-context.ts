@@ -5,13 +5,17 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { env } from "cloudflare:workers";
+import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
+import { callHandlersOnce } from "./callback-handlers.ts";
 
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage());
 
 // Otherwise LangChain runs the handlers of all runs from one queue in the background, and a run's
 // message chunks may come after its end, when nobody reads them any more.
 process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";
+
+callHandlersOnce(CallbackManager);
 
 const projectEnv: unknown = Reflect.get(env, "PROJECT_ENV");
 if (typeof projectEnv === "string" && projectEnv !== "") {

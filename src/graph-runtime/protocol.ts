@@ -164,6 +164,7 @@ export const STREAM_MODES = [
   "debug",
   "tasks",
   "checkpoints",
+  "tools",
 ] as const;
 
 export type StreamMode = (typeof STREAM_MODES)[number];

@@ -25,6 +25,8 @@ const GRAPHS = [
   "slow",
   "store",
   "throws",
+  "tools",
+  "tools_nested",
   "unserialisable",
   "weather",
   "zod_state",

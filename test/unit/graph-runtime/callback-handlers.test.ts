@@ -1,0 +1,101 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { CallbackManager } from "@langchain/core/callbacks/manager";
+import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
+import { assert, describe, test } from "vitest";
+import { callHandlersOnce } from "../../../src/graph-runtime/callback-handlers.ts";
+
+class Counting extends BaseCallbackHandler {
+  readonly name = "counting";
+  override awaitHandlers = true;
+  readonly tokens: string[] = [];
+
+  override handleLLMNewToken(token: string): void {
+    this.tokens.push(token);
+  }
+}
+
+/** Configures managers as LangChain 1.2 does: the handlers are those that it is given, however often. */
+function managersOfOldVersions(): typeof CallbackManager {
+  return class extends CallbackManager {
+    static override _configureSync(handlers?: unknown): CallbackManager | undefined {
+      assert(handlers === undefined || handlers instanceof CallbackManager);
+      return handlers;
+    }
+  };
+}
+
+/** What LangGraph 1.4.7 makes of the handlers of a config and of the async context. */
+function joined(...lists: BaseCallbackHandler[][]): CallbackManager {
+  return new CallbackManager(undefined, {
+    handlers: lists.flat(),
+    inheritableHandlers: lists.flat(),
+    tags: [],
+    inheritableTags: [],
+    metadata: {},
+    inheritableMetadata: {},
+  });
+}
+
+/** Tells the handlers of a manager of three tokens, and those that its children inherit of one. */
+async function generate(manager: CallbackManager | undefined): Promise<void> {
+  assert(manager !== undefined);
+  const serialized = { lc: 1, type: "not_implemented" as const, id: ["fixture"] };
+  const chain = await manager.handleChainStart(serialized, {});
+  const [own] = await manager.handleLLMStart(serialized, ["a question"]);
+  const [inherited] = await chain.getChild().handleLLMStart(serialized, ["another"]);
+  assert(own !== undefined && inherited !== undefined);
+  for (const token of ["a", "a", "b"]) await own.handleLLMNewToken(token);
+  await inherited.handleLLMNewToken("inherited");
+}
+
+const untold = new LangChainTracer({ client: {} as never });
+
+describe("a manager that was configured", () => {
+  test("tells a handler of a token once, however often it was listed", async ({ expect }) => {
+    const handler = new Counting();
+    const managers = managersOfOldVersions();
+    callHandlersOnce(managers);
+    await generate(managers._configureSync(joined([handler], [handler], [handler])));
+    expect(handler.tokens).toEqual(["a", "a", "b", "inherited"]);
+  });
+
+  test("keeps handlers of one kind apart, in their order", ({ expect }) => {
+    const [first, second] = [new Counting(), new Counting()];
+    const managers = managersOfOldVersions();
+    callHandlersOnce(managers);
+    const manager = managers._configureSync(joined([first, second], [second, first]));
+    expect(manager?.handlers).toEqual([first, second]);
+    expect(manager?.handlers[0]).toBe(first);
+    expect(manager?.inheritableHandlers).toEqual([first, second]);
+  });
+
+  test("has one of the copies of a tracer, and every other tracer", ({ expect }) => {
+    const copy = untold.copyWithTracingConfig({ metadata: { graph: "inner" } });
+    const other = new LangChainTracer({ client: {} as never });
+    const managers = managersOfOldVersions();
+    callHandlersOnce(managers);
+    const manager = managers._configureSync(joined([untold], [copy], [other]));
+    expect(manager?.handlers.map((handler) => handler === untold || handler === other)).toEqual([
+      true,
+      true,
+    ]);
+    expect(manager?.inheritableHandlers).toHaveLength(2);
+  });
+
+  test("is none where there is nothing to configure", ({ expect }) => {
+    const managers = managersOfOldVersions();
+    callHandlersOnce(managers);
+    expect(managers._configureSync()).toBeUndefined();
+  });
+
+  test("of the installed version is what it was", async ({ expect }) => {
+    const managers = class extends CallbackManager {};
+    callHandlersOnce(managers);
+    const handler = new Counting();
+    const manager = managers._configureSync([handler], [], ["tag"], [], { key: "value" });
+    expect(manager?.tags).toEqual(["tag"]);
+    expect(manager?.metadata).toEqual({ key: "value" });
+    await generate(manager);
+    expect(handler.tokens).toEqual(["a", "a", "b", "inherited"]);
+  });
+});
