@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeError } from "./cli-error.ts";
+import { rememberBuiltProject } from "./dev/project-env.ts";
 import { pathFromUser, REPO_ROOT } from "./invocation.ts";
 import { buildProject } from "./project/build-project.ts";
 import type { ProjectFile } from "./project/project-files.ts";
@@ -11,13 +12,16 @@ import { buildTemplates } from "./project/build-templates.ts";
 async function build(): Promise<void> {
   const { values } = parseArgs({ options: { config: { type: "string" } } });
   const { config } = values;
+  const configPath =
+    config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config);
   const { graphs, files, warnings } = await buildProject({
-    configPath: config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config),
+    configPath,
     outFile: join(REPO_ROOT, ".threadworks/project.js"),
     schemas: true,
   });
   await writeFiles(files);
   await buildTemplates();
+  rememberBuiltProject(REPO_ROOT, configPath);
   for (const warning of warnings) console.error(`warning: ${warning}`);
   console.log(`Built the graphs ${graphs.join(", ")}.`);
 }

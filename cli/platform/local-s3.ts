@@ -12,7 +12,9 @@ export type LocalS3 = {
 
 export type S3Credentials = Pick<LocalS3, "accessKeyId" | "secretAccessKey">;
 
+/** As wrangler.toml has them. */
 export const LOCAL_BUCKET = "threadworks-exports";
+export const LOCAL_BUCKET_BINDING = "EXPORTS";
 const S3_PATH = "/cdn-cgi/local/r2/s3";
 
 /** Only on loopback: the same port hands out every other bucket without a key. */

@@ -10,7 +10,7 @@ import {
 } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { CliError } from "../cli-error.ts";
-import { LOCAL_BUCKET, S3_HOST, type S3Credentials } from "./local-s3.ts";
+import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
 /** What the tools use of a D1 binding; Miniflare's own type needs Cloudflare's type package. */
@@ -128,16 +128,17 @@ export function serveMiniflareOptions(
 
 type R2Buckets = NonNullable<WorkerSettings["r2Buckets"]>;
 
-/** Those of the Worker; with credentials also the one for exports, which Miniflare then serves. */
+/** Those of the Worker. That for exports is served with these credentials, or without any not at all. */
 function bucketsOf(
   { r2Buckets = {} }: WorkerSettings,
   s3Credentials: S3Credentials | undefined,
 ): R2Buckets {
-  if (s3Credentials === undefined) return r2Buckets;
   const own = Array.isArray(r2Buckets)
     ? Object.fromEntries(r2Buckets.map((name) => [name, name]))
     : r2Buckets;
-  return { ...own, LOCAL_EXPORTS: { id: LOCAL_BUCKET, s3Credentials } };
+  const exports =
+    s3Credentials === undefined ? { id: LOCAL_BUCKET } : { id: LOCAL_BUCKET, s3Credentials };
+  return { ...own, [LOCAL_BUCKET_BINDING]: exports };
 }
 
 /** Only the D1 databases, for work on them while no Worker runs. */

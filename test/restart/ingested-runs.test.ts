@@ -6,10 +6,12 @@ import { multipartBody } from "../support/multipart.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 import { chooseSeed, Random } from "./support/random.ts";
+import { until } from "./support/until.ts";
 
 const KILLS = 20;
 const CLIENTS = 4;
 const RUNS_PER_REQUEST = 5;
+const MORE_TIMEOUT_MS = 60_000;
 const PROJECT = "hammered";
 /** Large enough to be kept apart from the row. */
 const LARGE_TEXT = "x".repeat(70_000);
@@ -46,11 +48,17 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
       if (!stop.signal.aborted) for (const run of runs) acknowledged.set(run.id, run);
     }
   });
+  /** Each start takes something in, however slow the machine is. */
+  const untilMore = async (): Promise<void> => {
+    const before = acknowledged.size;
+    await until(() => acknowledged.size > before, MORE_TIMEOUT_MS, "an acknowledged request");
+  };
   for (let kill = 0; kill < KILLS; kill += 1) {
-    await sleep(random.between(50, 900));
+    await untilMore();
+    await sleep(random.between(0, 900));
     await platform.restart();
   }
-  await sleep(300);
+  await untilMore();
   stop.abort();
   await Promise.all(clients);
 

@@ -13,7 +13,7 @@ const DEPLOYMENTS = 4;
 const MAX_DELAY_MS = 900;
 /** One in so many kills is of workerd alone, which the server starts again by itself. */
 const CRASHES = 4;
-const END_TIMEOUT_MS = 60_000;
+const END_TIMEOUT_MS = 300_000;
 const ENDED = /^(DEPLOYED|SKIPPED|CREATE_FAILED|BUILD_FAILED|DEPLOY_FAILED|INTERRUPTED)$/;
 
 const seed = chooseSeed();

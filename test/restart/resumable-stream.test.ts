@@ -7,8 +7,9 @@ import { messageTexts, type SlowInput, stepTexts } from "./support/slow-graph.ts
 import { until } from "./support/until.ts";
 
 const STEPS = 12;
-const STEP_MS = 150;
-const RUN_TIMEOUT_MS = 60_000;
+/** The steps that are left when a kill is decided on take longer than the kill. */
+const STEP_MS = 300;
+const RUN_TIMEOUT_MS = 300_000;
 const input = (label: string): SlowInput => ({ label, steps: STEPS, delay_ms: STEP_MS });
 
 const seed = chooseSeed();

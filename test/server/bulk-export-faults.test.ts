@@ -33,7 +33,7 @@ const test = testWithPlatform({
     retries: RETRIES,
     retry_delay_seconds: 1,
     run_timeout_seconds: RUN_TIMEOUT_SECONDS,
-    request_timeout_seconds: 2,
+    request_timeout_seconds: 6,
     request_attempts: ATTEMPTS,
     rows_per_file: 5,
     rows_per_group: 3,
@@ -312,7 +312,7 @@ describe("a multipart upload", () => {
     const id = await exportId;
 
     await vi.waitFor(() => expect(uploadsOf(proxy, "DELETE")).toHaveLength(1), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 20,
     });
     expect(uploadsOf(proxy, "DELETE")).toEqual(uploadsOf(proxy, "PUT"));

@@ -74,7 +74,7 @@ async function heldExport(server: WorkerServer, name: string) {
     start_time: isoTime(from),
     end_time: isoTime(from + DAY_US),
   });
-  await vi.waitUntil(() => held > 0, 10_000);
+  await vi.waitUntil(() => held > 0, 60_000);
   const [run] = await readExportRuns(workspace, id);
   const count = (isMeant: (request: ProxiedRequest) => boolean): number =>
     proxy.requests.filter(isMeant).length;
@@ -92,7 +92,7 @@ async function heldExport(server: WorkerServer, name: string) {
         method === "HEAD" && path.endsWith("runs-00001.parquet");
       const before = count(isAsked);
       release();
-      await vi.waitUntil(() => count(isAsked) > before, 10_000);
+      await vi.waitUntil(() => count(isAsked) > before, 60_000);
       // The queue is free again when it has delivered something else.
       await completeAnother(server);
     },
@@ -128,7 +128,7 @@ describe("a step that is silent", () => {
     await vi.waitUntil(async () => {
       await deliver(server, message);
       return (await readExport(workspace, id)).status === "COMPLETED";
-    }, 10_000);
+    }, 60_000);
     const before = await readExportRuns(workspace, id);
     const rows = await exportedRows(server.s3, id, { select: "id" });
     const keys = await listKeys(server.s3, exportFolder(id));

@@ -177,8 +177,9 @@ describe("a schedule", () => {
     await ask(workspace, "DELETE", `/sessions/${project}`);
     await sweepAt(server, Date.now() * 1000 + 2 * DAY_US);
 
-    await vi.waitFor(async () =>
-      expect((await readExport(workspace, id)).status).toBe("CANCELLED"),
+    await vi.waitFor(
+      async () => expect((await readExport(workspace, id)).status).toBe("CANCELLED"),
+      60_000,
     );
     expect(await spawnedBy(workspace, id)).toEqual([]);
   });

@@ -10,8 +10,8 @@ import {
 import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 
 const EXAMPLE = resolve(import.meta.dirname, "../../examples/agent");
-const TIMEOUT_MS = 180_000;
-const LOG_TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 300_000;
+const LOG_TIMEOUT_MS = 60_000;
 
 /** `npm start`'s process, which commands find by its state folder. */
 const test = base

@@ -14,7 +14,7 @@ import { newDeployer } from "../support/deployments.ts";
 import { agentClient, deployed, fixtureTarball } from "../support/rollouts.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const POLL = { timeout: 20_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 
 const test = testWithCode();
 

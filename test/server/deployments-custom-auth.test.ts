@@ -74,54 +74,50 @@ const test = testWithServer({ AGENT_AUTH: "api-key" })
   .extend("routes", { scope: "file" }, ({ server }) => agentRoutes(server));
 
 describe("every route of a deployment with users of its own", () => {
-  test(
-    "lets in nobody without a token",
-    { timeout: 60_000 },
-    async ({ agent, routes, deployer, expect }) => {
-      expect(routes.length).toBeGreaterThan(35);
-      const nobody = [
-        {},
-        { "x-api-key": deployer.apiKey },
-        bearer(deployer.apiKey),
-        await as("first", {}, `${SECRET} of somebody else's`),
-        bearer(`${await token("first")}x`),
-      ];
-      await Promise.all(
-        routes.flatMap((route) =>
-          nobody.map(async (headers) => {
-            const { status } = await ask(agent, route, MISSING_IDS, headers);
-            expect([route, status]).toEqual([route, 401]);
-          }),
-        ),
-      );
-    },
-  );
+  test("lets in nobody without a token", async ({ agent, routes, deployer, expect }) => {
+    expect(routes.length).toBeGreaterThan(35);
+    const nobody = [
+      {},
+      { "x-api-key": deployer.apiKey },
+      bearer(deployer.apiKey),
+      await as("first", {}, `${SECRET} of somebody else's`),
+      bearer(`${await token("first")}x`),
+    ];
+    await Promise.all(
+      routes.flatMap((route) =>
+        nobody.map(async (headers) => {
+          const { status } = await ask(agent, route, MISSING_IDS, headers);
+          expect([route, status]).toEqual([route, 401]);
+        }),
+      ),
+    );
+  });
 
-  test(
-    "answers its owner, and another user as if there were nothing",
-    { timeout: 60_000 },
-    async ({ agent, routes, expect }) => {
-      const owner = await clientOf(agent, "owner");
-      const ids = await makeThings(owner);
-      const before = await owner.threads.get(ids.thread_id);
-      const [first, second] = [await as("owner"), await as("other")];
-      const withIds = routes.filter(({ path }) => path.includes("{"));
-      for (const route of withIds) {
-        const [theirs, nothing] = [
-          withoutIds(await ask(agent, route, ids, second), ids),
-          withoutIds(await ask(agent, route, MISSING_IDS, second), ids),
-        ];
-        expect([route, theirs]).toEqual([route, nothing]);
-        expect([route, theirs.status]).toEqual([route, 404]);
-      }
-      expect(await owner.threads.get(ids.thread_id)).toEqual(before);
-      const own = withIds.filter(({ path }) => !path.startsWith("/runs/{run_id}"));
-      for (const route of deletionsLast(own)) {
-        const { status } = await ask(agent, route, ids, first);
-        expect([route, Math.floor(status / 100)]).toEqual([route, 2]);
-      }
-    },
-  );
+  test("answers its owner, and another user as if there were nothing", async ({
+    agent,
+    routes,
+    expect,
+  }) => {
+    const owner = await clientOf(agent, "owner");
+    const ids = await makeThings(owner);
+    const before = await owner.threads.get(ids.thread_id);
+    const [first, second] = [await as("owner"), await as("other")];
+    const withIds = routes.filter(({ path }) => path.includes("{"));
+    for (const route of withIds) {
+      const [theirs, nothing] = [
+        withoutIds(await ask(agent, route, ids, second), ids),
+        withoutIds(await ask(agent, route, MISSING_IDS, second), ids),
+      ];
+      expect([route, theirs]).toEqual([route, nothing]);
+      expect([route, theirs.status]).toEqual([route, 404]);
+    }
+    expect(await owner.threads.get(ids.thread_id)).toEqual(before);
+    const own = withIds.filter(({ path }) => !path.startsWith("/runs/{run_id}"));
+    for (const route of deletionsLast(own)) {
+      const { status } = await ask(agent, route, ids, first);
+      expect([route, Math.floor(status / 100)]).toEqual([route, 2]);
+    }
+  });
 
   test("shows no list, count or search what is another user's", async ({
     agent,
@@ -175,7 +171,6 @@ describe("every route of a deployment with users of its own", () => {
 
   test.for(["throws", "nonsense", "hangs"])(
     "tells nothing where a handler %s",
-    { timeout: 60_000 },
     async (does, { agent, routes, expect }) => {
       const ids = await makeThings(await clientOf(agent, `victim of ${does}`));
       const failing = [await as("other", { does }), await as("other", { login: does })];

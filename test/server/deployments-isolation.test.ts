@@ -128,7 +128,7 @@ describe("hostile code in a deployment", () => {
       const { thread_id } = await client.threads.create();
       const { run_id } = await client.runs.create(thread_id, "hostile", { input: { outcome } });
       const ended = async () => (await client.runs.get(thread_id, run_id)).status;
-      await expect.poll(ended, { timeout: 15_000 }).toMatch(/^(success|error|interrupted)$/);
+      await expect.poll(ended).toMatch(/^(success|error|interrupted)$/);
       const next = await client.runs.wait(thread_id, "hostile", {
         input: { attack: "environment" },
       });
@@ -156,7 +156,6 @@ describe("hostile code in a deployment", () => {
     { ok: false },
   ])(
     "ends a run also when it does not tell what the run left: %j",
-    { timeout: 40_000 },
     async (state, { deployer, hostile, expect }) => {
       const client = agentClient(hostile, deployer.apiKey);
       const { thread_id } = await client.threads.create();
@@ -166,7 +165,7 @@ describe("hostile code in a deployment", () => {
       };
       const { run_id } = await client.runs.create(thread_id, "hostile", payload);
       const ended = async () => (await client.runs.get(thread_id, run_id)).status;
-      await expect.poll(ended, { timeout: 30_000 }).toMatch(/^(success|error)$/);
+      await expect.poll(ended).toMatch(/^(success|error)$/);
       expect((await client.threads.get(thread_id)).status).toBe("idle");
     },
   );

@@ -16,7 +16,7 @@ const test = testWithPlatform()
 describe("a rollout under load", () => {
   test(
     `of ${STREAMS} streams at a time none fails, and each is of one revision`,
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async ({ deployer, teller, expect }) => {
       const { deployment, revision } = await deployed(deployer, "busy", teller);
       const client = agentClient(deployment, deployer.apiKey);
@@ -42,16 +42,14 @@ describe("a rollout under load", () => {
       const failed = Promise.all(streaming);
       failed.catch(() => undefined);
 
-      await expect.poll(() => streamed.length, { timeout: 60_000 }).toBeGreaterThan(STREAMS);
+      await expect.poll(() => streamed.length).toBeGreaterThan(STREAMS);
       const next = await patched(deployer, deployment.id, {
         secrets: [{ name: "VARIABLE", value: "two" }],
       });
       const deployedAt = Date.now();
       expect(next.status).toBe("DEPLOYED");
       const before = streamed.length;
-      await expect
-        .poll(() => streamed.length, { timeout: 60_000 })
-        .toBeGreaterThan(before + 2 * STREAMS);
+      await expect.poll(() => streamed.length).toBeGreaterThan(before + 2 * STREAMS);
       load.ending = true;
       await failed;
 

@@ -208,6 +208,6 @@ describe("rollouts", () => {
       });
       return sessions.json();
     };
-    await expect.poll(runs, { timeout: 10_000 }).toMatchObject([{ name: "told", run_count: 1 }]);
+    await expect.poll(runs).toMatchObject([{ name: "told", run_count: 1 }]);
   });
 });

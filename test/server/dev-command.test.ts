@@ -5,8 +5,8 @@ import { onTestFinished, test, vi } from "vitest";
 import { startThreadworks, threadworks } from "../support/threadworks-command.ts";
 import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 
-const TIMEOUT_MS = 180_000;
-const START_TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
+const START_TIMEOUT_MS = 120_000;
 
 function agent(word: string): string {
   return `

@@ -40,7 +40,7 @@ async function untilRunning(client: Client, threadId: string, runId: string): Pr
   await vi.waitFor(async () => {
     const { status } = await client.runs.get(threadId, runId);
     if (status !== "running") throw new Error(`It is ${status}`);
-  });
+  }, 60_000);
 }
 
 async function statusesOf(client: Client, threadId: string): Promise<[string, string][]> {
@@ -178,7 +178,7 @@ describe("rollback", () => {
       const { run_id } = gone;
       const history = await client.threads.getHistory(thread_id, { metadata: { run_id } });
       if (history[0]?.next[0] !== "step") throw new Error("It has not come that far");
-    });
+    }, 60_000);
     const { run_id } = await quickRun(client, thread_id, "new", { multitaskStrategy: "rollback" });
     const { messages } = (await client.runs.join(thread_id, run_id)) as Partial<Values>;
     expect(textsOf(messages)).toEqual(["kept step 1", "new step 1"]);

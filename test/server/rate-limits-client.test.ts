@@ -70,7 +70,7 @@ async function expectNothingLost(
   for (const { outputs } of stored) expect(outputs).toEqual({ done: true });
 }
 
-describe("the official client under a low limit loses nothing", { timeout: 60_000 }, () => {
+describe("the official client under a low limit loses nothing", () => {
   test("that it sends one by one", async ({ server, expect }) => {
     const { client, sent } = await recordingClient(server, { autoBatchTracing: false });
     const runs = Array.from(

@@ -16,7 +16,7 @@ import {
   startRegions,
 } from "../support/two-regions.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 async function newRegions() {
   const regions = await startRegions();

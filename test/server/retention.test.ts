@@ -2,7 +2,7 @@ import { describe, vi } from "vitest";
 import { collect } from "../support/run-events.ts";
 import { testWithServer } from "../support/server.ts";
 
-const test = testWithServer({ RESUMABLE_STREAM_TTL_SECONDS: "1" });
+const test = testWithServer({ RESUMABLE_STREAM_TTL_SECONDS: "8" });
 
 describe("after the retention of streams", () => {
   test("events are gone and the result is not", async ({ client, expect }) => {
@@ -14,7 +14,7 @@ describe("after the retention of streams", () => {
     const replay = () => collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
     const values = await client.runs.join(thread_id, run_id);
     expect(await replay()).toHaveLength(4);
-    await vi.waitFor(async () => expect(await replay()).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await replay()).toEqual([]), { timeout: 60_000 });
     expect(await client.runs.join(thread_id, run_id)).toEqual(values);
     expect((await client.runs.get(thread_id, run_id)).status).toBe("success");
   });
@@ -26,6 +26,6 @@ describe("after the retention of streams", () => {
     });
     const replay = () => collect(client.runs.joinStream(null, run_id, { lastEventId: "-1" }));
     expect(await replay()).toHaveLength(4);
-    await vi.waitFor(() => expect(replay()).rejects.toThrow("HTTP 404"), { timeout: 10_000 });
+    await vi.waitFor(() => expect(replay()).rejects.toThrow("HTTP 404"), { timeout: 60_000 });
   });
 });

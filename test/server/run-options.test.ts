@@ -286,16 +286,23 @@ describe("after_seconds", () => {
         input: { label, steps: 1, delay_ms: 0 },
         ...(afterSeconds === undefined ? {} : { afterSeconds }),
       });
-    const later = await create("later", 1);
-    const sooner = await create("sooner", 0.5);
+    // A machine on which this takes long gets delays that are long beside it.
+    const begun = performance.now();
+    await client.runs.join(thread_id, (await create("measured")).run_id);
+    const tookSeconds = (performance.now() - begun) / 1000;
+    const delaySeconds = 1 + 10 * tookSeconds;
+    const before = Date.now();
+    const later = await create("later", 2 * delaySeconds);
+    const sooner = await create("sooner", delaySeconds);
     const now = await create("now");
     await client.runs.join(thread_id, now.run_id);
     expect((await client.runs.get(thread_id, later.run_id)).status).toBe("pending");
-    expect(Date.parse(later.created_at) - Date.parse(now.created_at)).toBeGreaterThan(500);
+    expect(Date.parse(later.created_at) - before).toBeGreaterThanOrEqual(2000 * delaySeconds - 1);
     const { messages } = (await client.runs.join(thread_id, later.run_id)) as {
       messages?: { content: string }[];
     };
     expect(messages?.map(({ content }) => content)).toEqual([
+      "measured step 1",
       "now step 1",
       "sooner step 1",
       "later step 1",

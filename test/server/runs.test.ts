@@ -19,7 +19,7 @@ async function startForever(client: Client, threadId: string): Promise<Run> {
   await vi.waitFor(async () => {
     const history = await client.threads.getHistory(threadId, { metadata: { run_id: run.run_id } });
     if (history[0]?.next[0] !== "wait") throw new Error("It is not waiting yet");
-  });
+  }, 60_000);
   return run;
 }
 

@@ -50,7 +50,7 @@ async function untilStatus(client: Client, threadId: string, runId: string, want
       const { status } = await client.runs.get(threadId, runId);
       if (status !== wanted) throw new Error(`It is ${status}`);
     },
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   );
 }
 
@@ -68,7 +68,8 @@ describe("readers of one run", () => {
   test("get what is still to come when they join without an id", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const stream = client.runs.stream(thread_id, "custom_stream", {
-      input: { count: 20, size: 1, delay_ms: 20 },
+      // What comes after the fifth takes far longer than to join.
+      input: { count: 20, size: 1, delay_ms: 300 },
       streamMode: "custom",
     });
     let joined: Promise<RunEvent[]> | undefined;
@@ -246,7 +247,7 @@ describe("a client that goes away", () => {
     await vi.waitFor(async () => {
       const [run] = await client.runs.list(thread_id);
       if (run?.status !== "running") throw new Error("It does not run yet");
-    });
+    }, 60_000);
     leave.abort();
     await waited;
     const [run] = await client.runs.list(thread_id);

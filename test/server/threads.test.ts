@@ -226,7 +226,7 @@ describe("searching", () => {
       expect(await find({ status: "interrupted" })).toEqual([interrupted]);
       expect(await find({ status: "error" })).toEqual([failed]);
       expect(await find({ status: "busy" })).toEqual([busy]);
-    });
+    }, 60_000);
     expect(await find({ values: { counter: 3 } })).toEqual([idle]);
     expect(await find({ values: { trail: ["second"] } })).toEqual([idle]);
     expect(await find({ values: { before: "kept" } })).toEqual([failed]);
@@ -299,7 +299,7 @@ describe("searching", () => {
           extracted: { last: "reply 1 to: one", first_type: "human", tag: "b", missing: null },
         },
       ]);
-    });
+    }, 60_000);
   });
 
   test("refuses a path that starts nowhere", async ({ server, expect }) => {
@@ -319,6 +319,6 @@ describe("searching", () => {
       const [found] = await client.threads.search({ ids: [thread_id] });
       expect(found).toEqual(await client.threads.get(thread_id));
       expect(found?.values).toMatchObject({ turns: 1 });
-    });
+    }, 60_000);
   });
 });

@@ -96,9 +96,7 @@ describe("attachments", () => {
       "attachment.b": ["text/plain", "kept"],
       "attachment.c": ["text/plain", "alone"],
     });
-    await expect
-      .poll(() => countObjects(server, workspace.id, run.id), { timeout: 10_000 })
-      .toBe(3);
+    await expect.poll(() => countObjects(server, workspace.id, run.id)).toBe(3);
   });
 
   test("stay when only an update of their run is refused", async ({ workspace, expect }) => {

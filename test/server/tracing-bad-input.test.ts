@@ -383,9 +383,7 @@ describe("feedback in a request", () => {
     expect(await workspace.client.readFeedback(id)).toMatchObject({ session_id: null });
     expect(await workspace.multipart([runPart(run)])).toEqual(ACCEPTED);
     await expect
-      .poll(async () => (await workspace.client.readRun(run.id)).feedback_stats, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await workspace.client.readRun(run.id)).feedback_stats)
       .toMatchObject({ quality: { n: 1, avg: 1 } });
   });
 });

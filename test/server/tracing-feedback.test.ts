@@ -123,7 +123,7 @@ describe("feedback on a run", () => {
     expect(await client.readFeedback(id)).toMatchObject({ session_id: null, is_root: false });
     const { sessionId } = await makeRun(workspace, runId);
     await expect
-      .poll(async () => client.readFeedback(id), { timeout: 10_000 })
+      .poll(async () => client.readFeedback(id))
       .toMatchObject({ session_id: sessionId, trace_id: runId, is_root: true });
     expect(await statsOf(workspace, runId)).toMatchObject({ quality: { n: 1, avg: 1 } });
   });

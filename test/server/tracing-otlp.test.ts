@@ -77,9 +77,7 @@ describe.each(["proto", "http"] as const)("an OTLP exporter (%s)", (encoding) =>
       recordAgent(traces.getTracer("test"));
       await traces.shutdown();
       const runs = await expect
-        .poll(() => collect(workspace.client.listRuns({ projectName: project, order: "asc" })), {
-          timeout: 5000,
-        })
+        .poll(() => collect(workspace.client.listRuns({ projectName: project, order: "asc" })))
         .toHaveLength(3)
         .then(() => collect(workspace.client.listRuns({ projectName: project, order: "asc" })));
       const byName = new Map(runs.map((run) => [run.name, run]));

@@ -8,7 +8,12 @@ import {
   type WorkerHandle,
 } from "wrangler";
 import { localDatabase, type Database } from "../../cli/database/database.ts";
-import { LOCAL_BUCKET, type LocalS3, localS3 } from "../../cli/platform/local-s3.ts";
+import {
+  LOCAL_BUCKET,
+  LOCAL_BUCKET_BINDING,
+  type LocalS3,
+  localS3,
+} from "../../cli/platform/local-s3.ts";
 import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
@@ -32,7 +37,7 @@ export const TEST_VARS: TestVars = {
 export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "test-secret" };
 
 const EXPORT_BUCKET = {
-  binding: "LOCAL_EXPORTS",
+  binding: LOCAL_BUCKET_BINDING,
   bucket_name: LOCAL_BUCKET,
   local_dev: { experimental_s3_credentials: S3_CREDENTIALS },
 };
@@ -146,7 +151,10 @@ function harnessOptions(
           durable_objects: read.durable_objects,
           queues: { ...read.queues, consumers: consumers.filter(isConsumed) },
           worker_loaders: read.worker_loaders,
-          r2_buckets: [...read.r2_buckets, EXPORT_BUCKET],
+          r2_buckets: [
+            ...read.r2_buckets.filter(({ binding }) => binding !== LOCAL_BUCKET_BINDING),
+            EXPORT_BUCKET,
+          ],
           migrations: read.migrations,
           alias: { "#project": project },
           vars: { ...read.vars, ...TEST_VARS, ...vars },

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 
 const MAIN = resolve(import.meta.dirname, "../../cli/main.ts");
-const TIMEOUT_MS = 150_000;
+const TIMEOUT_MS = 240_000;
 
 type CommandOptions = { env?: Record<string, string>; cwd?: string };
 

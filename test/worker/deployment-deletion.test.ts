@@ -154,7 +154,7 @@ test("many threads take more than one call", async () => {
   expect((await selectDeployment(env.DB, of))?.deployment.status).toBe("AWAITING_DELETE");
   expect(await deleteDeployment(env, of)).toBe(true);
   expect(await countRows("threads", of)).toBe(0);
-}, 30_000);
+});
 
 test("a deletion that breaks off goes on where it was, and may be done by two", async () => {
   const of = await filledDeployment(crypto.randomUUID());

@@ -165,7 +165,6 @@ const filters = fc.constantFrom(
 describe("runs for an export", () => {
   test.for([1, 2])(
     "are those of the run query, in its order (dataset %i)",
-    { timeout: 60_000 },
     async (seed, { expect }) => {
       const [runs] = fc.sample(generated, { seed, numRuns: 1 });
       assert(runs !== undefined);

@@ -147,11 +147,11 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
       [3, 3e12],
     ]);
     await store.patch(updateOf(model, { outputs: usage(13) }));
-    await vi.waitFor(async () => expect(await totals(top)).toEqual([17, 17e12]));
+    await vi.waitFor(async () => expect(await totals(top)).toEqual([17, 17e12]), 60_000);
     await store.patch(updateOf(step, { outputs: usage(100) }));
-    await vi.waitFor(async () => expect(await totals(top)).toEqual([117, 117e12]));
+    await vi.waitFor(async () => expect(await totals(top)).toEqual([117, 117e12]), 60_000);
     await store.patch(updateOf(model, { outputs: {} }));
-    await vi.waitFor(async () => expect(await totals(top)).toEqual([104, 104e12]));
+    await vi.waitFor(async () => expect(await totals(top)).toEqual([104, 104e12]), 60_000);
   });
 
   test.for(["top", "step", "model"] as const)(
@@ -165,10 +165,13 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
           ({ run }) => run.trace_tier,
         );
         expect(kept).toEqual(["longlived", "longlived", "longlived", "longlived"]);
-      });
+      }, 60_000);
       const late = child(trace.top, { start: new Date("2026-03-04T00:00:00Z") });
       await store.post(late);
-      await vi.waitFor(async () => expect((await store.run(late.id)).trace_tier).toBe("longlived"));
+      await vi.waitFor(
+        async () => expect((await store.run(late.id)).trace_tier).toBe("longlived"),
+        60_000,
+      );
       const others = (await store.select()).filter(({ run }) => run.trace_id !== trace.top.id);
       expect(others.map(({ run }) => run.trace_tier)).toEqual(["shortlived"]);
     },
@@ -245,7 +248,7 @@ test("messages that could not be delivered are, when the alarm comes", async ({ 
   await inShard(home, (sql) => sql.exec("ALTER TABLE foreign_children RENAME TO lost").toArray());
   await store.post(model);
   const other = { ...home, day: home.day + 1 };
-  await vi.waitUntil(async () => (await countIn(other, "outbox")) > 0);
+  await vi.waitUntil(async () => (await countIn(other, "outbox")) > 0, 60_000);
   expect((await store.run(top.id)).total_tokens).toBe(0);
   await inShard(home, (sql) => sql.exec("ALTER TABLE lost RENAME TO foreign_children").toArray());
   await evictDurableObject(shardStub(env, other));

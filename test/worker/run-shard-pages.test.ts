@@ -193,7 +193,6 @@ function inOrder(runs: readonly Model[], descending: boolean): string[] {
 describe("pages of runs", () => {
   test.for([1, 2, 3])(
     "together are what was asked for, sorted (dataset %i)",
-    { timeout: 60_000 },
     async (seed, { expect }) => {
       const [generated] = fc.sample(runs, { seed, numRuns: 1 });
       assert(generated !== undefined);

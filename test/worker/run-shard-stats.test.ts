@@ -284,7 +284,6 @@ const SELECTIONS: [RunSelection, (model: Model) => boolean][] = [
 describe("statistics", () => {
   test.for([11, 12, 13])(
     "agree with a naive computation over the same runs (dataset %i)",
-    { timeout: 30_000 },
     async (seed, { expect }) => {
       const [all] = fc.sample(models, { seed, numRuns: 1 });
       assert(all !== undefined);

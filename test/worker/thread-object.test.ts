@@ -105,7 +105,7 @@ describe("a thread object", () => {
     });
     await evictDurableObject(thread.object);
     await thread.api.get();
-    await vi.waitUntil(async () => (await thread.api.getRun(runId))?.status === "error");
+    await vi.waitUntil(async () => (await thread.api.getRun(runId))?.status === "error", 60_000);
     const joined = await thread.api.joinRun(runId, { cancel_on_disconnect: false });
     assert(joined.ok);
     expect(JSON.parse(await textOf(joined.value))).toEqual({
@@ -124,12 +124,12 @@ describe("a thread object", () => {
     const created = await thread.run("appender", hello, { follow });
     assert(created.ok);
     await created.value.stream?.pipeTo(new WritableStream());
-    await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle");
+    await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle", 60_000);
     await env.DB.prepare("DELETE FROM threads WHERE thread_id = ?").bind(thread.id).run();
     await evictDurableObject(thread.object);
     if (follow === "none") expect(await runDurableObjectAlarm(thread.object)).toBe(true);
     else await thread.api.get();
-    await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle");
+    await vi.waitUntil(async () => (await indexRow(thread))?.status === "idle", 60_000);
   });
 
   test.for(["none", "events", "result"] as const)(
@@ -162,7 +162,7 @@ describe("a thread object", () => {
     const created = await thread.run("appender", hello, { follow: "result", temporary: true });
     assert(created.ok);
     expect(JSON.parse(await textOf(created.value.stream))).toHaveProperty("messages");
-    await vi.waitUntil(async () => (await tables(thread)).length === 0);
+    await vi.waitUntil(async () => (await tables(thread)).length === 0, 60_000);
     expect(await indexRow(thread)).toBeNull();
   });
 

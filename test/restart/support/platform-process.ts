@@ -10,8 +10,8 @@ import { until } from "./until.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 const PROJECT = join(REPO_ROOT, "test/fixtures/langgraph.json");
-const START_TIMEOUT_MS = 60_000;
-const END_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 180_000;
+const END_TIMEOUT_MS = 60_000;
 const KEPT_OUTPUT_CHARS = 4000;
 
 /** Below the range from which systems take the ports of outgoing connections, which could take ours. */
@@ -236,18 +236,18 @@ export async function isPortFree(port: number): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
     if (await isPortFree(port)) return port;
   }
 }
 
-function hasExited(child: ChildProcess): boolean {
+export function hasExited(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {

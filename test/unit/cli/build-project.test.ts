@@ -319,7 +319,7 @@ describe("a bundle", () => {
     expect(text).toContain("globalThis.seenByHost");
   });
 
-  test("carries the schemas of the graphs' types", { timeout: 40_000 }, async ({ expect }) => {
+  test("carries the schemas of the graphs' types", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "types.ts": "export type Item = string;",
@@ -360,25 +360,21 @@ describe("a bundle", () => {
     });
   });
 
-  test(
-    "is made without schemas when the types cannot be read",
-    { timeout: 40_000 },
-    async ({ expect }) => {
-      const folder = temporaryProject({
-        "host.js": STUB_HOST,
-        "agent.ts": 'export * from "./graph.js";',
-        "graph.js": "export const graph = 1;",
-        "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
-      });
+  test("is made without schemas when the types cannot be read", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "agent.ts": 'export * from "./graph.js";',
+      "graph.js": "export const graph = 1;",
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
 
-      const { warnings } = await build(folder, true);
+    const { warnings } = await build(folder, true);
 
-      expect(warnings).toEqual([
-        `no schemas could be read from the graphs' types: Failed to find export "graph"`,
-      ]);
-      expect(await graphOf(await load(folder), "agent")).toBe(1);
-    },
-  );
+    expect(warnings).toEqual([
+      `no schemas could be read from the graphs' types: Failed to find export "graph"`,
+    ]);
+    expect(await graphOf(await load(folder), "agent")).toBe(1);
+  });
 });
 
 describe("a project is refused", () => {

@@ -6,7 +6,7 @@ import { describe, onTestFinished, test } from "vitest";
 import { withDatabase } from "../../../cli/database/open-database.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 const REPO_ROOT = join(import.meta.dirname, "../../..");
 const CLI = join(REPO_ROOT, "cli");
 const NODE_OPTIONS = "--disable-warning=ExperimentalWarning";

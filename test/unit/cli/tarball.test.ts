@@ -8,7 +8,7 @@ import { temporaryProject } from "./support/temporary-project.ts";
 const STUB_HOST = "export const defineGraphHost = (project) => class { project = project; };";
 const MB = 1024 * 1024;
 /** Tens of megabytes take a bundler and gzip their time. */
-const LARGE_TIMEOUT_MS = 60_000;
+const LARGE_TIMEOUT_MS = 180_000;
 
 function build(folder: string): Promise<BuiltTarball> {
   return buildTarball({

@@ -29,11 +29,11 @@ describe("RunJournal", () => {
   test("sends what arrives during a commit with the next one, in order", async ({ expect }) => {
     const { commits, journal, events } = fixture();
     journal.event(event("a"));
-    await vi.waitUntil(() => commits.length === 1);
+    await vi.waitUntil(() => commits.length === 1, 60_000);
     journal.event(event("b"));
     journal.event(event("c"));
     commits[0]?.acknowledge({ ok: true, follow: true });
-    await vi.waitUntil(() => commits.length === 2);
+    await vi.waitUntil(() => commits.length === 2, 60_000);
     expect([events(0), events(1)]).toEqual([["a"], ["b", "c"]]);
   });
 
@@ -51,7 +51,7 @@ describe("RunJournal", () => {
     journal.event(event("a"));
     let flushed = false;
     const flush = journal.flush().then(() => (flushed = true));
-    await vi.waitUntil(() => commits.length === 1);
+    await vi.waitUntil(() => commits.length === 1, 60_000);
     expect(flushed).toBe(false);
     commits[0]?.acknowledge({ ok: true, follow: false });
     await flush;
@@ -62,12 +62,12 @@ describe("RunJournal", () => {
     const { commits, journal } = fixture();
     const big = "x".repeat(2_000_000);
     journal.event(event("first", big));
-    await vi.waitUntil(() => commits.length === 1);
+    await vi.waitUntil(() => commits.length === 1, 60_000);
     journal.event(event("second", big));
     let relieved = false;
     const relief = journal.relief().then(() => (relieved = true));
     commits[0]?.acknowledge({ ok: true, follow: true });
-    await vi.waitUntil(() => commits.length === 2);
+    await vi.waitUntil(() => commits.length === 2, 60_000);
     expect(relieved).toBe(false);
     commits[1]?.acknowledge({ ok: true, follow: true });
     await relief;
@@ -80,7 +80,7 @@ describe("RunJournal", () => {
     journal.event(event("b", big));
     const flushed = journal.flush();
     for (const index of [0, 1]) {
-      await vi.waitUntil(() => commits.length === index + 1);
+      await vi.waitUntil(() => commits.length === index + 1, 60_000);
       commits[index]?.acknowledge({ ok: true, follow: false });
     }
     await flushed;
@@ -93,9 +93,9 @@ describe("RunJournal", () => {
   }) => {
     const { commits, superseded, journal } = fixture();
     journal.event(event("a"));
-    await vi.waitUntil(() => commits.length === 1);
+    await vi.waitUntil(() => commits.length === 1, 60_000);
     commits[0]?.acknowledge({ ok: false, code: "superseded" });
-    await vi.waitUntil(() => superseded.length === 1);
+    await vi.waitUntil(() => superseded.length === 1, 60_000);
     await expect(journal.flush()).rejects.toThrow(SupersededError);
     await expect(journal.close()).rejects.toThrow(SupersededError);
   });

@@ -346,11 +346,14 @@ describe("a project's own tracing", () => {
     vi.stubEnv("LANGSMITH_ENDPOINT", "https://langsmith.test");
     const { runs } = await record(helper, hello);
     expect(runs.length).toBe(6);
-    await vi.waitUntil(() => requests.some(({ body }) => body.includes(`"id":"${RUN_ID}"`)));
+    await vi.waitUntil(
+      () => requests.some(({ body }) => body.includes(`"id":"${RUN_ID}"`)),
+      60_000,
+    );
     await vi.waitUntil(() => {
       const sent = requests.map(({ body }) => body).join("\n");
       return runs.every(({ id }) => sent.includes(`"id":"${id}"`));
-    });
+    }, 60_000);
     expect(new Set(requests.map(({ url }) => new URL(url).host))).toEqual(
       new Set(["langsmith.test"]),
     );
@@ -367,7 +370,7 @@ describe("a project's own tracing", () => {
     expect(runs.length).toBe(6);
     const hostsWith = (id: string): Set<string> =>
       new Set(requests.filter(({ body }) => body.includes(id)).map(({ url }) => new URL(url).host));
-    await vi.waitUntil(() => hostsWith(RUN_ID).size === 2);
+    await vi.waitUntil(() => hostsWith(RUN_ID).size === 2, 60_000);
     expect(hostsWith(RUN_ID)).toEqual(new Set(["one.test", "two.test"]));
   });
 });

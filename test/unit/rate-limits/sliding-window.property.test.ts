@@ -56,7 +56,6 @@ describe("permits", () => {
     { limit: { count: 2000, seconds: 10 }, isolates: 30, load: 1.5, burst: 5 },
   ])(
     "at least 95 % of them are under steady overload: $limit.count in $limit.seconds s, $isolates isolates",
-    { timeout: 60_000 },
     async (traffic, { expect }) => {
       const intervals = 12;
       const { admitted } = await simulate({

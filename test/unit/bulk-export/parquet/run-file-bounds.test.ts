@@ -123,7 +123,7 @@ describe("a file", () => {
     ]);
   });
 
-  test("lets readers skip by start, id and trace", { timeout: 30_000 }, async ({ expect }) => {
+  test("lets readers skip by start, id and trace", async ({ expect }) => {
     const runs = someRuns(30);
     const { file } = await writeRuns(runs, { limits: { rows_per_group: 10 } });
     const { row_groups, schema } = metadataOf(file);

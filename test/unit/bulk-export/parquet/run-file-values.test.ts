@@ -94,47 +94,43 @@ const files = fc.record({
 describe.for(VERSIONS.flatMap((version) => COMPRESSIONS.map((codec) => [version, codec] as const)))(
   "a file of %s with compression %s",
   ([version, compression]) => {
-    test(
-      "has the runs that were written, for two readers",
-      { timeout: 60_000 },
-      async ({ expect }) => {
-        const property = fc.asyncProperty(files, async ({ runs: given, batch, ...limits }) => {
-          const { file, parts, written } = await writeRuns(given, {
-            version,
-            compression,
-            batch,
-            limits,
-          });
-          expect(written?.rows).toBe(given.length);
-          expect(written?.bytes).toBe(file.length);
-          expect(parts.slice(0, -1).every(({ length }) => length === limits.part_bytes)).toBe(true);
-          const expected = given.map((run) => expectedRow(run, version));
-          const read = await asFile(file, (path) =>
-            readParquet(path, {
-              orderBy: "file_row_number",
-            }),
-          );
-          // DuckDB adds it when it is told to sort by the row's number.
-          expect(read.map(({ filename: _filename, ...row }) => row)).toEqual(expected);
-          const seen = await readByHyparquet(file);
-          expect(seen.map((row) => Object.keys(row))).toEqual(seen.map(() => EXPORT_FIELDS));
-          for (const [index, row] of seen.entries()) {
-            const { id, name, error, tags, parent_run_ids, total_tokens, inputs } =
-              expected[index] ?? {};
-            expect(row).toMatchObject({
-              id,
-              name,
-              error,
-              tags,
-              parent_run_ids,
-              total_tokens: BigInt(Number(total_tokens)),
-            });
-            const isJson = version === "v2_beta";
-            expect(row["inputs"]).toEqual(isJson ? JSON.parse(String(inputs)) : inputs);
-          }
+    test("has the runs that were written, for two readers", async ({ expect }) => {
+      const property = fc.asyncProperty(files, async ({ runs: given, batch, ...limits }) => {
+        const { file, parts, written } = await writeRuns(given, {
+          version,
+          compression,
+          batch,
+          limits,
         });
-        await fc.assert(property, { numRuns: 8, seed: 7 });
-      },
-    );
+        expect(written?.rows).toBe(given.length);
+        expect(written?.bytes).toBe(file.length);
+        expect(parts.slice(0, -1).every(({ length }) => length === limits.part_bytes)).toBe(true);
+        const expected = given.map((run) => expectedRow(run, version));
+        const read = await asFile(file, (path) =>
+          readParquet(path, {
+            orderBy: "file_row_number",
+          }),
+        );
+        // DuckDB adds it when it is told to sort by the row's number.
+        expect(read.map(({ filename: _filename, ...row }) => row)).toEqual(expected);
+        const seen = await readByHyparquet(file);
+        expect(seen.map((row) => Object.keys(row))).toEqual(seen.map(() => EXPORT_FIELDS));
+        for (const [index, row] of seen.entries()) {
+          const { id, name, error, tags, parent_run_ids, total_tokens, inputs } =
+            expected[index] ?? {};
+          expect(row).toMatchObject({
+            id,
+            name,
+            error,
+            tags,
+            parent_run_ids,
+            total_tokens: BigInt(Number(total_tokens)),
+          });
+          const isJson = version === "v2_beta";
+          expect(row["inputs"]).toEqual(isJson ? JSON.parse(String(inputs)) : inputs);
+        }
+      });
+      await fc.assert(property, { numRuns: 8, seed: 7 });
+    });
   },
 );

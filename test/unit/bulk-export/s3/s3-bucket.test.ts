@@ -15,7 +15,7 @@ const test = base
     return new S3Bucket(
       { bucket, region: null, endpointUrl: url, bucketInHost: false },
       { accessKeyId, secretAccessKey, sessionToken: null },
-      { requestTimeoutMs: 5000, attempts: 1, allowPrivate: true },
+      { requestTimeoutMs: 60_000, attempts: 1, allowPrivate: true },
     );
   });
 

@@ -58,7 +58,7 @@ describe("a request", () => {
     const bucket = new S3Bucket(
       { bucket: "exports", region: null, endpointUrl: server.url, bucketInHost: false },
       { ...CREDENTIALS, sessionToken: "the-token" },
-      { requestTimeoutMs: 5000, attempts: 1, allowPrivate: true },
+      { requestTimeoutMs: 60_000, attempts: 1, allowPrivate: true },
     );
     await bucket.put("key", bytes("body"));
     const headers = server.seen[0]?.headers;

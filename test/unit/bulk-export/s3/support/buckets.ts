@@ -11,7 +11,7 @@ export const CREDENTIALS = {
   sessionToken: null,
 };
 
-const OPTIONS: S3Options = { requestTimeoutMs: 5000, attempts: 3, allowPrivate: true };
+const OPTIONS: S3Options = { requestTimeoutMs: 60_000, attempts: 3, allowPrivate: true };
 
 export function bucketAt(
   endpointUrl: string,
