@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
-import { version } from "../package.json";
+import { version } from "#package";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
 import { agentAuthentication } from "./agent-server/auth/authenticate.ts";

@@ -7,10 +7,17 @@ import { checkAuth } from "./check-auth.ts";
 import { extractSchemas, type ExtractedSchemas } from "./extract-schemas.ts";
 import { type LangGraphChoice, langChainSource } from "./langchain-source.ts";
 import { loadProjectConfig, type ProjectConfig } from "./langgraph-json.ts";
-import { type ProjectFile, readProjectFiles } from "./project-files.ts";
+import {
+  importsFileSystem,
+  type ProjectFile,
+  type ProjectFiles,
+  readProjectFiles,
+} from "./project-files.ts";
 import { bundledFiles, isInstalled } from "./workerd-build.ts";
 
 const GRAPH_HOST_MODULE = join(REPO_ROOT, "src/graph-runtime/graph-host.ts");
+
+const NO_FILES: ProjectFiles = { files: [], warnings: [] };
 
 export type BuildProjectOptions = {
   /** `langgraph.json`, or the folder that holds it. */
@@ -61,7 +68,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     const { metafile, warnings: ofBundle } = await bundler.bundle();
     const warnings = [...project.warnings, ...ofBundle];
     await checkAuth(project, `${resolve(options.outFile)}.auth-check.mjs`);
-    const text = await readProjectFiles(project);
+    const text = importsFileSystem(metafile) ? await readProjectFiles(project) : NO_FILES;
     warnings.push(...text.warnings);
     if (options.schemas) {
       const sources = filesOfGraphs(metafile, project);

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join, posix, resolve } from "node:path";
+import type { Metafile } from "esbuild";
 import ignore, { type Ignore } from "ignore";
 import { TEXT_FILE_TYPES } from "../../src/lib/project-manifest.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
@@ -27,6 +28,8 @@ export type ProjectFile = {
   text: string;
 };
 
+export type ProjectFiles = { files: ProjectFile[]; warnings: string[] };
+
 /**
  * The small text files of a project (prompts, data, configuration), which its graphs may read as files.
  * What git ignores stays behind, and so does `langgraph.json`, whose `env` may hold secrets. Files beyond
@@ -34,7 +37,7 @@ export type ProjectFile = {
  */
 export async function readProjectFiles(
   project: Pick<ProjectConfig, "projectDir" | "configPath" | "envFile">,
-): Promise<{ files: ProjectFile[]; warnings: string[] }> {
+): Promise<ProjectFiles> {
   const { projectDir } = project;
   const isIgnored = await ignoreRules(projectDir);
   const secret = new Set([project.configPath, project.envFile]);
@@ -55,6 +58,13 @@ export async function readProjectFiles(
     files.push({ path, text });
   }
   return { files, warnings: tooLarge.length === 0 ? [] : [leftOut(tooLarge)] };
+}
+
+/** Whether anything in a bundle imports Node's file system: otherwise nobody could read a file. */
+export function importsFileSystem({ inputs }: Metafile): boolean {
+  return Object.values(inputs).some(({ imports }) =>
+    imports.some(({ path }) => /(?:^|:)node:fs(?:\/promises)?$/.test(path)),
+  );
 }
 
 /** In an order that does not depend on the file system. */

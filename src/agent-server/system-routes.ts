@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { version } from "../../package.json";
+import { version } from "#package";
 import { LANGGRAPH_VERSION } from "../graph-runtime/langgraph-version.ts";
 import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";

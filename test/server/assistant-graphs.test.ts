@@ -7,12 +7,13 @@ const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
 
 function node(id: string, name = id) {
-  return { id, type: "runnable", data: { id: ["langgraph", "RunnableCallable"], name } };
+  const data = { id: ["langgraph", "RunnableCallable"], name };
+  return { id, type: "runnable", data, metadata: {} };
 }
 
 function subgraphNode(id: string) {
   const data = { id: ["langgraph", "pregel", "CompiledStateGraph"], name: "LangGraph" };
-  return { id, type: "runnable", data };
+  return { id, type: "runnable", data, metadata: {} };
 }
 
 function edge(source: string, target: string, conditional = false) {

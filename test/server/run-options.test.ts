@@ -54,7 +54,8 @@ describe("what a run is given", () => {
     const events = await collect(stream);
     const started = events.find(({ event }) => event === "events")?.data;
     expect(started).toMatchObject({ event: "on_chain_start", name: "nightly" });
-    expect(events.at(-1)?.data).toMatchObject({ seen: { max_concurrency: 3 } });
+    const values = events.findLast(({ event }) => event === "values")?.data;
+    expect(values).toMatchObject({ seen: { max_concurrency: 3 } });
   });
 
   test("is laid over what the assistant has", async ({ client, expect }) => {

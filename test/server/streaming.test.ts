@@ -131,7 +131,7 @@ describe("the mode", () => {
             metadata: expect.objectContaining({ graph_id: "branching" }),
           },
         ],
-        ["tasks", { id, name, result: { counter: 1, trail: [name] }, interrupts: [] }],
+        ["tasks", { id, name, error: null, result: { counter: 1, trail: [name] }, interrupts: [] }],
       ]),
     );
   });

@@ -141,6 +141,8 @@ export async function storeVariousRuns(workspace: IngestWorkspace, project: stri
     value: "right",
     traceId: agent.trace_id,
   });
+  // The client sends feedback with its next batch.
+  await workspace.client.flush();
   return {
     project: await projectId(workspace, project),
     range: { start_time: isoTime(start), end_time: isoTime(end) },

@@ -60,6 +60,8 @@ export async function shopOf(server: TestServer) {
   for (const [run, key, score] of opinions) {
     await client.createFeedback(run.id, key, { score, traceId: run.trace_id });
   }
+  // The client sends feedback with its next batch.
+  await client.flush();
   const { id: shop } = await client.readProject({ projectName: "shop" });
   const runs = { slow, slowModel, search, fast, fastModel, old, pending, other };
   return { ...workspace, now, shop, runs };

@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from "uuid";
-import file from "./built-in-prices.json" with { type: "json" };
+import file from "#built-in-prices" with { type: "json" };
 import { formatDecimal, parseDecimal } from "./decimal.ts";
 import { IGNORE_CASE, type NamePattern } from "./name-pattern.ts";
 import { type ModelPrice, PriceList } from "./price-list.ts";

@@ -165,6 +165,7 @@ describe("a bundle", () => {
       ".gitignore": "private.md\n",
       ".env": "SECRET=1",
       "src/agent.ts": `#!/usr/bin/env node
+        import "node:fs";
         import { own } from "./own.js";
         import installed from "installed";
         const places = [import.meta.url, import.meta.dirname, __filename];
