@@ -97,7 +97,7 @@ export class GraphBundler {
     } catch (error) {
       const { errors } = error as esbuild.BuildFailure;
       if (!Array.isArray(errors)) throw error;
-      const left = errors.filter((message) => !this.#repairs.note(message));
+      const left = this.#repairs.note(errors);
       if (left.length === 0) return null;
       throw this.#failure(left.map((message) => this.#describe(message)));
     }

@@ -32,13 +32,23 @@ export class BundleRepairs {
     this.#projectDir = projectDir;
   }
 
-  /** True when the next round mends what this error of esbuild's says. */
-  note(message: esbuild.Message): boolean {
+  /** Those of the errors of one round that the next one does not mend. */
+  note(errors: esbuild.Message[]): esbuild.Message[] {
+    // One package may be met by many errors: what counts is how it was taken in this round.
+    const takenAsNode = new Set(this.#nodePackages);
+    return errors.filter((message) => !this.#note(message, takenAsNode));
+  }
+
+  #note(message: esbuild.Message, takenAsNode: ReadonlySet<string>): boolean {
     const importer = message.location?.file;
     if (importer === undefined) return false;
     const file = /^No matching export in "(.*)" for import ".*"$/.exec(message.text)?.[1];
     if (file !== undefined) {
-      return this.#noteNodePackage(packageOf(file)) || this.#noteUnlinked(importer, message.text);
+      const name = packageOf(file);
+      if (name === undefined) return false;
+      if (takenAsNode.has(name)) return this.#noteUnlinked(importer, message.text);
+      this.#nodePackages.add(name);
+      return true;
     }
     const specifier = unresolved(message);
     if (specifier === undefined || !isInstalled(importer)) return false;
@@ -49,18 +59,13 @@ export class BundleRepairs {
 
   /** True when a package replaces a module of its own by nothing, which the next round mends. */
   noteDisabled(metafile: esbuild.Metafile): boolean {
-    const noted = Object.entries(metafile.inputs).map(
-      ([importer, { imports }]) =>
-        imports.some(({ path }) => path.startsWith("(disabled):")) &&
-        this.#noteNodePackage(packageOf(importer)),
-    );
-    return noted.includes(true);
-  }
-
-  #noteNodePackage(name: string | undefined): boolean {
-    if (name === undefined || this.#nodePackages.has(name)) return false;
-    this.#nodePackages.add(name);
-    return true;
+    const before = this.#nodePackages.size;
+    for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
+      const name = packageOf(importer);
+      const isCut = imports.some(({ path }) => path.startsWith("(disabled):"));
+      if (isCut && name !== undefined) this.#nodePackages.add(name);
+    }
+    return this.#nodePackages.size > before;
   }
 
   #noteUnlinked(importer: string, problem: string): boolean {

@@ -1,5 +1,5 @@
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import * as types from "@langchain/core/utils/types";
+import { isZodSchemaV3, isZodSchemaV4 } from "@langchain/core/utils/types";
 import {
   getConfigTypeSchema,
   getInputTypeSchema,
@@ -101,21 +101,11 @@ function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
 }
 
 function zodToJsonSchema(schema: unknown): object | undefined {
-  if (!isZodSchema(schema)) return undefined;
+  if (!isZodSchemaV4(schema) && !isZodSchemaV3(schema)) return undefined;
   try {
     return toJsonSchema(schema);
   } catch {
     // zod types without a JSON form (functions, symbols): the field is not derivable.
     return undefined;
   }
-}
-
-/** The oldest LangChain that is served knows one version of zod, under another name. */
-function isZodSchema(value: unknown): value is Parameters<typeof toJsonSchema>[0] {
-  const known: Partial<typeof types> = types;
-  return (
-    known.isZodSchemaV4?.(value) === true ||
-    known.isZodSchemaV3?.(value) === true ||
-    (known.isZodSchemaV3 === undefined && known.isZodSchema?.(value as never) === true)
-  );
 }

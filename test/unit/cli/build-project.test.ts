@@ -232,7 +232,11 @@ describe("a bundle", () => {
         exports: { ".": { browser: "./browser.mjs", import: "./node.mjs" } },
       },
       "node_modules/lacking/browser.mjs": "export const other = 1;",
-      "node_modules/lacking/node.mjs": 'export const wanted = "from the entry for Node";',
+      "node_modules/lacking/node.mjs":
+        'export const wanted = "from the entry for Node"; export const also = 1;',
+      "node_modules/unfit/package.json": { name: "unfit", main: "index.js" },
+      "node_modules/unfit/index.js":
+        'import { none } from "lacking"; import { nothing } from "lacking"; export const unfit = none ?? nothing;',
       "node_modules/emptied/package.json": {
         name: "emptied",
         main: "index.js",
@@ -241,16 +245,22 @@ describe("a bundle", () => {
       "node_modules/emptied/index.js": 'module.exports = require("./part.js");',
       "node_modules/emptied/part.js": 'module.exports = "not emptied";',
       "agent.ts": `
-        import { wanted } from "lacking";
+        import { wanted, also } from "lacking";
         import emptied from "emptied";
-        export const graph = [wanted, emptied];`,
+        const unfit = await import("unfit").catch((error) => error.message);
+        export const graph = [wanted, also, emptied, unfit];`,
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
-    expect((await build(folder)).warnings).toEqual([]);
+    const unfit = join(folder, "node_modules/unfit/index.js");
+    expect((await build(folder)).warnings).toEqual([
+      expect.stringContaining(`${unfit} will fail where it is reached: No matching export`),
+    ]);
     expect(await graphOf(await load(folder), "agent")).toEqual([
       "from the entry for Node",
+      1,
       "not emptied",
+      expect.stringContaining(`${unfit} cannot be loaded`),
     ]);
   });
 
