@@ -106,7 +106,6 @@ describe("deleting several deployments", () => {
   test.for([
     ["", "deployment_ids", "missing"],
     ["?deployment_ids=x", "deployment_ids", "uuid_parsing"],
-    [`?deployment_ids=${MISSING_ID}&delete_tracing_project=true`, "delete_tracing_project", ""],
   ] as const)("is refused with %o", async ([query, field, type], { deployer, expect }) => {
     const { status, body } = await deployer.call("DELETE", `/deployments${query}`);
     expect([status, body]).toMatchObject([
