@@ -52,7 +52,8 @@ test("a page of another origin sees a run's chunks as they are made", async () =
         streamMode: "custom",
         onRunCreated: (run) => (created = run),
       });
-      for await (const { id, event, data } of stream) {
+      for await (const part of stream) {
+        const { id, event, data } = part as Seen;
         events.push({ id, event, data });
         if (event === "metadata") runId = (data as { run_id: string }).run_id;
         if (events.length === 1 + chunks) await client.runs.cancel(thread_id, runId);

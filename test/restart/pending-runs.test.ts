@@ -50,7 +50,8 @@ test("runs that waited for their turn or their time run after a crash, asked for
   const queued: SlowInput[] = ["first", "second", "third"].map((label) => ({
     label,
     steps: 3,
-    delay_ms: 200,
+    // All of it takes longer than a restart, so that the kill comes before its end.
+    delay_ms: Math.ceil(restartMs / 6),
   }));
   const { thread_id: queueId } = await client.threads.create();
   for (const input of queued) {

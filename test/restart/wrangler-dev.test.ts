@@ -24,6 +24,8 @@ export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
   .compile();
 `;
 
+type Bucket = { local_dev?: { experimental_s3_credentials: S3Credentials } };
+
 let clone: FreshClone;
 
 beforeAll(() => {
@@ -46,10 +48,9 @@ function bucketOn(port: number): TestBucket {
     { config: join(clone.path, "wrangler.toml") },
     { hideWarnings: true },
   );
-  const served = r2_buckets.flatMap(({ local_dev }) => {
-    const credentials: unknown = local_dev?.experimental_s3_credentials;
-    return credentials === undefined ? [] : [credentials as S3Credentials];
-  });
+  const served = (r2_buckets as Bucket[]).flatMap(({ local_dev }) =>
+    local_dev === undefined ? [] : [local_dev.experimental_s3_credentials],
+  );
   expect(served).toHaveLength(1);
   return localS3(port, served[0] ?? { accessKeyId: "", secretAccessKey: "" });
 }

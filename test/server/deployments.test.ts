@@ -47,10 +47,13 @@ describe("rollouts", () => {
     teller,
     expect,
   }) => {
+    const begun = performance.now();
     const { deployment, revision } = await deployed(deployer, "in-flight", teller);
+    // Far longer than the next rollout, which takes no longer than this one.
+    const delay_ms = 1000 + Math.ceil(4 * (performance.now() - begun));
     const client = agentClient(deployment, deployer.apiKey);
     const { thread_id } = await client.threads.create();
-    const slow = await client.runs.create(thread_id, "teller", { input: { delay_ms: 4000 } });
+    const slow = await client.runs.create(thread_id, "teller", { input: { delay_ms } });
     const queued = await client.runs.create(thread_id, "teller", { input: { delay_ms: 0 } });
 
     const next = await patched(deployer, deployment.id, {

@@ -225,7 +225,8 @@ describe("a client that goes away", () => {
     async ([on_disconnect, status], { client, server, expect }) => {
       const thread_id = await newThread(client);
       const leave = new AbortController();
-      const input = { count: 40, size: 1, delay_ms: 20 };
+      // Long enough to be met while it runs.
+      const input = { count: 40, size: 1, delay_ms: 150 };
       const body = { assistant_id: "custom_stream", input, stream_mode: "custom", on_disconnect };
       const response = await openStream(server, thread_id, body, leave.signal);
       await readRaw(response, ({ frames }) => frames.length > 3);

@@ -152,7 +152,9 @@ function harnessOptions(
           queues: { ...read.queues, consumers: consumers.filter(isConsumed) },
           worker_loaders: read.worker_loaders,
           r2_buckets: [
-            ...read.r2_buckets.filter(({ binding }) => binding !== LOCAL_BUCKET_BINDING),
+            ...(read.r2_buckets as { binding: string }[]).filter(
+              ({ binding }) => binding !== LOCAL_BUCKET_BINDING,
+            ),
             EXPORT_BUCKET,
           ],
           migrations: read.migrations,
