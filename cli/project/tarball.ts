@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { packTar } from "modern-tar";
@@ -13,6 +13,7 @@ import {
 } from "../../src/lib/project-manifest.ts";
 import { CliError } from "../cli-error.ts";
 import { buildProject } from "./build-project.ts";
+import { keepOwnPositions } from "./source-positions.ts";
 import type { LangGraphChoice } from "./langchain-source.ts";
 import { loadProjectConfig } from "./langgraph-json.ts";
 
@@ -70,11 +71,13 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
         ? {}
         : { graphHostModule: options.graphHostModule }),
     });
+    await keepOwnPositions(outFile, dirname(configPath));
     const manifest: ProjectManifest = { format: 1, runtime: RUNTIME_VERSION, main: MAIN_MODULE };
     const contents = {
       [MANIFEST_FILE]: toBytes(`${JSON.stringify(manifest, null, 2)}\n`),
       [CONFIG_IN_TARBALL]: toBytes(withoutValues(await readFile(configPath, "utf8"))),
       [MAIN_MODULE]: await readFile(outFile),
+      [`${MAIN_MODULE}.map`]: await readFile(`${outFile}.map`),
       ...Object.fromEntries(texts.map(({ path, text }) => [path, toBytes(text)])),
     };
     const files = Object.entries(contents).map(([path, { length }]) => ({ path, size: length }));

@@ -15,6 +15,11 @@ export function builtCodeKey({ workspaceId, deploymentId, revisionId }: Revision
   return `${builtCodePrefix({ workspaceId, deploymentId })}${revisionId}.json`;
 }
 
+/** Of the main module, where its tarball has one. */
+export function sourceMapKey({ workspaceId, deploymentId, revisionId }: RevisionRef): string {
+  return `${builtCodePrefix({ workspaceId, deploymentId })}${revisionId}.map`;
+}
+
 export function builtCodePrefix(of: { workspaceId: string; deploymentId: string }): string {
   return `${of.workspaceId}/built/${of.deploymentId}/`;
 }

@@ -1,14 +1,21 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { recordLogs } from "../control-plane/logs/record.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
+import { atSourcePositions } from "./source-positions.ts";
 import { linesOfTrace } from "./trace-lines.ts";
 
-/** Hears what a revision's code wrote to the console, and puts it into the deployment's log. */
+/** Hears what a revision's code wrote to the console, and puts it, with places in the project's sources, into the deployment's log. */
 export class RevisionTail extends WorkerEntrypoint<Env, RevisionRef> {
   override async tail(events: TraceItem[]): Promise<void> {
     const { props } = this.ctx;
     const now = Date.now();
     const lines = events.flatMap((event) => linesOfTrace(event, props.revisionId, now));
-    await recordLogs(this.env, props, lines);
+    const messages = lines.map(({ message }) => message);
+    const told = await atSourcePositions(this.env, props, messages);
+    await recordLogs(
+      this.env,
+      props,
+      lines.map((line, index) => ({ ...line, message: told[index] ?? line.message })),
+    );
   }
 }

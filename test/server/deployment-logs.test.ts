@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, vi } from "vitest";
 import {
   insertDeployment,
@@ -13,6 +14,9 @@ import type { TestServer } from "../support/server.ts";
 import { newDeployer } from "../support/deployments.ts";
 import { agentClient, deployed, fixtureTarball } from "../support/rollouts.ts";
 import { MISSING_ID } from "../support/uuid.ts";
+
+/** The source of a graph that throws. */
+const THROWS = readFileSync(new URL("../fixtures/graphs/throws.ts", import.meta.url), "utf8");
 
 const POLL = { timeout: 60_000, interval: 200 };
 
@@ -366,7 +370,10 @@ test("a rollout and the runs after it are told in the log, in their order", asyn
   expect(kinds.length).toBeGreaterThan(1);
 });
 
-test("a run that fails leaves its error in the log, with the stack", async ({ server, expect }) => {
+test("a run that fails leaves its error in the log, with its places in the sources", async ({
+  server,
+  expect,
+}) => {
   const deployer = await newDeployer(server, "plus");
   const tarball = await fixtureTarball("deployed/failing.langgraph.json");
   const { deployment } = await deployed(deployer, "failing", tarball);
@@ -383,6 +390,8 @@ test("a run that fails leaves its error in the log, with the stack", async ({ se
   };
   await vi.waitFor(async () => expect(await failures()).toHaveLength(1), POLL);
   const [failure] = await failures();
-  const expected = `Run ${run_id} of graph throws failed: FixtureError: no such city\n    at `;
-  expect(failure?.slice(0, expected.length)).toBe(expected);
+  const [title, ...frames] = (failure ?? "").split("\n");
+  expect(title).toBe(`Run ${run_id} of graph throws failed: FixtureError: no such city`);
+  const line = THROWS.slice(0, THROWS.indexOf("new FixtureError")).split("\n").length;
+  expect(frames[0]).toMatch(new RegExp(`^    at .*\\(graphs/throws\\.ts:${line}:\\d+\\)$`));
 });

@@ -37,20 +37,44 @@ const test = testWithPlatform({ OUTBOUND_PRIVATE_ENDPOINTS: "refuse" })
   });
 
 describe("hostile code in a deployment", () => {
-  test("has its own environment, and no binding of the platform", async ({ attack, expect }) => {
+  test("has its own environment, and of the platform its own agent server", async ({
+    attack,
+    expect,
+  }) => {
     const own = [
       "OWN_SECRET",
       "LANGSMITH_HOST_PROJECT_ID",
       "LANGSMITH_HOST_PROJECT_NAME",
       "LANGSMITH_HOST_REVISION_ID",
     ];
+    const bindings = [...own, "THREADWORKS_AGENT_SERVER"];
     expect(await attack("environment")).toEqual({
-      env: own,
-      moduleEnv: own,
+      env: bindings,
+      moduleEnv: bindings,
       process: own,
       exports: ["GraphHost"],
       ctxExports: ["GraphHost"],
       props: {},
+    });
+  });
+
+  test("reaches its own deployment by it, and nothing else", async ({
+    attack,
+    hostile,
+    deployer,
+    expect,
+  }) => {
+    const paths = [
+      "/assistants/search",
+      "/v2/deployments",
+      "/api/v1/sessions",
+      `/deployments/${hostile.id}/assistants/search`,
+      "/../../v2/deployments",
+    ];
+    const headers = { "x-api-key": deployer.apiKey };
+    expect(await attack("agentServer", { paths, headers })).toEqual({
+      [paths[0] ?? ""]: 200,
+      ...Object.fromEntries(paths.slice(1).map((path) => [path, 404])),
     });
   });
 

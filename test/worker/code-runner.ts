@@ -37,6 +37,7 @@ export default {
       workerCode({
         built,
         env: {},
+        agentServer: ctx.exports.AgentServer({ props: ref }),
         limits: { cpuMs: 30_000, subRequests: 50 },
         outbound: ctx.exports.Outbound({ props: { ...ref, hosts } }),
         tail: ctx.exports.RevisionTail({ props: ref }),

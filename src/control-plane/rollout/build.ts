@@ -9,13 +9,13 @@ import { ProjectFailure } from "./failure.ts";
 import { unpack } from "./unpack.ts";
 
 /**
- * What a tarball of a built project is deployed as. Throws a `ProjectFailure` that says what is wrong
+ * What a tarball of a built project is deployed as, and the source map of its main module. Throws a `ProjectFailure` that says what is wrong
  * with it; `configPath` is a file that has to be in there.
  */
 export async function buildCode(
   tarball: ArrayBuffer,
   configPath: string | null,
-): Promise<BuiltCode> {
+): Promise<{ code: BuiltCode; sourceMap: string | null }> {
   const files = await unpack(tarball);
   const { main } = readManifest(files);
   if (configPath !== null && !files.has(configPath)) {
@@ -28,9 +28,12 @@ export async function buildCode(
   }
   const modules: Record<string, BuiltModule> = {};
   for (const [path, bytes] of files) {
-    if (path !== MANIFEST_FILE) modules[path] = toModule(path, bytes);
+    if (path === MANIFEST_FILE || path.endsWith(".map")) continue;
+    modules[path] = toModule(path, bytes);
   }
-  return { main, modules };
+  const map = files.get(`${main}.map`);
+  const sourceMap = map === undefined ? null : toText(`${main}.map`, map);
+  return { code: { main, modules }, sourceMap };
 }
 
 function readManifest(files: Map<string, Uint8Array>): ProjectManifest {

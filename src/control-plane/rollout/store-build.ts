@@ -1,6 +1,6 @@
 import type { RevisionRow } from "../../db/rollouts-repo.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
-import { builtCodeKey } from "../../revision-host/built-code.ts";
+import { builtCodeKey, sourceMapKey } from "../../revision-host/built-code.ts";
 import { templateTarball } from "../templates.ts";
 import { buildCode } from "./build.ts";
 import { ProjectFailure } from "./failure.ts";
@@ -12,12 +12,14 @@ export async function buildRevision(env: Env, row: RevisionRow, logs: RolloutLog
   if (tarball.byteLength > MAX_TARBALL_BYTES) {
     throw new ProjectFailure(`The source is larger than ${MAX_TARBALL_BYTES} bytes`);
   }
-  const built = await buildCode(tarball, row.langgraph_config_path);
-  const text = JSON.stringify(built);
+  const { code, sourceMap } = await buildCode(tarball, row.langgraph_config_path);
+  const text = JSON.stringify(code);
   const { workspace_id: workspaceId, deployment_id: deploymentId, id: revisionId } = row;
-  await env.SOURCES.put(builtCodeKey({ workspaceId, deploymentId, revisionId }), text);
-  const names = Object.keys(built.modules).join(", ");
-  logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${built.main}`);
+  const ref = { workspaceId, deploymentId, revisionId };
+  if (sourceMap !== null) await env.SOURCES.put(sourceMapKey(ref), sourceMap);
+  await env.SOURCES.put(builtCodeKey(ref), text);
+  const names = Object.keys(code.modules).join(", ");
+  logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${code.main}`);
 }
 
 async function readSource(env: Env, row: RevisionRow, logs: RolloutLog): Promise<ArrayBuffer> {

@@ -6,7 +6,7 @@ import { ProjectFailure } from "./failure.ts";
 
 const MAX_FILES = 1000;
 const MAX_PATH_CHARS = 255;
-const TYPES = new Set([".js", ".mjs", ".wasm", ...TEXT_FILE_TYPES]);
+const TYPES = new Set([".js", ".mjs", ".map", ".wasm", ...TEXT_FILE_TYPES]);
 
 /**
  * The files of a gzipped tarball, by path. Throws a `ProjectFailure` for what is no tarball, too large,

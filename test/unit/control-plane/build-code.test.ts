@@ -29,16 +29,20 @@ describe("buildCode", () => {
       ...PROJECT,
       "langgraph.json": '{"graphs":{}}',
       "lib/prompt.txt": "Grüße",
+      "prompts/system.md": "# Be brief",
+      "project.js.map": '{"version":3}',
       "lib/code.wasm": new Uint8Array([0, 97, 115, 109]),
       "lib/other.mjs": "export {}",
     });
     const built = await buildCode(packed, "langgraph.json");
-    expect(built).toEqual({
+    expect(built.sourceMap).toBe('{"version":3}');
+    expect(built.code).toEqual({
       main: "project.js",
       modules: {
         "project.js": { js: PROJECT["project.js"] },
         "langgraph.json": { json: { graphs: {} } },
         "lib/prompt.txt": { text: "Grüße" },
+        "prompts/system.md": { text: "# Be brief" },
         "lib/code.wasm": { wasm: "AGFzbQ==" },
         "lib/other.mjs": { js: "export {}" },
       },
@@ -50,8 +54,9 @@ describe("buildCode", () => {
     const packed = await tarball({ "./threadworks.json": MANIFEST, "./project.js": "export {}" }, [
       folder,
     ]);
-    const { modules } = await buildCode(packed, null);
-    expect(Object.keys(modules)).toEqual(["project.js"]);
+    const { code, sourceMap } = await buildCode(packed, null);
+    expect(Object.keys(code.modules)).toEqual(["project.js"]);
+    expect(sourceMap).toBe(null);
   });
 
   test.for<[string, () => Promise<ArrayBuffer>, string]>([
