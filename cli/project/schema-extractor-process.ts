@@ -12,15 +12,27 @@ process.once("message", (requests: SchemaRequest[]) => {
   void extract(requests).then((reply) => process.send?.(reply));
 });
 
+/** All in one program, which is fastest; one by one when that fails, for those that have schemas. */
 async function extract(requests: SchemaRequest[]): Promise<SchemaReply> {
   try {
-    const { getStaticGraphSchema } = await import("@langchain/langgraph-api/schema");
-    const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
-    const found = await getStaticGraphSchema(byIndex, { mainThread: true });
-    return { ok: true, schemas: requests.map((_, index) => found[String(index)] ?? null) };
+    return await extractTogether(requests);
   } catch (error) {
-    return { ok: false, message: (error as Error).message };
+    if (requests.length <= 1) return requests.map(() => ({ problem: messageOf(error) }));
+    const replies: SchemaReply = [];
+    for (const request of requests) replies.push(...(await extract([request])));
+    return replies;
   }
+}
+
+async function extractTogether(requests: SchemaRequest[]): Promise<SchemaReply> {
+  const { getStaticGraphSchema } = await import("@langchain/langgraph-api/schema");
+  const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
+  const found = await getStaticGraphSchema(byIndex, { mainThread: true });
+  return requests.map((_, index) => ({ schemas: { ...found[String(index)] } }));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**

@@ -242,6 +242,28 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     expect((await s3(platform, "/file")).text).toBe("kept");
   });
 
+  test("is served with a graph that does not load, which is told with its place", async ({
+    expect,
+  }) => {
+    const folder = smallPlatform();
+    const broken =
+      '\nexport const graph = Promise.reject(new Error("no model"));\ngraph.catch(() => {});';
+    const problem = /^graph "answer": no model\n {4}at .*\banswer\.js:2:37$/;
+    writeFileSync(join(folder, "answer.js"), broken);
+    const { url, logs } = await start(folder, { watch: true });
+    const errors = (): string[] =>
+      logs.filter(({ level }) => level === "error").map(({ message }) => message);
+
+    expect(errors()).toEqual([expect.stringMatching(problem)]);
+    expect(await get(url, "/vars")).toContain("from .dev.vars");
+
+    writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), TIMEOUT_MS);
+    writeFileSync(join(folder, "answer.js"), broken);
+    await vi.waitFor(() => expect(errors()).toHaveLength(2), TIMEOUT_MS);
+    expect(errors()[1]).toMatch(problem);
+  });
+
   test("goes on with the version before while it is broken", async ({ expect }) => {
     const folder = smallPlatform();
     const { url, logs } = await start(folder, { watch: true });
