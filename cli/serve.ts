@@ -189,7 +189,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       const { repoRoot } = options;
       const check = checkGraphs(miniflare, { project, repoRoot, mapFrames: build.mapFrames }).then(
         (problems) => {
-          for (const message of problems) log("error", message);
+          for (const message of checked === build ? problems : []) log("error", message);
         },
         (error: Error) => {
           // Another version is served by now, or nothing is.

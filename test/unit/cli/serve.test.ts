@@ -252,7 +252,9 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     writeFileSync(join(folder, "answer.js"), broken);
     const { url, logs } = await start(folder, { watch: true });
     const errors = (): string[] =>
-      logs.filter(({ level }) => level === "error").map(({ message }) => message);
+      logs
+        .filter(({ source, level }) => source === "platform" && level === "error")
+        .map(({ message }) => message);
 
     expect(errors()).toEqual([expect.stringMatching(problem)]);
     expect(await get(url, "/vars")).toContain("from .dev.vars");
