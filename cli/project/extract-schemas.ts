@@ -9,9 +9,6 @@ const EXTRACTOR = join(import.meta.dirname, "schema-extractor-process.ts");
 const WORTH_A_WORD_MS = 2_000;
 const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
-/** Somebody else ended the process: it says nothing about the project, so the next start tries again. */
-const ENDED_BY_OTHERS = new Set<NodeJS.Signals | null>(["SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"]);
-
 /** JSON schemas by graph id, then by graph or subgraph (`agent`, `agent|child`). */
 export type ExtractedSchemas = TypesAnswer["schemas"];
 type GraphSchemas = ExtractedSchemas[string];
@@ -118,7 +115,10 @@ function underGraphId(
 /** A process that ends by itself, by too much memory for instance, has a problem with every graph. */
 async function runExtractor(requests: SchemaRequest[], signal: AbortSignal): Promise<SchemaReply> {
   signal.throwIfAborted();
-  const child = fork(EXTRACTOR, { execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  const child = fork(EXTRACTOR, [String(process.pid)], {
+    execArgv: [],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
   giveWay(child);
   const { promise, resolve, reject } = Promise.withResolvers<SchemaReply>();
   const abort = (): void => reject(signal.reason);
@@ -127,7 +127,8 @@ async function runExtractor(requests: SchemaRequest[], signal: AbortSignal): Pro
   child.once("error", reject);
   child.once("exit", (code, endedBy) => {
     const problem = `the extractor ended with ${endedBy ?? `exit code ${code}`}`;
-    if (ENDED_BY_OTHERS.has(endedBy)) reject(new Error(problem));
+    // Somebody ended it: that says nothing about the project, so the next start tries again.
+    if (endedBy === "SIGKILL") reject(new Error(problem));
     else resolve(requests.map(() => ({ problem })));
   });
   child.send(requests, (error) => error && reject(error));

@@ -4,9 +4,13 @@
  */
 import Module from "node:module";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import type { SchemaReply, SchemaRequest } from "./extract-schemas.ts";
 
+const PARENT_POLL_MS = 500;
+
 useOwnTypeScript();
+endWithParent(Number(process.argv[2]));
 
 process.once("message", (requests: SchemaRequest[]) => {
   void extract(requests).then((reply) => process.send?.(reply));
@@ -33,6 +37,18 @@ async function extractTogether(requests: SchemaRequest[]): Promise<SchemaReply> 
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The parent decides when this process ends, and not a signal that the terminal sends to both. A parent
+ * that is killed decides nothing, and TypeScript keeps this thread too busy to notice: another one looks.
+ */
+function endWithParent(parentPid: number): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  const watch = `setInterval(() => {
+    if (process.ppid !== ${parentPid}) process.kill(process.pid, "SIGKILL");
+  }, ${PARENT_POLL_MS});`;
+  new Worker(watch, { eval: true }).unref();
 }
 
 /**

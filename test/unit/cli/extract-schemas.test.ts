@@ -1,6 +1,8 @@
+import { execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { describe, test } from "vitest";
+import { describe, onTestFinished, test, vi } from "vitest";
 import { beginReadingSchemas, type ReadSchemas } from "../../../cli/project/extract-schemas.ts";
 import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
 import { cacheKey } from "../../../cli/project/schema-cache.ts";
@@ -28,6 +30,14 @@ function begin(folder: string, signal = new AbortController().signal) {
 /** The files of the cache, and the mirrors that TypeScript reads. */
 function cached(): Set<string> {
   return new Set(readdirSync(join(REPO_ROOT, ".threadworks/cache")));
+}
+
+/** The processes that read types for another one. */
+function extractorsOf(parent: number | undefined): string[] {
+  const processes = execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).split("\n");
+  return processes.filter(
+    (line) => !line.startsWith("Z") && line.endsWith(`schema-extractor-process.ts ${parent}`),
+  );
 }
 
 describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
@@ -87,6 +97,21 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     expect(next).toHaveProperty("reading");
     again.abort(new Error("closed"));
     if ("reading" in next) await expect(next.reading).rejects.toThrow("closed");
+  });
+
+  test("are read by a process that ends with the one that began it", async ({ expect }) => {
+    const folder = temporaryProject({
+      "agent.ts": TYPED_GRAPH,
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+    const reader = fork(join(import.meta.dirname, "support/schema-reader-process.ts"), [folder]);
+    onTestFinished(() => void reader.kill("SIGKILL"));
+    await once(reader, "message");
+    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toHaveLength(1), 10_000);
+
+    reader.kill("SIGKILL");
+
+    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toEqual([]), 10_000);
   });
 
   test("of a project without TypeScript are none, at once", async ({ expect }) => {
