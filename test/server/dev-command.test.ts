@@ -61,11 +61,10 @@ export const graph = new StateGraph(State)
 
 /** A graph that does not load, by its third line. */
 const BROKEN_AGENT = `
-async function make(): Promise<never> {
+function make(): never {
   throw new Error("no model is configured");
 }
 export const graph = make();
-graph.catch(() => {});
 `;
 
 test(
