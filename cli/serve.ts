@@ -345,7 +345,7 @@ async function untilAnswering(url: URL): Promise<void> {
 /** Waits for it, but no longer than that; what it does goes on. */
 async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
+  const timer = setTimeout(() => resolve(), limitMs);
   await Promise.race([work, promise]);
   clearTimeout(timer);
 }
