@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { onTestFinished, test, vi } from "vitest";
@@ -8,7 +8,15 @@ import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 const TIMEOUT_MS = 300_000;
 const START_TIMEOUT_MS = 120_000;
 const SCHEMAS_TIMEOUT_MS = 120_000;
-const CACHE = resolve(import.meta.dirname, "../../.threadworks/cache");
+const REPO_ROOT = resolve(import.meta.dirname, "../..");
+const CACHE = join(REPO_ROOT, ".threadworks/cache");
+
+/** A project that has LangGraph installed. */
+function installedProject(files: Record<string, string | object>): string {
+  const folder = temporaryProject(files);
+  symlinkSync(join(REPO_ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
 
 function agent(word: string): string {
   return `
@@ -23,7 +31,7 @@ export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
 test(
   "dev serves the project of a folder, reloads it, and ends with its signal",
   async ({ expect }) => {
-    const folder = temporaryProject({
+    const folder = installedProject({
       "langgraph.json": { graphs: { agent: "./agent.js:graph" }, env: { WHO: "you" } },
       "agent.js": agent("hello"),
     });
@@ -70,7 +78,7 @@ export const graph = make();
 test(
   "dev tells which graph does not load and where, serves the others, and gets their schemas later",
   async ({ expect }) => {
-    const folder = temporaryProject({
+    const folder = installedProject({
       "langgraph.json": { graphs: { agent: "./agent.ts:graph", broken: "./broken.ts:graph" } },
       "agent.ts": TYPED_AGENT,
       "broken.ts": BROKEN_AGENT,
