@@ -18,6 +18,7 @@ async function build(): Promise<void> {
     configPath,
     outFile: join(REPO_ROOT, ".threadworks/project.js"),
     schemas: true,
+    onReadingSchemas: () => console.log("Reading the schemas from the graphs' types ..."),
   });
   await writeFiles(files);
   await buildTemplates();

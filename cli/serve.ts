@@ -4,6 +4,7 @@ import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
+import { checkGraphs } from "./platform/check-graphs.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
 import { applyMigrations } from "./platform/d1-migrations.ts";
 import {
@@ -13,6 +14,7 @@ import {
   localS3Credentials,
   rememberS3Port,
 } from "./platform/local-s3.ts";
+import { LocalSchemas } from "./platform/local-schemas.ts";
 import { LogGate } from "./platform/log-gate.ts";
 import { isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
@@ -39,9 +41,14 @@ import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
-const READY_TIMEOUT_MS = 30_000;
+/** Something hangs when it takes longer: a busy machine may need a minute. */
+const READY_TIMEOUT_MS = 120_000;
+const READY_REQUEST_MS = 10_000;
 const READY_POLL_MS = 25;
 const DEFAULT_HOST = "127.0.0.1";
+
+/** A start does not wait longer for graphs that take long to load; they are still told when they fail. */
+const CHECK_WAIT_MS = 5_000;
 
 export type PlatformOptions = {
   repoRoot: string;
@@ -125,6 +132,11 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const gate = new LogGate(options.onLog);
     const log = (level: PlatformLog["level"], message: string): void =>
       options.onLog({ source: "platform", level, message });
+    const schemas = new LocalSchemas({
+      repoRoot: options.repoRoot,
+      warn: (message) => log("warn", message),
+    });
+    cleanUps.push(() => schemas.close());
     const optionsFor = (build: Build, port: number, s3Port: number): MiniflareOptions => {
       const credentials = localS3Credentials(varsOf(build.config, options));
       return serveMiniflareOptions(build.config, {
@@ -135,6 +147,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         port,
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
+        schemas: (request) => schemas.answer(request),
         onCrashRestart: () => {
           watchdog.watch();
           void takeOver();
@@ -168,6 +181,27 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     });
     state.announce(url.origin);
 
+    let checked: Build | undefined;
+    /** Tells of graphs that do not load, and begins to read the schemas of the others. */
+    const lookAt = async (build: Build): Promise<void> => {
+      checked = build;
+      const { project } = build.project.typedSources;
+      const { repoRoot } = options;
+      const check = checkGraphs(miniflare, { project, repoRoot, mapFrames: build.mapFrames }).then(
+        (problems) => {
+          for (const message of checked === build ? problems : []) log("error", message);
+        },
+        (error: Error) => {
+          // Another version is served by now, or nothing is.
+          if (checked !== build || closing !== undefined) return;
+          log("warn", `the graphs could not be checked: ${error.message}`);
+        },
+      );
+      if (options.schemas ?? true) await schemas.read(build.project.typedSources);
+      await withinTime(check, CHECK_WAIT_MS);
+    };
+    await lookAt(built);
+
     const s3Port = Number((await miniflare.ready).port);
     const warnOf = (message: string): void => log("warn", message);
     const vars = varsOf(built.config, options);
@@ -189,6 +223,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
             await untilAnswering(url);
           });
           void takeOver();
+          await lookAt(build);
         },
         onReloaded: (build) => {
           warn(options, build);
@@ -234,7 +269,8 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
   const project = await buildProject({
     configPath: options.configPath,
     outFile: join(state.buildDir, PROJECT_MODULE),
-    schemas: options.schemas ?? true,
+    // They are read beside the server: see `LocalSchemas`.
+    schemas: false,
     ...(options.graphHostModule === undefined ? {} : { graphHostModule: options.graphHostModule }),
   });
   await buildTemplates();
@@ -292,7 +328,9 @@ async function untilAnswering(url: URL): Promise<void> {
   let last = "no answer";
   while (Date.now() < deadline) {
     try {
-      const response = await fetch(new URL("/ok", url), { signal: AbortSignal.timeout(5_000) });
+      const response = await fetch(new URL("/ok", url), {
+        signal: AbortSignal.timeout(READY_REQUEST_MS),
+      });
       const body = await response.text();
       if (response.ok) return;
       last = `${response.status} ${body.slice(0, 500)}`;
@@ -302,6 +340,14 @@ async function untilAnswering(url: URL): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
   throw new CliError(`the server did not become ready: GET /ok gave ${last}`);
+}
+
+/** Waits for it, but no longer than that; what it does goes on. */
+async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => resolve(), limitMs);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }
 
 /** Does all of it, the last first, whatever fails; then throws the first failure. */

@@ -29,9 +29,10 @@ async function build(dir: string | undefined, options: BuildOptions): Promise<vo
   const file =
     options.output === undefined ? join(projectDir, DEFAULT_OUTPUT) : pathFromUser(options.output);
   progress.show(`Building ${projectDir}`);
-  const { bytes, graphs, files, warnings } = await buildTarball({ configPath }).finally(() =>
-    progress.end(),
-  );
+  const { bytes, graphs, files, warnings } = await buildTarball({
+    configPath,
+    onReadingSchemas: () => progress.show("Reading the schemas from the graphs' types"),
+  }).finally(() => progress.end());
   for (const warning of warnings) progress.warn(warning);
   await write(file, bytes);
   if (options.json === true) printJson({ file, size: bytes.length, graphs, files });

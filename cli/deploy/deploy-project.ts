@@ -31,7 +31,10 @@ export async function deployProject(
   const existing = await findTarget(api, request.target);
 
   progress.show("Building");
-  const { bytes, graphs, warnings } = await buildTarball({ configPath: request.configPath });
+  const { bytes, graphs, warnings } = await buildTarball({
+    configPath: request.configPath,
+    onReadingSchemas: () => progress.show("Reading the schemas from the graphs' types"),
+  });
   progress.end();
   for (const warning of warnings) progress.warn(warning);
   progress.line(`Built ${graphs.join(", ")}: ${(bytes.length / 1024).toFixed(0)} KiB`);

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { join, relative, resolve } from "node:path";
 
-/** A place in one of the Worker's modules, as workerd names it in a stack. */
-const FRAME = /(?:file:\/\/\/)?\b(worker\.js|project\.js):(\d+):(\d+)/g;
+/** A place in one of the Worker's modules, as workerd names it in a stack: what it was built of may be several. */
+const FRAME = /(?:file:\/\/\/|(?<![\w./-]))([\w-]+\.js):(\d+):(\d+)/g;
 
 /**
  * Makes the places in an error's stack those of the source files.

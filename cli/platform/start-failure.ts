@@ -1,5 +1,8 @@
 const USELESS_ADVICE = /^The Workers runtime failed to start\..*$/m;
 
+/** A consequence, not a reason: a module that throws exports nothing that other Workers could use. */
+const NO_ENTRYPOINT = /has no such named entrypoint\.?$/;
+
 /**
  * Why workerd did not start, most often because a module of the project threw while it was evaluated:
  * the messages in the lines of JSON that workerd leaves on stderr.
@@ -14,6 +17,7 @@ export function startFailure(error: unknown): string {
       return [];
     }
   });
+  const reasons = messages.filter((message) => !NO_ENTRYPOINT.test(message));
   if (messages.length === 0) return text.replace(USELESS_ADVICE, "").trim() || text;
-  return `the project could not be started:\n${messages.join("\n")}`;
+  return `the project could not be started:\n${(reasons.length === 0 ? messages : reasons).join("\n")}`;
 }

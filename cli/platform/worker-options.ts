@@ -5,11 +5,14 @@ import {
   LogLevel,
   Miniflare,
   type MiniflareOptions,
+  type Request,
+  type Response,
   type V4WorkerOptions,
   type WorkerdStructuredLog,
 } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { CliError } from "../cli-error.ts";
+import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
@@ -91,6 +94,8 @@ export type ServeOptions = {
   vars: Record<string, string>;
   /** Serves the bucket for exports to S3 clients; on any port when it is 0. */
   s3?: { port: number; credentials: S3Credentials };
+  /** Of a Worker that has a project: answers its graph host, which asks for the schemas of a graph's types. */
+  schemas?: (request: Request) => Response;
   onLog: (log: WorkerdStructuredLog) => void;
   /** Called when workerd has crashed and runs again. */
   onCrashRestart: () => void;
@@ -119,9 +124,14 @@ export function serveMiniflareOptions(
         modules: options.modules,
         modulesRoot: "/",
         bindings: { ...workerOptions.bindings, ...options.vars },
+        serviceBindings: {
+          ...workerOptions.serviceBindings,
+          ...(options.schemas === undefined ? {} : { PROJECT_SCHEMAS: options.schemas }),
+        },
         r2Buckets: bucketsOf(workerOptions, s3?.credentials),
         unsafeDirectSockets: [{ host: options.host, port: options.port }],
       },
+      ...(options.schemas === undefined ? [] : [checkerOptions(config.name, workerOptions)]),
     ],
   });
 }

@@ -4,7 +4,7 @@ import type * as esbuild from "esbuild";
 import { REPO_ROOT } from "../invocation.ts";
 import { GraphBundler } from "./bundle-graphs.ts";
 import { checkAuth } from "./check-auth.ts";
-import { extractSchemas, type ExtractedSchemas } from "./extract-schemas.ts";
+import { extractSchemas, type ExtractedSchemas, type TypedSources } from "./extract-schemas.ts";
 import { type LangGraphChoice, langChainSource } from "./langchain-source.ts";
 import { loadProjectConfig, type ProjectConfig } from "./langgraph-json.ts";
 import {
@@ -24,8 +24,13 @@ export type BuildProjectOptions = {
   configPath: string;
   /** The ES module to write; its source map is written beside it. */
   outFile: string;
-  /** Whether to read input, output, state and config schemas from the graphs' TypeScript types. */
+  /**
+   * Whether to read input, output, state and config schemas from the graphs' TypeScript types, and to put
+   * them into the module. That takes seconds when they are not known yet.
+   */
   schemas: boolean;
+  /** Is called when reading the schemas takes long enough to be worth a word. */
+  onReadingSchemas?: (() => void) | undefined;
   /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
   langGraph?: LangGraphChoice;
   /** The module that exports `defineGraphHost`; tests give a stub. */
@@ -41,6 +46,8 @@ export type BuiltProject = {
   env: Record<string, string>;
   /** What the graphs find below `/bundle`. */
   files: ProjectFile[];
+  /** What the schemas are read from, for who reads them beside. */
+  typedSources: TypedSources;
   /** Absolute paths of the files that the result was made from, without installed packages. */
   inputs: string[];
   warnings: string[];
@@ -54,6 +61,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   const project = loadProjectConfig(options.configPath);
   const { projectDir } = project;
   const choice = options.langGraph ?? "project";
+  const ended = new AbortController();
   let schemas: ExtractedSchemas = {};
   await mkdir(dirname(options.outFile), { recursive: true });
   const bundler = new GraphBundler({
@@ -67,12 +75,21 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   try {
     const { metafile, warnings: ofBundle } = await bundler.bundle();
     const warnings = [...project.warnings, ...ofBundle];
+    const typedSources = { project, sources: filesOfGraphs(metafile, project) };
+    const reading = options.schemas
+      ? extractSchemas(typedSources, {
+          repoRoot: REPO_ROOT,
+          signal: ended.signal,
+          onSlow: options.onReadingSchemas,
+        })
+      : undefined;
+    // It is awaited below, unless the build fails before.
+    reading?.catch(() => {});
     await checkAuth(project, `${resolve(options.outFile)}.auth-check.mjs`);
     const text = importsFileSystem(metafile) ? await readProjectFiles(project) : NO_FILES;
     warnings.push(...text.warnings);
-    if (options.schemas) {
-      const sources = filesOfGraphs(metafile, project);
-      const extracted = await extractSchemas({ project, sources, repoRoot: REPO_ROOT });
+    if (reading !== undefined) {
+      const extracted = await reading;
       warnings.push(...extracted.warnings);
       schemas = extracted.schemas;
       // The schemas are known only after the first pass has found the files they depend on.
@@ -88,10 +105,12 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
       hasAuth: project.auth !== undefined,
       env: project.env,
       files: text.files,
+      typedSources,
       inputs: [...new Set([project.configPath, ...envFiles, ...read])],
       warnings,
     };
   } finally {
+    ended.abort();
     await bundler.dispose();
   }
 }

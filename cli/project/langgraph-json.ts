@@ -49,7 +49,7 @@ const langgraphJson = z.strictObject({
 
 type LanggraphJson = z.infer<typeof langgraphJson>;
 
-export type GraphSource = {
+type GraphSource = {
   id: string;
   /** Absolute path of the module. */
   file: string;

@@ -4,23 +4,51 @@
  */
 import Module from "node:module";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import type { SchemaReply, SchemaRequest } from "./extract-schemas.ts";
 
+const PARENT_POLL_MS = 500;
+
 useOwnTypeScript();
+endWithParent(Number(process.argv[2]));
 
 process.once("message", (requests: SchemaRequest[]) => {
   void extract(requests).then((reply) => process.send?.(reply));
 });
 
+/** All in one program, which is fastest; one by one when that fails, for those that have schemas. */
 async function extract(requests: SchemaRequest[]): Promise<SchemaReply> {
   try {
-    const { getStaticGraphSchema } = await import("@langchain/langgraph-api/schema");
-    const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
-    const found = await getStaticGraphSchema(byIndex, { mainThread: true });
-    return { ok: true, schemas: requests.map((_, index) => found[String(index)] ?? null) };
+    return await extractTogether(requests);
   } catch (error) {
-    return { ok: false, message: (error as Error).message };
+    if (requests.length <= 1) return requests.map(() => ({ problem: messageOf(error) }));
+    const replies: SchemaReply = [];
+    for (const request of requests) replies.push(...(await extract([request])));
+    return replies;
   }
+}
+
+async function extractTogether(requests: SchemaRequest[]): Promise<SchemaReply> {
+  const { getStaticGraphSchema } = await import("@langchain/langgraph-api/schema");
+  const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
+  const found = await getStaticGraphSchema(byIndex, { mainThread: true });
+  return requests.map((_, index) => ({ schemas: { ...found[String(index)] } }));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The parent decides when this process ends, and not a signal that the terminal sends to both. A parent
+ * that is killed decides nothing, and TypeScript keeps this thread too busy to notice: another one looks.
+ */
+function endWithParent(parentPid: number): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  const watch = `setInterval(() => {
+    if (process.ppid !== ${parentPid}) process.kill(process.pid, "SIGKILL");
+  }, ${PARENT_POLL_MS});`;
+  new Worker(watch, { eval: true }).unref();
 }
 
 /**

@@ -31,6 +31,8 @@ export type BuildTarballOptions = {
   schemas?: boolean;
   /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
   langGraph?: LangGraphChoice;
+  /** Is called when reading them takes long enough to be worth a word. */
+  onReadingSchemas?: () => void;
   /** The module that exports `defineGraphHost`; tests give a stub. */
   graphHostModule?: string;
 };
@@ -65,6 +67,7 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
       configPath,
       outFile,
       schemas: options.schemas ?? true,
+      onReadingSchemas: options.onReadingSchemas,
       compact: true,
       langGraph: options.langGraph ?? "project",
       ...(options.graphHostModule === undefined

@@ -32,6 +32,7 @@ import type {
 import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
+import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { toWire } from "./wire-json.ts";
 import type { Scope } from "../lib/scope.ts";
 
@@ -107,17 +108,21 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async schemas(ref: GraphRef): Promise<HostResult<GraphSchemas>> {
-      return withGraph(ref, async (graph) => schemasOf(ref.graph_id, graph, ref.graph_id));
+      return withGraph(ref, async (graph) => {
+        const ofTypes = await schemasOfTypes(this.env, ref.graph_id);
+        return graphSchemas(graph, ofTypes?.[ref.graph_id]);
+      });
     }
 
     async subgraphs(
       ref: GraphRef & { namespace: string | null; recurse: boolean },
     ): Promise<HostResult<Record<string, GraphSchemas>>> {
       return withGraph(ref, async (graph) => {
+        const ofTypes = await schemasOfTypes(this.env, ref.graph_id);
         const found: Record<string, GraphSchemas> = {};
         const nested = graph.getSubgraphsAsync(ref.namespace ?? undefined, ref.recurse);
         for await (const [namespace, subgraph] of nested) {
-          found[namespace] = schemasOf(ref.graph_id, subgraph, `${ref.graph_id}|${namespace}`);
+          found[namespace] = graphSchemas(subgraph, ofTypes?.[`${ref.graph_id}|${namespace}`]);
         }
         return found;
       });
@@ -131,10 +136,9 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
   };
 
-  function schemasOf(graphId: string, graph: Graph, staticKey: string): GraphSchemas {
+  async function schemasOfTypes(env: object, graphId: string): Promise<TypeSchemas | undefined> {
     const definition = registry.definitions[graphId];
-    if (definition === undefined) throw new Error(`Graph "${graphId}" has no definition`);
-    return graphSchemas(graph, definition, staticKey);
+    return definition === undefined ? undefined : typeSchemas(env, graphId, definition);
   }
 
   async function withGraph<T>(

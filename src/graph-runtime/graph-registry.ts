@@ -55,7 +55,8 @@ export class GraphRegistry {
         await this.#shared(graph_id);
         return [];
       } catch (error) {
-        return [{ graph_id, message: error instanceof Error ? error.message : String(error) }];
+        if (!(error instanceof Error)) return [{ graph_id, message: String(error) }];
+        return [{ graph_id, message: error.message, stack: error.stack }];
       }
     });
     return (await Promise.all(checks)).flat();

@@ -6,25 +6,19 @@ import {
   getOutputTypeSchema,
   getUpdateTypeSchema,
 } from "@langchain/langgraph/zod/schema";
-import type { Graph, GraphDefinition } from "./graph-registry.ts";
+import type { Graph } from "./graph-registry.ts";
 import type { GraphSchemas } from "./protocol.ts";
 
 /**
  * JSON Schemas of a graph. Each comes from the first source that knows it: StateSchema objects, zod
- * schemas registered with LangGraph, plain zod schemas, and what the build read from the TypeScript
+ * schemas registered with LangGraph, plain zod schemas, and what was read from the TypeScript
  * types (the only source for Annotation graphs). Null where none does.
  */
 export function graphSchemas(
   graph: Graph,
-  definition: GraphDefinition,
-  staticKey: string,
+  ofTypes: Partial<GraphSchemas> | undefined,
 ): GraphSchemas {
-  const sources = [
-    fromStateSchema(graph),
-    fromZodRegistry(graph),
-    fromPlainZod(graph),
-    definition.schemas?.[staticKey],
-  ];
+  const sources = [fromStateSchema(graph), fromZodRegistry(graph), fromPlainZod(graph), ofTypes];
   const first = (name: keyof GraphSchemas): unknown =>
     sources.map((source) => source?.[name]).find((schema) => schema != null) ?? null;
   return {

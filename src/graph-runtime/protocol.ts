@@ -311,7 +311,12 @@ export type AuthorizationResult =
   | AuthRefusal;
 
 /** A graph that cannot be served, and why. */
-export type GraphProblem = { graph_id: string; message: string };
+export type GraphProblem = {
+  graph_id: string;
+  message: string;
+  /** Where that comes from, in terms of the bundled modules. */
+  stack?: string | undefined;
+};
 
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {

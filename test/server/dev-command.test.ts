@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { onTestFinished, test, vi } from "vitest";
 import { startThreadworks, threadworks } from "../support/threadworks-command.ts";
@@ -7,6 +7,16 @@ import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 
 const TIMEOUT_MS = 300_000;
 const START_TIMEOUT_MS = 120_000;
+const SCHEMAS_TIMEOUT_MS = 120_000;
+const REPO_ROOT = resolve(import.meta.dirname, "../..");
+const CACHE = join(REPO_ROOT, ".threadworks/cache");
+
+/** A project that has LangGraph installed. */
+function installedProject(files: Record<string, string | object>): string {
+  const folder = temporaryProject(files);
+  symlinkSync(join(REPO_ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
 
 function agent(word: string): string {
   return `
@@ -21,7 +31,7 @@ export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
 test(
   "dev serves the project of a folder, reloads it, and ends with its signal",
   async ({ expect }) => {
-    const folder = temporaryProject({
+    const folder = installedProject({
       "langgraph.json": { graphs: { agent: "./agent.js:graph" }, env: { WHO: "you" } },
       "agent.js": agent("hello"),
     });
@@ -44,6 +54,75 @@ test(
 
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 0 });
+  },
+  TIMEOUT_MS,
+);
+
+const TYPED_AGENT = `
+import { Annotation, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ said: Annotation<string> });
+export const graph = new StateGraph(State)
+  .addNode("say", () => ({ said: "hello" }))
+  .addEdge("__start__", "say")
+  .compile();
+`;
+
+/** A graph that does not load, by its third line. */
+const BROKEN_AGENT = `
+function make(): never {
+  throw new Error("no model is configured");
+}
+export const graph = make();
+`;
+
+test(
+  "dev tells which graph does not load and where, serves the others, and gets their schemas later",
+  async ({ expect }) => {
+    const folder = installedProject({
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph", broken: "./broken.ts:graph" } },
+      "agent.ts": TYPED_AGENT,
+      "broken.ts": BROKEN_AGENT,
+    });
+    const stateDir = temporaryProject({});
+    const args = ["dev", ".", "--port", "0", "--state", stateDir, "--var", "AGENT_AUTH=none"];
+    const { child, output, ended } = startThreadworks(args, { cwd: folder });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const told = (graph: string): Promise<void> =>
+      vi.waitFor(
+        () =>
+          expect(output.stderr).toMatch(
+            new RegExp(
+              `^error: graph "${graph}": no model is configured\\n {4}at make \\(${graph}\\.ts:3:\\d+\\)$`,
+              "m",
+            ),
+          ),
+        { timeout: START_TIMEOUT_MS },
+      );
+    const workerd = (): string[] =>
+      globSync(join(stateDir, "run/workerd-*.pid")).map((file) => readFileSync(file, "utf8"));
+
+    await told("broken");
+    const url = await vi.waitFor(
+      () => /^ready {2}(\S+)$/m.exec(output.stdout)?.[1] ?? expect.unreachable(output.stderr),
+      { timeout: START_TIMEOUT_MS },
+    );
+    const atStart = workerd();
+    const client = new Client({ apiUrl: url, callerOptions: { maxRetries: 0 } });
+    expect(await client.runs.wait(null, "agent", { input: {} })).toEqual({ said: "hello" });
+    await vi.waitFor(
+      async () =>
+        expect((await client.assistants.getSchemas("agent")).state_schema).toMatchObject({
+          properties: { said: { type: "string" } },
+        }),
+      { timeout: SCHEMAS_TIMEOUT_MS, interval: 500 },
+    );
+    expect(workerd()).toEqual(atStart);
+
+    writeFileSync(join(folder, "agent.ts"), BROKEN_AGENT);
+    await told("agent");
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(readdirSync(CACHE).filter((name) => name.includes(`-${child.pid}-`))).toEqual([]);
   },
   TIMEOUT_MS,
 );

@@ -83,6 +83,10 @@ describe("a bundle", () => {
       hasAuth: false,
       env: { MODEL: "local" },
       files: [],
+      typedSources: {
+        project: expect.objectContaining({ projectDir: folder }),
+        sources: ["agent.ts", "plain.cjs", "view.tsx", "name.ts"].map((name) => join(folder, name)),
+      },
       inputs: expect.arrayContaining(
         ["langgraph.json", "agent.ts", "name.ts", "plain.cjs", "view.tsx"].map((name) =>
           join(folder, name),

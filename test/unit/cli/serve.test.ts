@@ -201,16 +201,15 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
 
   test("says why a project cannot be started, at the place in its source", async ({ expect }) => {
     const folder = smallPlatform();
-    writeFileSync(
-      join(folder, "answer.js"),
-      '\nthrow new Error("no model");\nexport const graph = 1;',
-    );
+    const host = join(folder, "graph-host.js");
+    const working = readFileSync(host, "utf8");
+    writeFileSync(host, '\nthrow new Error("no host");\nexport function defineGraphHost() {}');
 
     await expect(start(folder)).rejects.toThrow(
-      /^the project could not be started:\nUncaught Error: no model\n\s+at .*answer\.js:2:7$/,
+      /^the project could not be started:\nUncaught Error: no host\n\s+at .*graph-host\.js:2:7$/,
     );
-    writeFileSync(join(folder, "answer.js"), "export const graph = 5;");
-    expect(await get((await start(folder)).url, "/graph")).toBe(5);
+    writeFileSync(host, working);
+    expect(await get((await start(folder)).url, "/graph")).toBe(1);
   });
 });
 
@@ -242,6 +241,29 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     expect((await s3(platform, "/file")).text).toBe("kept");
   });
 
+  test("is served with a graph that does not load, which is told with its place", async ({
+    expect,
+  }) => {
+    const folder = smallPlatform();
+    const broken = '\nthrow new Error("no model");\nexport const graph = 1;';
+    const problem = /^graph "answer": no model\n {4}at .*\banswer\.js:2:7\)?$/m;
+    writeFileSync(join(folder, "answer.js"), broken);
+    const { url, logs } = await start(folder, { watch: true });
+    const errors = (): string[] =>
+      logs
+        .filter(({ source, level }) => source === "platform" && level === "error")
+        .map(({ message }) => message);
+
+    expect(errors()).toEqual([expect.stringMatching(problem)]);
+    expect(await get(url, "/vars")).toContain("from .dev.vars");
+
+    writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), TIMEOUT_MS);
+    writeFileSync(join(folder, "answer.js"), broken);
+    await vi.waitFor(() => expect(errors()).toHaveLength(2), TIMEOUT_MS);
+    expect(errors()[1]).toMatch(problem);
+  });
+
   test("goes on with the version before while it is broken", async ({ expect }) => {
     const folder = smallPlatform();
     const { url, logs } = await start(folder, { watch: true });
@@ -255,7 +277,11 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), 60_000);
 
     rmSync(join(folder, "new.js"));
-    writeFileSync(join(folder, "answer.js"), "export const graph = 4; throw new Error('boom');");
+    writeFileSync(join(folder, "answer.js"), "export const graph = 4;");
+    writeFileSync(
+      join(folder, "graph-host.js"),
+      "throw new Error('boom'); export let defineGraphHost;",
+    );
     await vi.waitFor(() => expect(messages()).toContain("Uncaught Error: boom"), 60_000);
     await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), 60_000);
   });

@@ -45,7 +45,7 @@ async function cli(folder: string, ...args: string[]): Promise<unknown> {
 function project(): string {
   return temporaryProject({
     "langgraph.json": { graphs: { answer: "./answer.js:graph" } },
-    "answer.js": "export const graph = 1;",
+    "answer.js": "export const graph = () => 1;",
   });
 }
 

@@ -112,6 +112,17 @@ export function defineGraphHost({ graphs }) {
       const module = await graphs.answer.load();
       return module[graphs.answer.exportName];
     }
+    describe() {
+      return {};
+    }
+    async check() {
+      try {
+        await this.answer();
+        return [];
+      } catch ({ message, stack }) {
+        return [{ graph_id: "answer", message, stack }];
+      }
+    }
   };
 }
 `;

@@ -1,0 +1,92 @@
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Miniflare, V4WorkerOptions } from "miniflare";
+import { z } from "zod";
+import type { ProjectConfig } from "../project/langgraph-json.ts";
+
+/** A Worker beside the platform's, without an address: only this process can ask it. */
+const CHECKER = "project-check";
+const MAX_FRAMES = 5;
+
+/** What Miniflare's worker handle has, whose own type needs Cloudflare's type package. */
+type Asked = { fetch: (url: string) => Promise<{ json: () => Promise<unknown> }> };
+
+const SCRIPT = `
+const problemOf = (error) => ({ message: String(error?.message ?? error), stack: error?.stack });
+export default {
+  async fetch(request, { HOST }) {
+    const project = await HOST.describe().then(() => [], (error) => [problemOf(error)]);
+    const graphs = await HOST.check();
+    return Response.json({ project, graphs });
+  },
+};
+`;
+
+const problem = z.object({ message: z.string(), stack: z.string().optional() });
+const answer = z.object({
+  project: z.array(problem),
+  graphs: z.array(problem.extend({ graph_id: z.string() })),
+});
+type Problem = z.infer<typeof problem>;
+
+/** What a `Miniflare` needs, beside the Worker of this name, for `checkGraphs`. */
+export function checkerOptions(
+  workerName: string,
+  { compatibilityDate, compatibilityFlags }: Partial<V4WorkerOptions>,
+): V4WorkerOptions {
+  return {
+    name: CHECKER,
+    modules: true,
+    script: SCRIPT,
+    ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
+    ...(compatibilityFlags === undefined ? {} : { compatibilityFlags }),
+    serviceBindings: { HOST: { name: workerName, entrypoint: "GraphHost" } },
+  };
+}
+
+/**
+ * Loads every graph of the project that is served, as a rollout does, and says of each that does not load
+ * why and where. Rejects when workerd ends or is given another version meanwhile.
+ */
+export async function checkGraphs(
+  miniflare: Miniflare,
+  context: {
+    project: ProjectConfig;
+    repoRoot: string;
+    /** Makes places in bundled modules those of the source files, relative to the working directory. */
+    mapFrames: (text: string) => string;
+  },
+): Promise<string[]> {
+  const checker = (await miniflare.getWorker(CHECKER)) as unknown as Asked;
+  const response = await checker.fetch("http://project/");
+  const found = answer.parse(await response.json());
+  const ofProject = found.project.map((each) => `the project: ${describe(each, context)}`);
+  const ofGraphs = found.graphs.map(({ graph_id, ...each }) => {
+    const text = describe(each, context);
+    const graph = context.project.graphs.find(({ id }) => id === graph_id);
+    // What loads the graphs names them in what it says itself, and knows no place.
+    const isNamed = text.startsWith(`Graph "${graph_id}"`);
+    const named = isNamed ? text : `graph "${graph_id}": ${text}`;
+    return /\n\s+at /.test(text) ? named : `${named}\n    in ${relative("", graph?.file ?? "")}`;
+  });
+  return [...ofProject, ...ofGraphs];
+}
+
+/** The message, and the places in the project that led to it, the innermost first. */
+function describe(
+  { message, stack = "" }: Problem,
+  { repoRoot, mapFrames }: { repoRoot: string; mapFrames: (text: string) => string },
+): string {
+  const own = join(repoRoot, "src") + sep;
+  const isInProject = (file: string): boolean => file !== "" && !file.startsWith(own);
+  const frames = mapFrames(stack)
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line) && isInProject(placeOf(line)))
+    .slice(0, MAX_FRAMES);
+  return [message, ...frames].join("\n");
+}
+
+/** The absolute path of the file that a line of a stack names; empty when it names none. */
+function placeOf(frame: string): string {
+  const file = /([^\s()]+):\d+:\d+\)?$/.exec(frame)?.[1] ?? "";
+  return file === "" || isAbsolute(file) ? file : resolve(file);
+}

@@ -1,0 +1,111 @@
+import { createHash, type Hash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import type { ProjectConfig } from "./langgraph-json.ts";
+
+/** Of what is cached, and of what reads it from the types. */
+const VERSION = 2;
+const MAX_CACHED = 20;
+const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g;
+
+/** What package managers leave in `node_modules`, and write anew when they change what is installed. */
+const INSTALL_MARKS = [".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"];
+
+const schemas = z.record(z.string(), z.unknown());
+
+/** By graph id: what the types say, by graph or subgraph, or why they say nothing. */
+const typesAnswer = z.object({
+  schemas: z.record(z.string(), z.record(z.string(), schemas)),
+  problems: z.record(z.string(), z.string()),
+});
+export type TypesAnswer = z.infer<typeof typesAnswer>;
+
+/** Names the answer for this state of a project's sources, options and installed packages. */
+export function cacheKey(project: ProjectConfig, sources: string[], repoRoot: string): string {
+  const { graphs, projectDir } = project;
+  const named = graphs.map(({ id, file, exportName }) => [id, file, exportName]);
+  const hash = createHash("sha256").update(JSON.stringify([VERSION, named]));
+  const files = [...withTypeOnlyImports(sources), join(projectDir, "tsconfig.json")];
+  for (const file of files.toSorted()) addFile(hash, file);
+  for (const folder of new Set([...ancestors(projectDir), repoRoot])) {
+    for (const mark of INSTALL_MARKS) addFile(hash, join(folder, "node_modules", mark));
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** Undefined when there is none, or none that can be read. */
+export async function readAnswer(file: string): Promise<TypesAnswer | undefined> {
+  try {
+    return typesAnswer.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    // It is asked for again, and written again.
+    return undefined;
+  }
+}
+
+export async function writeAnswer(file: string, answer: TypesAnswer): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const partial = `${file}.${process.pid}`;
+  await writeFile(partial, JSON.stringify(answer));
+  await rename(partial, file);
+  await forgetOldest(dirname(file));
+}
+
+/** Removes all but the newest answers, and mirrors (`types-<key>-<pid>-<n>`) whose process died. */
+async function forgetOldest(cacheDir: string): Promise<void> {
+  const entries = (await readdir(cacheDir)).map((name) => {
+    const path = join(cacheDir, name);
+    return { name, path, modified: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+  });
+  const answers = entries
+    .filter(({ name }) => name.startsWith("schemas-"))
+    .toSorted((a, b) => b.modified - a.modified);
+  const mirrors = entries.filter(({ name }) => {
+    const pid = /^types-\w+-(\d+)/.exec(name)?.[1];
+    return pid !== undefined && !isAlive(Number(pid));
+  });
+  const old = [...answers.slice(MAX_CACHED), ...mirrors];
+  await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
+}
+
+/** Adds the files reached by relative imports, which include those of types that no bundle contains. */
+function withTypeOnlyImports(sources: string[]): string[] {
+  const seen = new Set(sources);
+  for (const file of seen) {
+    if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
+    for (const [, specifier] of readFileSync(file, "utf8").matchAll(RELATIVE_IMPORT)) {
+      if (specifier === undefined) continue;
+      const target = resolve(dirname(file), specifier);
+      const stem = target.replace(/\.[cm]?[jt]sx?$/, "");
+      const candidates = [".ts", ".mts", ".tsx", ".d.ts", "/index.ts"].map((end) => stem + end);
+      const found = [target, ...candidates].find((path) => isFile(path));
+      if (found !== undefined) seen.add(found);
+    }
+  }
+  return [...seen];
+}
+
+function addFile(hash: Hash, file: string): void {
+  if (isFile(file)) hash.update(`\0${file}\0`).update(readFileSync(file));
+}
+
+/** A folder and those above it, where modules are looked for. */
+function ancestors(folder: string): string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...ancestors(parent)];
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+
+/** A project as TypeScript is to see it. */
+export type TypeMirror = {
+  /** Where the mirror has a file of the project. */
+  pathOf: (file: string) => string;
+  remove: () => Promise<void>;
+};
+
+/**
+ * Shows a project to TypeScript from inside this repository, by symbolic links, so that what the
+ * project has not installed is found in this repository's `node_modules`, and under compiler options
+ * that resolve modules as the bundler does. `sources` are the files it has to show.
+ */
+export async function mirrorProject(
+  { projectDir, sources }: { projectDir: string; sources: string[] },
+  mirrorDir: string,
+): Promise<TypeMirror> {
+  const root = commonDirectory([projectDir, ...sources.map(dirname)]);
+  const remove = (): Promise<void> => rm(mirrorDir, { recursive: true, force: true });
+  try {
+    await mirrorFolder(root, projectDir, mirrorDir);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { pathOf: (file) => join(mirrorDir, relative(root, file)), remove };
+}
+
+async function mirrorFolder(from: string, projectDir: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const isProject = from === projectDir;
+  const next = isProject ? undefined : relative(from, projectDir).split(sep)[0];
+  const hidden = new Set(["tsconfig.json", ".threadworks", ".git"]);
+  for (const entry of await readdir(from)) {
+    if (entry === next) await mirrorFolder(join(from, entry), projectDir, join(to, entry));
+    else if (!isProject || !hidden.has(entry)) await symlink(join(from, entry), join(to, entry));
+  }
+  if (!isProject) return;
+  const ownConfig = join(projectDir, "tsconfig.json");
+  const tsconfig = {
+    ...(existsSync(ownConfig) ? { extends: ownConfig } : {}),
+    compilerOptions: {
+      target: "es2024",
+      lib: ["es2024", "dom"],
+      module: "preserve",
+      moduleResolution: "bundler",
+      allowImportingTsExtensions: true,
+      noEmit: true,
+      skipLibCheck: true,
+      types: ["node"],
+    },
+    files: [],
+    include: [],
+  };
+  await writeFile(join(to, "tsconfig.json"), JSON.stringify(tsconfig));
+}
+
+function commonDirectory(directories: string[]): string {
+  const [first = sep, ...others] = directories;
+  let common = first;
+  while (!others.every((path) => path === common || path.startsWith(common + sep))) {
+    const parent = dirname(common);
+    if (parent === common) break;
+    common = parent;
+  }
+  return common;
+}

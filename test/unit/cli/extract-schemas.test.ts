@@ -1,0 +1,143 @@
+import { execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, onTestFinished, test, vi } from "vitest";
+import { beginReadingSchemas, type ReadSchemas } from "../../../cli/project/extract-schemas.ts";
+import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
+import { cacheKey } from "../../../cli/project/schema-cache.ts";
+import { temporaryProject } from "./support/temporary-project.ts";
+
+const REPO_ROOT = resolve(import.meta.dirname, "../../..");
+const TIMEOUT_MS = 300_000;
+
+const TYPED_GRAPH = `
+import { Annotation, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ topic: Annotation<string> });
+export const graph = new StateGraph(State)
+  .addNode("work", () => ({ topic: "done" }))
+  .addEdge("__start__", "work")
+  .compile();
+`;
+
+/** Begins to read the schemas of a project, until its signal ends it. */
+function begin(folder: string, signal = new AbortController().signal) {
+  const project = loadProjectConfig(folder);
+  const sources = project.graphs.map(({ file }) => file);
+  return beginReadingSchemas({ project, sources }, { repoRoot: REPO_ROOT, signal });
+}
+
+/** The files of the cache, and the mirrors that TypeScript reads. */
+function cached(): string[] {
+  return readdirSync(join(REPO_ROOT, ".threadworks/cache"));
+}
+
+/** The processes that read types for another one. */
+function extractorsOf(parent: number | undefined): string[] {
+  const processes = execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).split("\n");
+  return processes.filter(
+    (line) => !line.startsWith("Z") && line.endsWith(`schema-extractor-process.ts ${parent}`),
+  );
+}
+
+describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
+  test("are read for the graphs that have some, once, and so is what is wrong with the others", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "good.ts": TYPED_GRAPH,
+      "broken.ts": 'export * from "./graph.js";',
+      "graph.js": "export const graph = 1;",
+      "langgraph.json": { graphs: { good: "./good.ts:graph", broken: "./broken.ts:graph" } },
+    });
+
+    const first = await begin(folder);
+    const read = "reading" in first ? await first.reading : expect.unreachable("it was known");
+    const second = await begin(folder);
+
+    const expected: ReadSchemas = {
+      schemas: {
+        good: {
+          good: expect.objectContaining({
+            input: expect.objectContaining({ properties: { topic: { type: "string" } } }),
+          }),
+        },
+      },
+      warnings: [
+        `no schemas could be read from the types of graph "broken": Failed to find export "graph"`,
+      ],
+    };
+    expect(read).toEqual(expected);
+    expect(second).toEqual({ known: read });
+  });
+
+  test("are not read any more when nobody waits for them, and are no failure then", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "agent.ts": TYPED_GRAPH,
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+    const ended = new AbortController();
+    const first = await begin(folder, ended.signal);
+    const reading = "reading" in first ? first.reading : expect.unreachable("it was known");
+
+    await vi.waitFor(() => expect(extractorsOf(process.pid)).toHaveLength(1), 10_000);
+    ended.abort(new Error("closed"));
+
+    await expect(reading).rejects.toThrow("closed");
+    await vi.waitFor(() => expect(extractorsOf(process.pid)).toEqual([]), 10_000);
+    expect(cached().filter((name) => name.includes(`-${process.pid}-`))).toEqual([]);
+    const again = new AbortController();
+    const next = await begin(folder, again.signal);
+    expect(next).toHaveProperty("reading");
+    again.abort(new Error("closed"));
+    if ("reading" in next) await expect(next.reading).rejects.toThrow("closed");
+  });
+
+  test("are read by a process that ends with the one that began it", async ({ expect }) => {
+    const folder = temporaryProject({
+      "agent.ts": TYPED_GRAPH,
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+    const reader = fork(join(import.meta.dirname, "support/schema-reader-process.ts"), [folder]);
+    onTestFinished(() => void reader.kill("SIGKILL"));
+    await once(reader, "message");
+    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toHaveLength(1), 10_000);
+
+    reader.kill("SIGKILL");
+
+    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toEqual([]), 10_000);
+  });
+
+  test("of a project without TypeScript are none, at once", async ({ expect }) => {
+    const folder = temporaryProject({
+      "agent.js": "export const graph = 1;",
+      "langgraph.json": { graphs: { agent: "./agent.js:graph" } },
+    });
+
+    expect(await begin(folder)).toEqual({ known: { schemas: {}, warnings: [] } });
+  });
+});
+
+test("what was read is known for the same sources, options and packages only", ({ expect }) => {
+  const folder = temporaryProject({
+    "agent.ts": 'import type { Item } from "./types.ts"; export const graph: Item = 1;',
+    "types.ts": "export type Item = number;",
+    "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    "node_modules/.package-lock.json": { packages: {} },
+  });
+  const project = loadProjectConfig(folder);
+  const key = (): string => cacheKey(project, [join(folder, "agent.ts")], dirname(folder));
+  const keys = [key(), key()];
+
+  writeFileSync(join(folder, "types.ts"), "export type Item = 1;");
+  keys.push(key());
+  writeFileSync(join(folder, "tsconfig.json"), "{}");
+  keys.push(key());
+  writeFileSync(join(folder, "node_modules/.package-lock.json"), '{"packages":{"a":{}}}');
+  keys.push(key());
+
+  expect(keys[1]).toBe(keys[0]);
+  expect(new Set(keys).size).toBe(4);
+});

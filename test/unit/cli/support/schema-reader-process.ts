@@ -1,0 +1,11 @@
+/** Reads the schemas of the project that its argument names, in a process that a test can kill. */
+import { resolve } from "node:path";
+import { beginReadingSchemas } from "../../../../cli/project/extract-schemas.ts";
+import { loadProjectConfig } from "../../../../cli/project/langgraph-json.ts";
+
+const project = loadProjectConfig(process.argv[2] ?? "");
+const sources = project.graphs.map(({ file }) => file);
+const repoRoot = resolve(import.meta.dirname, "../../../..");
+const { signal } = new AbortController();
+await beginReadingSchemas({ project, sources }, { repoRoot, signal });
+process.send?.("begun");
