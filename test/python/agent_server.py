@@ -61,13 +61,13 @@ async def threads(kind: str, tag: str):
     thread_id = made["thread_id"]
     await settled(client.threads.update(thread_id, metadata={"more": 1}))
     await settled(client.runs.wait(thread_id, "appender", input=says("hi")))
+    found = await settled(
+        client.threads.search(metadata={"tag": tag}, status="idle", select=["thread_id", "status"])
+    )
     first = await settled(client.threads.get_state(thread_id))
     await settled(client.threads.update_state(thread_id, {"turns": 10}, as_node="count"))
     history = await settled(client.threads.get_history(thread_id, limit=2))
     older = await settled(client.threads.get_state(thread_id, checkpoint=history[1]["checkpoint"]))
-    found = await settled(
-        client.threads.search(metadata={"tag": tag}, status="idle", select=["thread_id", "status"])
-    )
     gone = await settled(client.threads.create(metadata={"tag": tag}))
     await settled(client.threads.delete(gone["thread_id"]))
     return {

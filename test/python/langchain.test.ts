@@ -30,10 +30,10 @@ describe.skipIf(!hasPythonClients)("Python's LangChain, with its tracer", () => 
       ["shout", "tool", "success", true],
     ]);
     expect(root).toMatchObject({
-      inputs: stream ? { input: { question: "What?" } } : { question: "What?" },
+      inputs: { question: "What?" },
       tags: ["langchain"],
       thread_id: "langchain thread",
-      extra: { runtime: { library: "langsmith" } },
+      extra: { runtime: { library: "langchain-core" } },
     });
     // A streamed message has its usage in its last piece, which this model does not repeat.
     expect(runs[2]?.prompt_tokens).toBe(stream ? 0 : 7);
