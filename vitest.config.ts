@@ -50,6 +50,15 @@ export default defineConfig({
           testTimeout: 1_800_000,
         },
       },
+      {
+        // Real servers on loopback, driven by clients of another language.
+        test: {
+          name: "python",
+          include: ["test/python/**/*.test.ts"],
+          testTimeout: 90_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
     globalSetup: ["test/support/build-fixtures.ts"],
   },

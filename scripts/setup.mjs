@@ -190,7 +190,7 @@ export async function setUp({ browser = false } = {}) {
  * Runs a command to its end. Its output goes to stderr, because stdout belongs to what is set up, or is
  * kept for the error's `output`.
  */
-function run(
+export function run(
   file,
   args,
   { cwd = REPO_ROOT, env = process.env, output = "shown", timeoutMs, what },
@@ -233,7 +233,7 @@ function run(
 }
 
 /** Lets one process at a time do the work; the lock of a process that died is taken over. */
-async function withLock(path, work) {
+export async function withLock(path, work) {
   await mkdir(dirname(path), { recursive: true });
   for (let waited = false; ; waited = true) {
     try {

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { exitWith, REPO_ROOT, setUp } from "./setup.mjs";
+import { installPythonClients } from "./python-clients.mjs";
 import { runNode } from "./run-node.mjs";
 
 const vitest = join(REPO_ROOT, "node_modules/vitest/vitest.mjs");
@@ -12,6 +13,11 @@ const browser = selectsFiles
   ? args.some((arg) => arg.includes("browser"))
   : existsSync(join(REPO_ROOT, "test/browser"));
 await setUp({ browser }).catch(exitWith);
+const python = selectsFiles ? args.some((arg) => arg.includes("python")) : true;
+const { missing } = python ? await installPythonClients() : {};
+if (missing !== undefined) {
+  process.stderr.write(`[setup] The tests of the Python clients are skipped: ${missing}\n`);
+}
 
 // Whoever reads the report must not find that of an earlier run.
 rmSync(report, { force: true });

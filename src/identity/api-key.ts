@@ -36,6 +36,18 @@ export function hasApiKeyForm(headerValue: string): boolean {
   return KEY_HEADER.test(headerValue.trim());
 }
 
+/**
+ * One key for a header that was sent several times with the same key: the runtime joins the values
+ * with commas, which no key has. Official clients send `X-API-Key` and `x-api-key` together. Different
+ * values stay as they are, so that they are no key.
+ */
+export function singleValue(header: string | undefined): string | undefined {
+  if (header === undefined || !header.includes(",")) return header;
+  const values = new Set(header.split(",").map((value) => value.trim()));
+  const [only] = values;
+  return values.size === 1 ? only : header;
+}
+
 export function apiKeyPrefix(key: string): string {
   const region = apiKeyRegion(key);
   const start = KEY_PREFIX.length + (region === null ? 0 : region.length + 1);

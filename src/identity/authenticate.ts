@@ -4,7 +4,7 @@ import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { admitWorkspace } from "./private-connectivity.ts";
-import { hashApiKey, sameHash } from "./api-key.ts";
+import { hashApiKey, sameHash, singleValue } from "./api-key.ts";
 import { findKeyCached } from "./key-cache.ts";
 import { otherRegionText } from "./other-region-key.ts";
 
@@ -26,8 +26,7 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * `Authorization` is somebody else's here.
  */
 export async function workspaceOfKey(c: AppContext): Promise<string> {
-  const key = c.req.header("x-api-key");
-  return (await identify(c, key, findKeyByHash)).workspace_id;
+  return (await identify(c, keyHeader(c), findKeyByHash)).workspace_id;
 }
 
 /** The workspace of the request's API key, in either header. 401 without a valid one. */
@@ -55,7 +54,12 @@ async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdent
 
 /** What a request has in the place of an API key. */
 export function apiKeyOf(c: AppContext): string | undefined {
-  return c.req.header("x-api-key") || bearerToken(c.req.header("authorization"));
+  return keyHeader(c) || bearerToken(c.req.header("authorization"));
+}
+
+/** The value of `X-Api-Key`, which is no key when the request has the header with different values. */
+function keyHeader(c: AppContext): string | undefined {
+  return singleValue(c.req.header("x-api-key"));
 }
 
 async function identify(

@@ -15,6 +15,7 @@ import { runsQueryRoutes } from "./query/runs-query-routes.ts";
 import { statsRoutes } from "./query/stats-routes.ts";
 import { threadGroupRoutes } from "./query/thread-routes.ts";
 import { tracedRunRoutes } from "./runs/run-routes.ts";
+import { publicQueryRoutes } from "./shares/public-query-routes.ts";
 import { publicRunRoutes, shareRoutes } from "./shares/routes.ts";
 import { publicV2Routes, tracingV2Routes } from "./v2/routes.ts";
 
@@ -35,6 +36,7 @@ export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   for (const path of WITHOUT_KEY) app.use(path, jsonBody);
   app.route(TRACING_V1, feedbackTokenRoutes);
   app.route(TRACING_V1, publicRunRoutes);
+  app.route(TRACING_V1, publicQueryRoutes);
   app.route(TRACING_V2, publicV2Routes);
   for (const prefix of [TRACING_V1, TRACING_V2]) app.use(`${prefix}/*`, workspaceScope);
   app.route(TRACING_V1, ingestRoutes);

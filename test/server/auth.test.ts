@@ -38,6 +38,25 @@ describe("an API key", () => {
     expect((await search(server, { authorization: `bearer ${apiKey}` })).status).toBe(200);
   });
 
+  test("may be sent twice, but not beside another one", async ({ server, expect }) => {
+    const { apiKey } = await makeWorkspace(server, "twice");
+    const { apiKey: other } = await makeWorkspace(server, "beside");
+    const sent = async (path: string, ...keys: string[]) => {
+      const headers = new Headers({ "content-type": "application/json" });
+      for (const key of keys) headers.append("x-api-key", key);
+      return (await server.fetch(path, { method: "POST", headers, body: "{}" })).status;
+    };
+    for (const path of ["/threads/search", "/api/v1/runs/query", "/api/v2/runs/query"]) {
+      const isKnown = (status: number) => status !== 401;
+      const seen = [
+        await sent(path, apiKey, apiKey),
+        await sent(path, apiKey, other),
+        await sent(path, apiKey, ""),
+      ];
+      expect([path, ...seen.map(isKnown)]).toEqual([path, true, false, false]);
+    }
+  });
+
   test("no longer works once it is revoked", async ({ server, expect }) => {
     const { apiKey, revoke } = await makeWorkspace(server, "revoked");
     expect((await search(server, { "x-api-key": apiKey })).status).toBe(200);

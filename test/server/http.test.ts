@@ -74,6 +74,8 @@ const ROUTES = [
   "DELETE /api/v1/runs/{run_id}/share",
   "GET /api/v1/public/{share_token}/run",
   "GET /api/v1/public/{share_token}/runs",
+  "POST /api/v1/public/{share_token}/runs/query",
+  "GET /api/v1/public/{share_token}/run/{run_id}",
   "POST /api/v1/sessions",
   "GET /api/v1/sessions",
   "DELETE /api/v1/sessions",

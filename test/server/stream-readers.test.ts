@@ -137,6 +137,9 @@ describe("readers of one run", () => {
       headers: { "last-event-id": "-1" },
     });
     expect((await readRaw(repeated)).frames).toHaveLength(7);
+    // What the Python client sends when its caller names none.
+    const all = await server.fetch(`${path}?stream_mode=`, { headers: { "last-event-id": "-1" } });
+    expect((await readRaw(all)).frames).toHaveLength(7);
     const wrong = await toAnswer(await server.fetch(`${path}?stream_mode=everything`));
     expect(wrong.status).toBe(422);
   });

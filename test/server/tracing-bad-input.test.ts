@@ -286,7 +286,8 @@ describe("an update", () => {
 describe("a single run", () => {
   test.for<[string, string, unknown, number, unknown]>([
     ["POST", "/runs", [], 422, { loc: ["body"], msg: "a run should be an object" }],
-    ["POST", "/runs", {}, 422, { loc: ["body", "id"], msg: "is required" }],
+    ["POST", "/runs", {}, 422, { loc: ["body", "name"], msg: "is required" }],
+    ["POST", "/runs", { trace_id: OTHER_ID }, 422, { loc: ["body", "id"], msg: "is required" }],
     ["PATCH", `/runs/${MISSING_ID}`, 7, 422, { loc: ["body"], msg: "a run should be an object" }],
     [
       "PATCH",

@@ -347,6 +347,14 @@ describe("the config of a feedback key", () => {
       modified_at: changed.modified_at,
       is_lower_score_better: true,
     });
+    // The client says that higher scores are better when its caller does not say.
+    expect(await client.createFeedbackConfig(same)).toEqual(changed);
+    expect(await client.createFeedbackConfig({ ...same, isLowerScoreBetter: true })).toEqual(
+      changed,
+    );
+    await client.updateFeedbackConfig("rating", { isLowerScoreBetter: false });
+    const lower = client.createFeedbackConfig({ ...same, isLowerScoreBetter: true });
+    await expect(lower).rejects.toThrow("has another config already");
     await client.createFeedbackConfig({ ...other, feedbackKey: "notes" });
     const listed = async (options: Parameters<typeof client.listFeedbackConfigs>[0]) =>
       (await collect(client.listFeedbackConfigs(options))).map((config) => config.feedback_key);

@@ -28,6 +28,22 @@ const MIDNIGHT = new Date("2026-03-02T00:00:00Z");
 describe("single runs", () => {
   const SINGLE = { name: "single", run_type: "chain", session_name: "p" };
 
+  test("need no id, which is made, and answered", async ({ server, expect }) => {
+    const workspace = await ingestWorkspace(server, "unnamed");
+    const since = Date.now();
+    const { id, ...answer } = await ask(workspace, "POST", "/runs", {
+      ...SINGLE,
+      inputs: {},
+    });
+    expect(answer).toEqual({ message: "Runs accepted" });
+    const run = await readRun(workspace, String(id));
+    expect(run).toMatchObject({ id, trace_id: id, name: "single", status: "pending" });
+    expect(Date.parse(String(run["start_time"]))).toBeGreaterThanOrEqual(since);
+    await workspace.client.createRun({ name: "by the client", run_type: "tool", inputs: { a: 1 } });
+    const { runs } = await query(workspace, { filter: 'eq(name, "by the client")' });
+    expect(runs).toMatchObject([{ run_type: "tool", inputs: { a: 1 } }]);
+  });
+
   test("need no place in the tree", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "single");
     const [id, below] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -146,6 +162,11 @@ describe("what is selected of a run", () => {
       app_path: expect.stringMatching(
         new RegExp(`^/o/${workspaceId}/projects/p/${project}/r/${top.id}`),
       ),
+      s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } },
+      prompt_token_details: { audio: 1 },
+      completion_token_details: { reasoning: 2 },
+      prompt_cost_details: { audio: "0.125" },
+      completion_cost_details: { reasoning: "0.25" },
     };
     const members: Partial<Record<RunSelect, Json>> = {
       end_time: { end_time: "2026-03-01T12:00:02.500000Z" },
@@ -163,7 +184,6 @@ describe("what is selected of a run", () => {
       outputs_or_signed_url: { outputs: top["outputs"], outputs_s3_urls: null },
       outputs_preview: { outputs_preview: expect.stringMatching(/^\{"a":2,"usage_metadata":/) },
       outputs_s3_urls: { outputs_s3_urls: null },
-      s3_urls: { s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } } },
       serialized: { serialized: { s: 1 } },
       serialized_or_signed_url: { serialized: { s: 1 } },
       parent_run_id: { parent_run_id: null },
@@ -175,13 +195,9 @@ describe("what is selected of a run", () => {
       total_tokens: { total_tokens: 7 },
       prompt_tokens: { prompt_tokens: 5 },
       completion_tokens: { completion_tokens: 2 },
-      prompt_token_details: { prompt_token_details: { audio: 1 } },
-      completion_token_details: { completion_token_details: { reasoning: 2 } },
       total_cost: { total_cost: "0.75" },
       prompt_cost: { prompt_cost: "0.5" },
       completion_cost: { completion_cost: "0.25" },
-      prompt_cost_details: { prompt_cost_details: { audio: "0.125" } },
-      completion_cost_details: { completion_cost_details: { reasoning: "0.25" } },
       price_model_id: { price_model_id: null },
       first_token_time: { first_token_time: "2026-03-01T12:00:01.000000Z" },
       last_queued_at: { last_queued_at: time },

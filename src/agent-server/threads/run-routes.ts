@@ -29,8 +29,11 @@ const finalValues: ResponseConfig = {
   content: { "application/json": { schema: z.unknown() } },
 };
 
+/** What the Python client sends when its caller names no mode: all of them. */
+const NO_MODE = "";
+
 const streamQuery = z.strictObject({
-  stream_mode: listParam(STREAM_MODES).optional(),
+  stream_mode: listParam([...STREAM_MODES, NO_MODE]).optional(),
   cancel_on_disconnect: booleanParam().optional(),
 });
 const joinQuery = z.strictObject({ cancel_on_disconnect: booleanParam().optional() });
@@ -223,11 +226,12 @@ async function joinStream(
   query: z.infer<typeof streamQuery>,
   location: Record<string, string>,
 ): Promise<Response> {
-  const { stream_mode: modes = null, cancel_on_disconnect = false } = query;
+  const { stream_mode = [], cancel_on_disconnect = false } = query;
+  const modes = stream_mode.filter((mode) => mode !== NO_MODE);
   const thread = await readerOf(c, threadId, runId, cancel_on_disconnect);
   const joined = await thread.streamRun(runId, {
     last_event_id: lastEventId(c.req.header("last-event-id")),
-    modes,
+    modes: modes.length === 0 ? null : modes,
     cancel_on_disconnect,
   });
   if (!joined.ok) throw threadFailure(joined, threadId);

@@ -56,6 +56,8 @@ const runCreate = z.strictObject({
   stream_subgraphs: z.boolean().nullish(),
   stream_resumable: z.boolean().nullish(),
   on_disconnect: z.enum(["cancel", "continue"]).nullish(),
+  // The Python client's own affair, which it sends all the same.
+  raise_error: z.boolean().nullish(),
   multitask_strategy: z.enum(MULTITASK_STRATEGIES).nullish(),
   after_seconds: z.number().min(0).max(31_536_000).nullish(),
   durability: z.enum(["sync", "async", "exit"]).nullish(),

@@ -163,10 +163,9 @@ async function createConfig(
   const inserted = await insertFeedbackConfig(c.env.DB, row);
   if (inserted !== undefined) return inserted;
   const [existing] = await selectFeedbackConfigs(c.env.DB, workspaceId, [key]);
-  const isEqual =
-    existing?.feedback_config === row.feedback_config &&
-    (existing.is_lower_score_better ?? false) === (isLowerBetter ?? false);
-  if (existing !== undefined && isEqual) return existing;
+  // False is what clients send when their caller did not say: a later change does not contradict it.
+  const agrees = isLowerBetter !== true || existing?.is_lower_score_better === true;
+  if (existing?.feedback_config === row.feedback_config && agrees) return existing;
   throw new ApiError(
     "bad_request",
     `Feedback key ${JSON.stringify(key)} has another config already`,

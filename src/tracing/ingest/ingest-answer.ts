@@ -33,6 +33,7 @@ export function ingestAnswer(
   );
 }
 
-export function acceptedAnswer(c: AppContext): Response {
-  return c.json({ message: "Runs accepted" }, 202);
+/** `madeId` is the id of a run which was sent without one. */
+export function acceptedAnswer(c: AppContext, madeId?: string): Response {
+  return c.json({ message: "Runs accepted", ...(madeId !== undefined && { id: madeId }) }, 202);
 }

@@ -1,4 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { v7 as uuidv7 } from "uuid";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../http/errors.ts";
 import { noteIgnored } from "../../http/ignored-fields.ts";
@@ -12,7 +13,7 @@ import { InvalidRun } from "./decode/invalid-run.ts";
 import { InvalidJson, parseJsonValue } from "./decode/json-value.ts";
 import { decodeMultipartRuns } from "./decode/multipart-runs.ts";
 import { collectRequestBody, readRequestBody } from "./decode/request-body.ts";
-import type { ReadRunOptions } from "./decode/run-body.ts";
+import type { ReadRunOptions, UnnamedRun } from "./decode/run-body.ts";
 import { readRunJson } from "./decode/run-json.ts";
 import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
 import { IngestSession } from "./ingest-session.ts";
@@ -28,7 +29,12 @@ const MAX_PARTS = 100_000;
 const accepted = {
   202: {
     description: "Stored",
-    content: { "application/json": { schema: z.object({ message: z.string() }) } },
+    content: {
+      "application/json": {
+        // The id is that of a run which was sent without one.
+        schema: z.object({ message: z.string(), id: z.string().optional() }),
+      },
+    },
   },
 };
 
@@ -40,7 +46,7 @@ ingestRoutes.openapi(
     summary: "Create a run",
     responses: accepted,
   }),
-  async (c) => (await storeOne(c, "post", {})) as never,
+  async (c) => (await storeOne(c, "post", { unnamed: unnamedRun() })) as never,
 );
 
 ingestRoutes.openapi(
@@ -103,26 +109,30 @@ ingestRoutes.openapi(
   },
 );
 
+type OneRunOptions = Pick<ReadRunOptions, "id" | "unnamed" | "onUnknown">;
+
+function unnamedRun(): UnnamedRun {
+  return { id: uuidv7(), startTime: Date.now() * 1000 };
+}
+
 async function storeOne(
   c: AppContext,
   kind: RunWrite["kind"],
-  options: { id?: string },
+  options: OneRunOptions,
 ): Promise<Response> {
   const session = sessionOf(c);
   const onUnknown = (keys: string[]) => noteIgnored(c, [{ path: [], keys }]);
-  await session.add(readOne(await readBody(c), kind, { ...options, onUnknown }));
+  const write = readOne(await readBody(c), kind, { ...options, onUnknown });
+  await session.add(write);
   await session.flush();
   const [failure] = session.failures;
-  if (failure === undefined) return acceptedAnswer(c);
+  const isUnnamed = write.id === options.unnamed?.id;
+  if (failure === undefined) return acceptedAnswer(c, isUnnamed ? write.id : undefined);
   if (failure.status === 404) throw new ApiError("not_found", failure.message);
   throw invalidField(["body", failure.field], failure.message, "invalid_run");
 }
 
-function readOne(
-  bytes: Uint8Array,
-  kind: RunWrite["kind"],
-  options: Pick<ReadRunOptions, "id" | "onUnknown">,
-): RunWrite {
+function readOne(bytes: Uint8Array, kind: RunWrite["kind"], options: OneRunOptions): RunWrite {
   try {
     return readRunJson(kind, parseJsonValue(bytes), { ...options, identity: "optional" });
   } catch (error) {

@@ -17,6 +17,8 @@ export const selectionMembers = {
   parent_run: uuidParam().nullish(),
   run_type: z.enum(RUN_TYPES).nullish(),
   session: uuidList().nullish(),
+  // The Python client's name for it, where it loads the runs below another.
+  session_id: uuidList().nullish(),
   reference_example: uuidList().nullish(),
   execution_order: z.literal(1).nullish(),
   start_time: timeValue().nullish(),

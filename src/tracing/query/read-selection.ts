@@ -31,9 +31,16 @@ export function readSelection(body: SelectionBody): ProjectSelection {
   // Together they may be too much although each of them is not.
   checked(["body", "filter"], () => compileScopes(selection, "r"));
   return {
-    projectIds: body.session && body.session.length > 0 ? body.session : undefined,
+    projectIds: namedProjects(body),
     selection,
   };
+}
+
+/** What both lists have, when there are two; an empty list names nothing, and does not restrict. */
+function namedProjects({ session, session_id }: SelectionBody): readonly string[] | undefined {
+  const lists = [session, session_id].filter((list) => list && list.length > 0);
+  const [first, second] = lists;
+  return second ? first?.filter((id) => second.includes(id)) : (first ?? undefined);
 }
 
 /** The filter, unless it is empty; a 422 that names `loc`, the position and what was expected. */

@@ -95,7 +95,7 @@ function filterProblem(text: string | null | undefined): string | null {
   }
 }
 
-function readCursor(text: string | null | undefined): RunPosition | null {
+export function readCursor(text: string | null | undefined): RunPosition | null {
   if (!text) return null;
   const position = decodeCursor(text);
   if (position === null) {
@@ -104,7 +104,7 @@ function readCursor(text: string | null | undefined): RunPosition | null {
   return position;
 }
 
-async function* pageJson(
+export async function* pageJson(
   { runs, next }: RunsFound,
   select: ReadonlySet<RunSelect>,
   context: RunJsonContext,

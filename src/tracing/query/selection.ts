@@ -20,6 +20,8 @@ export type RunSelection = {
   filter?: string | undefined;
   traceFilter?: string | undefined;
   treeFilter?: string | undefined;
+  /** The dotted order of a run: that run, and those below it. */
+  within?: string | undefined;
 };
 
 /** Traces that fulfil a scope by a run of another shard. */
@@ -45,7 +47,7 @@ export function selectionSql(
   if (hasError !== undefined) {
     conditions.push(sql(`${column("status")} ${hasError ? "=" : "<>"} 'error'`));
   }
-  const { referenceExampleIds, threadId, hasThread } = selection;
+  const { referenceExampleIds, threadId, hasThread, within } = selection;
   if (referenceExampleIds !== undefined) {
     conditions.push(inList(column("reference_example_id"), referenceExampleIds));
   }
@@ -53,6 +55,12 @@ export function selectionSql(
   if (hasThread === true) conditions.push(sql(`${column("thread_id")} IS NOT NULL`));
   if (from !== undefined) conditions.push(sql(`${column("start_time")} >= ?`, from));
   if (to !== undefined) conditions.push(sql(`${column("start_time")} <= ?`, to));
+  if (within !== undefined) {
+    // What begins with the order and a dot is before the order and a slash, which follows the dot.
+    const order = column("dotted_order");
+    const below = `${order} > ? AND ${order} < ?`;
+    conditions.push(sql(`(${order} = ? OR (${below}))`, within, `${within}.`, `${within}/`));
+  }
   conditions.push(compileScopes(selection, alias, known));
   return allOf(conditions);
 }

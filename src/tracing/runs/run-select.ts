@@ -75,6 +75,12 @@ export const ALWAYS_SELECTED: readonly RunSelect[] = [
   "status",
   "session_id",
   "app_path",
+  // What is selected by default in clients names none of these, and their types have them.
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+  "s3_urls",
 ];
 
 const NOT_BY_DEFAULT: ReadonlySet<RunSelect> = new Set([

@@ -182,7 +182,10 @@ publicRunRoutes.get("/public/:share_token/:list{runsshare_token=.*}", async (c) 
   return listShared(c, share, ids.length === 0 ? null : ids);
 });
 
-const PUBLIC_SELECT: ReadonlySet<RunSelect> = new Set([...ALWAYS_SELECTED, ...DEFAULT_SELECT]);
+export const PUBLIC_SELECT: ReadonlySet<RunSelect> = new Set([
+  ...ALWAYS_SELECTED,
+  ...DEFAULT_SELECT,
+]);
 
 export async function requireShare(c: AppContext, token: string): Promise<RunShareRow> {
   const share = await findShareByToken(c.env.DB, token);
@@ -221,16 +224,14 @@ async function* sharedRuns(
     const page = await findRuns(env, {
       workspaceId: share.workspace_id,
       projectIds: [share.project_id],
-      selection: { traceId: share.trace_id },
+      selection: { traceId: share.trace_id, within: topOrder },
       order: "asc",
       after,
       limit: PAGE,
       payloads: payloadsOf(PUBLIC_SELECT),
     });
     for (const found of page.runs) {
-      const { id, dotted_order } = found.run;
-      const below = dotted_order === topOrder || dotted_order.startsWith(`${topOrder}.`);
-      if (below && (ids === null || ids.includes(id))) yield found;
+      if (ids === null || ids.includes(found.run.id)) yield found;
     }
     after = page.next;
   } while (after !== null);

@@ -6,6 +6,7 @@ import {
   generateApiKey,
   hashApiKey,
   sameHash,
+  singleValue,
 } from "../../../src/identity/api-key.ts";
 
 describe("API keys", () => {
@@ -22,6 +23,18 @@ describe("API keys", () => {
     expect(apiKeyRegion(`tw_eu_${"x".repeat(40)}`)).toBeNull();
     expect(apiKeyRegion(`tw_ap_${"x".repeat(43)}`)).toBeNull();
     expect(apiKeyRegion("eu")).toBeNull();
+  });
+
+  test.for([
+    [undefined, undefined],
+    ["", ""],
+    ["k", "k"],
+    ["k, k", "k"],
+    ["k,k,\tk", "k"],
+    ["k, other", "k, other"],
+    ["k, ", "k, "],
+  ])("are one in a header that was sent several times: %j", ([header, key], { expect }) => {
+    expect(singleValue(header)).toBe(key);
   });
 
   test("show a prefix that is far from the key", ({ expect }) => {

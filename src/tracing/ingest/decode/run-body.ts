@@ -1,4 +1,10 @@
-import { PAYLOAD_FIELDS, type ProjectRef, RUN_TYPES, type RunWrite } from "../../run-write.ts";
+import {
+  type Micros,
+  PAYLOAD_FIELDS,
+  type ProjectRef,
+  RUN_TYPES,
+  type RunWrite,
+} from "../../run-write.ts";
 import { RunFields } from "./run-fields.ts";
 import { readRunId, readRunPlace } from "./run-identity.ts";
 import { readPayloads, type SourceTexts } from "./run-payloads.ts";
@@ -35,7 +41,12 @@ export type ReadRunOptions = {
   texts?: SourceTexts;
   /** Hears the names of the members that are not known. */
   onUnknown?: (names: string[]) => void;
+  /** What a run gets that does not say its id; without these, every run must say it. */
+  unnamed?: UnnamedRun;
 };
+
+/** The start is for a run that says no start either: one with an id may be sent again, and would move. */
+export type UnnamedRun = { id: string; startTime: Micros };
 
 /**
  * Checks one run as clients send it. Fields that are not known are ignored, and null is as good as
@@ -47,7 +58,7 @@ export function readRun(kind: RunWrite["kind"], value: unknown, options: ReadRun
     const unknown = fields.namesBesides(RUN_MEMBERS);
     if (unknown.length > 0) options.onUnknown(unknown);
   }
-  const id = readRunId(fields, options.id);
+  const id = readRunId(fields, options.id, options.unnamed?.id);
   fields.runId = id;
   const { place, segmentTime } = readRunPlace(fields, id, kind);
   if (options.identity === "required" && place.identity === undefined) {
@@ -58,6 +69,7 @@ export function readRun(kind: RunWrite["kind"], value: unknown, options: ReadRun
   let startTime = fields.time("start_time");
   if (kind === "post") {
     startTime ??= segmentTime;
+    if (id === options.unnamed?.id) startTime ??= options.unnamed.startTime;
     if (name === undefined) throw fields.invalid("name", "is required");
     if (runType === undefined) throw fields.invalid("run_type", "is required");
     if (startTime === undefined) throw fields.invalid("start_time", "is required");

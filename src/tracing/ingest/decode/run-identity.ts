@@ -11,10 +11,18 @@ export type RunPlace = {
 /** Of a dotted order that was read: that it needs no letters in another case. */
 const CANONICAL = /^(?:\d{8}T\d{12}Z[0-9a-f-]{36}\.?)+$/;
 
-/** The run's id: `given` by the path or the part's name, by the run itself, or by both alike. */
-export function readRunId(fields: RunFields, given: string | undefined): string {
+/**
+ * The run's id: `given` by the path or the part's name, by the run itself, or by both alike. `made` is
+ * for a run that names neither an id nor its place in a tree.
+ */
+export function readRunId(
+  fields: RunFields,
+  given: string | undefined,
+  made: string | undefined,
+): string {
   const own = fields.uuid("id");
-  const id = own ?? given;
+  const hasPlace = ["trace_id", "dotted_order"].some((field) => fields.value(field) !== undefined);
+  const id = own ?? given ?? (hasPlace ? undefined : made);
   if (id === undefined) throw fields.invalid("id", "is required");
   if (given !== undefined && own !== undefined && own !== given) {
     throw fields.invalid("id", `${own} differs from ${given}, under which the run was sent`);

@@ -1,0 +1,3 @@
+"""See the package."""
+
+from langchain_protocol import __getattr__ as __getattr__
