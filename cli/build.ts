@@ -6,17 +6,24 @@ import { rememberBuiltProject } from "./dev/project-env.ts";
 import { pathFromUser, REPO_ROOT } from "./invocation.ts";
 import { buildProject } from "./project/build-project.ts";
 import type { ProjectFile } from "./project/project-files.ts";
+import { parseLangGraphChoice } from "./project/langchain-source.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
 /** Writes the module that `#project` names in package.json: the graphs that are deployed with the Worker. */
 async function build(): Promise<void> {
-  const { values } = parseArgs({ options: { config: { type: "string" } } });
-  const { config } = values;
+  const { values } = parseArgs({
+    options: {
+      config: { type: "string" },
+      langgraph: { type: "string", default: "project" },
+    },
+  });
+  const { config, langgraph } = values;
   const configPath =
     config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config);
   const { graphs, files, warnings } = await buildProject({
     configPath,
     outFile: join(REPO_ROOT, ".threadworks/project.js"),
+    langGraph: parseLangGraphChoice(langgraph),
     schemas: true,
     onReadingSchemas: () => console.log("Reading the schemas from the graphs' types ..."),
   });

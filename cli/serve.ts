@@ -39,6 +39,7 @@ import {
 import { keepRegion } from "./platform/state-region.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import { buildProject, type BuiltProject } from "./project/build-project.ts";
+import type { LangGraphChoice } from "./project/langchain-source.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
 /** Something hangs when it takes longer: a busy machine may need a minute. */
@@ -63,6 +64,8 @@ export type PlatformOptions = {
   watch: boolean;
   /** Read schemas from the graphs' TypeScript types; on by default. */
   schemas?: boolean;
+  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  langGraph?: LangGraphChoice;
   /** Variables that win over those of `wrangler.toml` and `.dev.vars`. */
   vars?: Record<string, string>;
   /** The Worker's entry module, in place of wrangler.toml's `main`. */
@@ -271,6 +274,7 @@ async function buildAll(options: PlatformOptions, state: StateDir): Promise<Buil
     outFile: join(state.buildDir, PROJECT_MODULE),
     // They are read beside the server: see `LocalSchemas`.
     schemas: false,
+    ...(options.langGraph === undefined ? {} : { langGraph: options.langGraph }),
     ...(options.graphHostModule === undefined ? {} : { graphHostModule: options.graphHostModule }),
   });
   await buildTemplates();

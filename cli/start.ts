@@ -9,6 +9,7 @@ import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";
 import { nextFreePort } from "./platform/ports.ts";
+import { type LangGraphChoice, parseLangGraphChoice } from "./project/langchain-source.ts";
 import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
 
 const DEFAULT_PORT = 8123;
@@ -26,6 +27,7 @@ const USAGE = `Serves a project of LangGraph graphs.
   --state <folder>  where threads, keys and runs are kept         (${DEFAULT_STATE})
   --watch           reload when a file changes
   --log <level>     of the server: debug, info, warn or error     (warn; with --watch info)
+  --langgraph <whose>             build with the LangGraph of the "project", or with "ours"
   --var <name=value>              a variable, instead of .dev.vars; as often as needed
 `;
 
@@ -35,6 +37,7 @@ type StartOptions = {
   host: string;
   state: string;
   watch: boolean;
+  langGraph: LangGraphChoice;
   logLevel: string;
   vars: Record<string, string>;
 };
@@ -73,6 +76,7 @@ async function serve(options: StartOptions): Promise<void> {
     port,
     host: options.host,
     watch: options.watch,
+    langGraph: options.langGraph,
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
     releaseLeases: (database) => releaseLeases(localDatabase(database)),
@@ -97,6 +101,7 @@ function readOptions(args: string[]): StartOptions {
         state: { type: "string" },
         watch: { type: "boolean", default: false },
         log: { type: "string" },
+        langgraph: { type: "string", default: "project" },
         var: { type: "string", multiple: true, default: [] },
         help: { type: "boolean", default: false },
       },
@@ -112,6 +117,7 @@ function readOptions(args: string[]): StartOptions {
       host,
       state: state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state),
       watch,
+      langGraph: parseLangGraphChoice(values.langgraph),
       logLevel: log ?? (watch ? "info" : "warn"),
       vars: Object.fromEntries(values.var.map(readVar)),
     };

@@ -31,6 +31,7 @@ async function build(dir: string | undefined, options: BuildOptions): Promise<vo
   progress.show(`Building ${projectDir}`);
   const { bytes, graphs, files, warnings } = await buildTarball({
     configPath,
+    ...(options.langgraph === undefined ? {} : { langGraph: options.langgraph }),
     onReadingSchemas: () => progress.show("Reading the schemas from the graphs' types"),
   }).finally(() => progress.end());
   for (const warning of warnings) progress.warn(warning);

@@ -56,7 +56,8 @@ async function deploy(dir: string | undefined, options: DeployOptions): Promise<
   const { configPath } = project;
   const { deploymentType } = options;
   try {
-    const request = { configPath, target, deploymentType, secrets };
+    const { langgraph: langGraph } = options;
+    const request = { configPath, target, deploymentType, secrets, langGraph };
     const { deployment, revisionId } = await deployProject(api, request, progress);
     const rollout = { deploymentId: deployment.id, revisionId, name: deployment.name };
     if (options.wait) await waitFor(rollout, api, options, progress);

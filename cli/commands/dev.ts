@@ -27,13 +27,14 @@ async function dev(dir: string | undefined, options: DevOptions): Promise<void> 
   if (options.remote === true || options.env !== undefined || options.json === true) {
     throw new CliError("--remote, --env and --json are not for dev");
   }
-  const { port, host, log, state } = options;
+  const { port, host, log, langgraph, state } = options;
   const config = configPathOf(dir, options);
   const values = Object.entries({
     config,
     port,
     host,
     log,
+    langgraph,
     state: state === undefined ? undefined : pathFromUser(state),
   });
   const named = values.flatMap(([name, value]) =>

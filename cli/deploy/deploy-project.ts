@@ -1,6 +1,7 @@
 import type { ControlPlane, Secret, SourceRevision } from "../api/control-plane.ts";
 import type { Deployment } from "../api/schemas.ts";
 import { CliError } from "../cli-error.ts";
+import type { LangGraphChoice } from "../project/langchain-source.ts";
 import { buildTarball, CONFIG_IN_TARBALL } from "../project/tarball.ts";
 import type { Progress } from "../terminal/progress.ts";
 
@@ -13,6 +14,8 @@ export type DeployRequest = {
   /** Of a new deployment. */
   deploymentType: string;
   secrets: Secret[];
+  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  langGraph?: LangGraphChoice | undefined;
 };
 
 export type RequestedRollout = {
@@ -33,6 +36,7 @@ export async function deployProject(
   progress.show("Building");
   const { bytes, graphs, warnings } = await buildTarball({
     configPath: request.configPath,
+    ...(request.langGraph === undefined ? {} : { langGraph: request.langGraph }),
     onReadingSchemas: () => progress.show("Reading the schemas from the graphs' types"),
   });
   progress.end();

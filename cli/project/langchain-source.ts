@@ -6,6 +6,14 @@ import { CliError } from "../cli-error.ts";
 /** Where the graphs' LangChain is taken from: what the project has installed, or what the platform has. */
 export type LangGraphChoice = "project" | "ours";
 
+/** Reads the option `--langgraph`. Throws a `CliError` for what it cannot be. */
+export function parseLangGraphChoice(text: string): LangGraphChoice {
+  if (text === "project" || text === "ours") return text;
+  throw new CliError(
+    `--langgraph ${text}: give "project" for what the project has installed, or "ours" for the version of this platform`,
+  );
+}
+
 /** The packages that the graph host and the graphs have to share. */
 const SHARED = /^@langchain\/(?:core|langgraph|langgraph-checkpoint|langgraph-sdk)(?:\/|$)/;
 

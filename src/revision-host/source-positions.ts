@@ -5,6 +5,11 @@ import { sourceMapKey } from "./built-code.ts";
 /** A place in a module of deployed code, as workerd names it in a stack. */
 const FRAME = /(?:file:\/\/\/)?\b([\w.-]+\.m?js):(\d+):(\d+)/g;
 
+/** The bucket of built code, as far as it is asked here. */
+type MapSource = {
+  get: (key: string) => Promise<{ size: number; text: () => Promise<string> } | null>;
+};
+
 /** A map holds the project's own modules only; one that does not was not made by this platform's tools. */
 const MAX_MAP_BYTES = 4 * 1024 * 1024;
 
@@ -18,12 +23,12 @@ const known = new Map<string, Promise<TraceMap | null>>();
  * place there stays as it is; nothing is read for texts that name no place.
  */
 export async function atSourcePositions(
-  env: Pick<Env, "SOURCES">,
+  sources: MapSource,
   ref: RevisionRef,
   texts: readonly string[],
 ): Promise<string[]> {
   if (!texts.some((text) => text.search(FRAME) !== -1)) return [...texts];
-  const map = await mapOf(env, ref);
+  const map = await mapOf(sources, ref);
   return map === null ? [...texts] : texts.map((text) => atSource(text, map));
 }
 
@@ -36,9 +41,9 @@ function atSource(text: string, map: TraceMap): string {
   });
 }
 
-function mapOf(env: Pick<Env, "SOURCES">, ref: RevisionRef): Promise<TraceMap | null> {
+function mapOf(sources: MapSource, ref: RevisionRef): Promise<TraceMap | null> {
   const key = sourceMapKey(ref);
-  const reading = known.get(key) ?? readMap(env, key);
+  const reading = known.get(key) ?? readMap(sources, key);
   known.delete(key);
   known.set(key, reading);
   const [oldest] = known.keys();
@@ -47,9 +52,9 @@ function mapOf(env: Pick<Env, "SOURCES">, ref: RevisionRef): Promise<TraceMap | 
 }
 
 /** Null for a revision without a map, and for one that cannot be read: a log line is worth more than that. */
-async function readMap(env: Pick<Env, "SOURCES">, key: string): Promise<TraceMap | null> {
+async function readMap(sources: MapSource, key: string): Promise<TraceMap | null> {
   try {
-    const object = await env.SOURCES.get(key);
+    const object = await sources.get(key);
     if (object === null || object.size > MAX_MAP_BYTES) return null;
     return new TraceMap(await object.text());
   } catch {

@@ -11,7 +11,7 @@ export class RevisionTail extends WorkerEntrypoint<Env, RevisionRef> {
     const now = Date.now();
     const lines = events.flatMap((event) => linesOfTrace(event, props.revisionId, now));
     const messages = lines.map(({ message }) => message);
-    const told = await atSourcePositions(this.env, props, messages);
+    const told = await atSourcePositions(this.env.SOURCES, props, messages);
     await recordLogs(
       this.env,
       props,

@@ -3,6 +3,7 @@ import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../revision-host/load-revision.ts";
 import { projectDescription } from "../../revision-host/project-description.ts";
+import { atSourcePositions } from "../../revision-host/source-positions.ts";
 import { ProjectFailure } from "./failure.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 
@@ -16,7 +17,9 @@ const NOT_STARTED = `The revision did not start within ${STARTING_TIMEOUT_MS / 1
 
 const MAX_TEXT_CHARS = 10_000;
 
-const problems = z.array(z.object({ graph_id: z.string(), message: z.string() }));
+const problems = z.array(
+  z.object({ graph_id: z.string(), message: z.string(), stack: z.string().optional() }),
+);
 
 const schemasAnswer = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(true) }),
@@ -42,10 +45,29 @@ export async function deployRevision(
   logs.deploy("Starting the revision");
   const { graphs, auth } = await call("describe", projectDescription, () => host.describe());
   const found = await call("check", problems, () => host.check());
-  if (found.length > 0) throw new ProjectFailure(found.map(({ message }) => message).join("\n"));
+  if (found.length > 0) throw new ProjectFailure(await describeProblems(env, ref, found));
   for (const { graph_id } of graphs) await readSchemas(host, graph_id, { call, logs });
   if (auth !== null) logs.info("The project authenticates its users itself");
   return JSON.stringify(graphs);
+}
+
+/** One line for each graph, with the place in the project's sources that the problem comes from. */
+async function describeProblems(
+  env: Env,
+  ref: RevisionRef,
+  found: z.infer<typeof problems>,
+): Promise<string> {
+  const stacks = found.map(({ stack = "" }) => stack.slice(0, MAX_TEXT_CHARS));
+  const told = await atSourcePositions(env.SOURCES, ref, stacks);
+  const texts = found.map(({ graph_id, message }, index) => {
+    const frames = (told[index] ?? "").split("\n");
+    // What is not in the project's own sources is left as it was.
+    const own = frames.find((frame) => frame.includes(":") && !stacks[index]?.includes(frame));
+    const place = own === undefined ? undefined : /[^\s()]+:\d+:\d+/.exec(own)?.[0];
+    const text = message.includes(`"${graph_id}"`) ? message : `Graph "${graph_id}": ${message}`;
+    return place === undefined ? text : `${text} (${place})`;
+  });
+  return texts.join("\n");
 }
 
 /** A graph that is made for each request may well have none without one: that is told, no more. */

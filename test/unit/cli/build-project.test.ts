@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, test } from "vitest";
 import { buildProject, type BuiltProject } from "../../../cli/project/build-project.ts";
+import type { LangGraphChoice } from "../../../cli/project/langchain-source.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 /** Hands back what it was given, so that a test can look at it by importing the bundle. */
@@ -23,12 +24,17 @@ type Bundle = {
   };
 };
 
-function build(folder: string, schemas = false): Promise<BuiltProject> {
+function build(
+  folder: string,
+  schemas = false,
+  langGraph: LangGraphChoice = "project",
+): Promise<BuiltProject> {
   return buildProject({
     configPath: folder,
     outFile: join(folder, "out/project.js"),
     graphHostModule: join(folder, "host.js"),
     schemas,
+    langGraph,
   });
 }
 
@@ -332,6 +338,20 @@ describe("a bundle", () => {
 
     expect(text.match(/the project's/g)).toHaveLength(1);
     expect(text).toContain("globalThis.seenByHost");
+  });
+
+  test("has this platform's LangChain for everybody when that is asked for", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "node_modules/@langchain/core/package.json": { version: "0.1.0", main: "index.js" },
+      "node_modules/@langchain/core/messages.js": 'export const AIMessage = "the project\'s";',
+      "agent.ts": 'export { AIMessage as graph } from "@langchain/core/messages";',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    await build(folder, false, "ours");
+
+    expect(await graphOf(await load(folder), "agent")).toBeTypeOf("function");
   });
 
   test("carries the schemas of the graphs' types", async ({ expect }) => {

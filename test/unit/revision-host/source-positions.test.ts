@@ -1,0 +1,47 @@
+import { describe, test } from "vitest";
+import { atSourcePositions } from "../../../src/revision-host/source-positions.ts";
+
+/** Line 1 of the bundle from column 5 on is src/agent.ts 3:2; from column 9 on it is nobody's. */
+const MAP = { version: 3, sources: ["src/agent.ts"], names: [], mappings: "KAEE,I" };
+
+let revisions = 0;
+
+/** A revision whose map is `text`, and how often it was read. */
+function revisionWith(text: string | null) {
+  let reads = 0;
+  const ref = { workspaceId: "w", deploymentId: "d", revisionId: `r${(revisions += 1)}` };
+  const sources = {
+    get: async (key: string) => {
+      reads += 1;
+      if (text === null || key !== `w/built/d/${ref.revisionId}.map`) return null;
+      return { size: text.length, text: async () => text };
+    },
+  };
+  return { sources, ref, reads: () => reads };
+}
+
+describe("places in texts", () => {
+  test("become those of the sources, where the map has one", async ({ expect }) => {
+    const { sources, ref, reads } = revisionWith(JSON.stringify(MAP));
+    const stack = "Error: no\n    at f (file:///deployment.js:1:7)\n    at g (deployment.js:1:12)";
+    const expected = "Error: no\n    at f (src/agent.ts:3:3)\n    at g (deployment.js:1:12)";
+    expect(await atSourcePositions(sources, ref, ["plain", stack])).toEqual(["plain", expected]);
+    expect(await atSourcePositions(sources, ref, [stack])).toEqual([expected]);
+    expect(reads()).toBe(1);
+  });
+
+  test("cost nothing where there is none", async ({ expect }) => {
+    const { sources, ref, reads } = revisionWith(JSON.stringify(MAP));
+    expect(await atSourcePositions(sources, ref, ["a", "b 1:2"])).toEqual(["a", "b 1:2"]);
+    expect(reads()).toBe(0);
+  });
+
+  test.for([null, "{", '{"version":3,"mappings":1}'])(
+    "stay as they are with the map %j",
+    async (map, { expect }) => {
+      const { sources, ref } = revisionWith(map);
+      const stack = "at f (deployment.js:1:7) at h (deployment.js:0:0)";
+      expect(await atSourcePositions(sources, ref, [stack])).toEqual([stack]);
+    },
+  );
+});
