@@ -1,0 +1,68 @@
+/** A page with one chat, as an app has it: `useStream` does all that concerns the server. */
+
+import { type UseStream, useStream } from "@langchain/langgraph-sdk/react";
+import { createElement, type ReactNode, useState } from "react";
+import { createRoot } from "react-dom/client";
+
+type State = Record<string, unknown> & {
+  messages: { id?: string; type?: string; content: unknown }[];
+};
+
+/** What tests reach: the hook's handle, for what a user would do. */
+export type Chat = UseStream<State>;
+
+/** What the page shows, as JSON. */
+export type Shown = {
+  thread: string | null;
+  loading: boolean;
+  texts: unknown[];
+  values: Record<string, unknown>;
+  interrupt: unknown;
+  branches: string[];
+  /** Of `onToolEvent`, since the page was loaded. */
+  tools: unknown[];
+  errors: string[];
+};
+
+const url = new URL(location.href);
+const setting = (name: string): string => url.searchParams.get(name) ?? "";
+const tools: unknown[] = [];
+const errors: string[] = [];
+
+function App(): ReactNode {
+  const [thread, setThread] = useState(url.searchParams.get("thread"));
+  const chat = useStream<State>({
+    apiUrl: setting("server"),
+    apiKey: setting("key"),
+    assistantId: setting("graph"),
+    threadId: thread,
+    onThreadId: (id) => {
+      setThread(id);
+      url.searchParams.set("thread", id);
+      history.replaceState(null, "", url);
+    },
+    // The mode is asked for where somebody listens, and older servers refuse it.
+    ...(setting("tools") === "" ? {} : { onToolEvent: (event) => tools.push(event) }),
+    onError: (error) => errors.push(String(error)),
+    reconnectOnMount: true,
+    fetchStateHistory: true,
+  });
+  Object.assign(globalThis, { chat });
+  const shown: Shown = {
+    thread,
+    loading: chat.isLoading,
+    texts: chat.messages.map(({ content }) => content),
+    values: chat.values,
+    interrupt: chat.interrupt?.value ?? null,
+    branches: chat.messages.flatMap(
+      (message) => chat.getMessagesMetadata(message)?.branchOptions ?? [],
+    ),
+    tools,
+    errors,
+  };
+  return createElement("pre", null, JSON.stringify(shown));
+}
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("The page has no place for the app");
+createRoot(root).render(createElement(App));

@@ -1,0 +1,21 @@
+import { resolve } from "node:path";
+import { bundleForBrowsers } from "./bundle.ts";
+import { type PageServer, servePages } from "./page-server.ts";
+
+const SDK = "@langchain/langgraph-sdk";
+
+/** The versions of the SDK whose `useStream` is tried, by the package that each is installed as. */
+export const SDK_PACKAGES = ["langgraph-sdk-1.10", SDK, "langgraph-sdk-2"] as const;
+
+/** The chat of `chat-app.ts` with each version: `/0`, `/1` and so on are the pages. */
+export async function serveChatPages(): Promise<PageServer> {
+  const scripts = await Promise.all(
+    SDK_PACKAGES.map((name) =>
+      bundleForBrowsers({
+        entryPoints: [resolve(import.meta.dirname, "chat-app.ts")],
+        alias: name === SDK ? {} : { [SDK]: name },
+      }),
+    ),
+  );
+  return servePages(new Map(scripts.map((script, index) => [String(index), script])));
+}

@@ -1,0 +1,223 @@
+import { Client } from "@langchain/langgraph-sdk";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Chat, Shown } from "./support/chat-app.ts";
+import { SDK_PACKAGES, serveChatPages } from "./support/chat-page.ts";
+import { launchChromium } from "./support/chromium.ts";
+import type { PageServer } from "./support/page-server.ts";
+import { type AgentServer, startAgentServer } from "./support/start-agent-server.ts";
+
+/** What the page's script defines, for the functions below that run in the page. */
+declare const chat: Chat;
+
+type Input = Parameters<Chat["submit"]>[0];
+type SubmitOptions = Parameters<Chat["submit"]>[1];
+
+const WITHIN = { timeout: 20_000, interval: 50 };
+
+/** More steps than a test waits for: such a run ends when it is cancelled. */
+const ENDLESS = {
+  input: { label: "first", steps: 100_000, delay_ms: 50 },
+  options: { config: { recursion_limit: 200_000 } },
+};
+
+let server: AgentServer;
+let client: Client;
+let pages: PageServer;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startAgentServer();
+  client = new Client({ apiUrl: server.url, apiKey: server.apiKey });
+  pages = await serveChatPages();
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await pages?.close();
+  await server?.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  page = await context.newPage();
+});
+afterEach(() => context.close());
+
+/** Opens the chat with a graph, built with one of the SDK's versions. */
+async function open(version: number, graph: string, settings: object = {}): Promise<void> {
+  const query = { server: server.url, key: server.apiKey, graph, ...settings };
+  await page.goto(`${pages.url}/${version}?${new URLSearchParams(query)}`);
+  await vi.waitFor(async () => expect(await page.locator("pre").count()).toBe(1), WITHIN);
+}
+
+async function shown(): Promise<Shown> {
+  return JSON.parse((await page.locator("pre").textContent()) ?? "") as Shown;
+}
+
+/** What the page shows when it shows this and no error. */
+async function showing(expected: Partial<Record<keyof Shown, unknown>>): Promise<Shown> {
+  return vi.waitFor(async () => {
+    const now = await shown();
+    expect(now).toMatchObject({ errors: [], ...expected });
+    return now;
+  }, WITHIN);
+}
+
+/** As a user's click: the page goes on while the run does. */
+async function submit(input: Input, options: SubmitOptions = {}): Promise<void> {
+  await page.evaluate(({ input, options }) => void chat.submit(input, options), {
+    input,
+    options,
+  });
+}
+
+const lastStep = ({ texts }: Shown): number => Number(/\d+$/.exec(String(texts.at(-1)))?.[0] ?? 0);
+
+/** The page when its run has made so many steps. */
+async function atStep(count: number): Promise<Shown> {
+  return vi.waitFor(async () => {
+    const now = await shown();
+    expect(lastStep(now)).toBeGreaterThanOrEqual(count);
+    return now;
+  }, WITHIN);
+}
+
+async function statusesOf({ thread }: Shown): Promise<string[]> {
+  return (await client.runs.list(String(thread))).map(({ status }) => status);
+}
+
+const human = (content: string) => ({ messages: [{ type: "human", content }] }) as Input;
+
+describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
+  "useStream of $name",
+  ({ name, version }) => {
+    // 2.0.0 is older than 1.15.0 in all but its number.
+    const isOld = name === "langgraph-sdk-2";
+
+    test("streams what a submit starts", async () => {
+      await open(version, "agent");
+      await submit(human("hi"), { context: { token_delay_ms: 100 } });
+      await showing({ loading: true, texts: ["hi", "Let me "] });
+      const { thread } = await showing({
+        loading: false,
+        texts: ["hi", "Let me look that up", "HI", "The answer is HI"],
+      });
+      const { values } = await client.threads.getState(String(thread));
+      expect(values).toMatchObject({ messages: { length: 4 } });
+    });
+
+    test("goes on with its run when the page is loaded again", async () => {
+      await open(version, "slow");
+      await submit(ENDLESS.input, ENDLESS.options);
+      const before = await atStep(3);
+      await page.reload();
+      const after = await atStep(lastStep(before) + 3);
+      expect(after).toMatchObject({ thread: before.thread, loading: true, errors: [] });
+      expect(after.texts.slice(0, 3)).toEqual(["first step 1", "first step 2", "first step 3"]);
+      expect(await statusesOf(after)).toEqual(["running"]);
+      await page.evaluate(() => chat.stop());
+      await showing({ loading: false });
+      await vi.waitFor(
+        async () => expect(await statusesOf(after)).toEqual(["interrupted"]),
+        WITHIN,
+      );
+    });
+
+    // Older versions let a submit wait for the one before, whatever its strategy.
+    test.skipIf(isOld)("interrupts the run that goes on by another submit", async () => {
+      await open(version, "slow");
+      await submit(ENDLESS.input, ENDLESS.options);
+      const before = await atStep(2);
+      const next = { label: "second", steps: 2, delay_ms: 50 };
+      await submit(next, { multitaskStrategy: "interrupt" });
+      await vi.waitFor(
+        async () => expect(await statusesOf(before)).toEqual(["success", "interrupted"]),
+        WITHIN,
+      );
+      await showing({ loading: false });
+      // 1.10.2 reads the interrupted run once more, and shows that until the page is loaded again.
+      if (name === "langgraph-sdk-1.10") await page.reload();
+      await vi.waitFor(async () => {
+        const { texts } = await showing({ loading: false, thread: before.thread });
+        expect(texts.slice(-2)).toEqual(["second step 1", "second step 2"]);
+      }, WITHIN);
+    });
+
+    test("cancels a run whose page goes away, on request", async () => {
+      await open(version, "slow");
+      const options = { ...ENDLESS.options, onDisconnect: "cancel" } as const;
+      await submit(ENDLESS.input, options);
+      const before = await atStep(2);
+      await page.close();
+      await vi.waitFor(
+        async () => expect(await statusesOf(before)).toEqual(["interrupted"]),
+        WITHIN,
+      );
+    });
+
+    test("shows interrupts, also of a page that is loaded again, and resumes", async () => {
+      await open(version, "interrupts");
+      await submit({ mode: "twice" });
+      await showing({ loading: false, interrupt: { question: "first" } });
+      await page.reload();
+      await showing({ interrupt: { question: "first" } });
+      await submit(null, { command: { resume: "one" } });
+      await showing({ loading: false, interrupt: { question: "second", first: "one" } });
+      await submit(null, { command: { resume: "two" } });
+      const { values } = await showing({ loading: false, interrupt: null });
+      expect(values).toMatchObject({ answers: { first: "one", second: "two" }, finished: true });
+    });
+
+    test("keeps branches of a conversation, and shows each", async () => {
+      await open(version, "agent");
+      await submit(human("hi"));
+      await showing({ loading: false, texts: { length: 4 }, branches: [] });
+      await page.evaluate(() => {
+        const [message] = chat.messages;
+        if (message === undefined) throw new Error("There is no message to edit");
+        const checkpoint = chat.getMessagesMetadata(message)?.firstSeenState?.parent_checkpoint;
+        const edited = { messages: [{ type: "human", content: "bye" }] } as Input;
+        void chat.submit(edited, { checkpoint: checkpoint ?? null });
+      });
+      const texts = ["bye", "Let me look that up", "BYE", "The answer is BYE"];
+      const { branches } = await vi.waitFor(async () => {
+        const now = await showing({ loading: false, texts });
+        expect(now.branches).toHaveLength(2);
+        return now;
+      }, WITHIN);
+      await page.evaluate((branch) => chat.setBranch(branch ?? ""), branches[0]);
+      await showing({ texts: ["hi", "Let me look that up", "HI", "The answer is HI"], branches });
+    });
+
+    test.skipIf(isOld)("hears of what tools do", async () => {
+      await open(version, "tools", { tools: "yes" });
+      await submit(human("forecast Bern"));
+      const call = { toolCallId: "call_forecast", name: "forecast" };
+      await showing({
+        loading: false,
+        texts: ["forecast Bern", "", "It is sunny in Bern"],
+        tools: [
+          { event: "on_tool_start", ...call, input: '{"city":"Bern"}' },
+          { event: "on_tool_event", ...call, data: { progress: "asking" } },
+          { event: "on_tool_event", ...call, data: { progress: "reading" } },
+          { event: "on_tool_end", ...call, output: expect.objectContaining({ type: "tool" }) },
+        ],
+      });
+    });
+
+    test("names the error of a run that failed", async () => {
+      await open(version, "throws");
+      await submit({ message: "no such luck" });
+      await vi.waitFor(async () => {
+        const { loading, errors } = await shown();
+        // Older versions join the run once more, and hear of it again.
+        expect({ loading, errors: [...new Set(errors)] }).toEqual({
+          loading: false,
+          errors: ["FixtureError: no such luck"],
+        });
+      }, WITHIN);
+    });
+  },
+);
