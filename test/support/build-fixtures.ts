@@ -9,6 +9,7 @@ const PROJECTS = {
   "project.js": "langgraph.json",
   "custom-auth.js": "custom-auth/langgraph.json",
   "authenticated.js": "custom-auth/authenticated.langgraph.json",
+  "agents.js": "agents/langgraph.json",
 };
 
 /** Builds the graphs of `test/fixtures` once for all suites. */
