@@ -12,10 +12,7 @@ export class RevisionTail extends WorkerEntrypoint<Env, RevisionRef> {
     const lines = events.flatMap((event) => linesOfTrace(event, props.revisionId, now));
     const messages = lines.map(({ message }) => message);
     const told = await atSourcePositions(this.env.SOURCES, props, messages);
-    await recordLogs(
-      this.env,
-      props,
-      lines.map((line, index) => ({ ...line, message: told[index] ?? line.message })),
-    );
+    for (const [index, line] of lines.entries()) line.message = told[index] ?? line.message;
+    await recordLogs(this.env, props, lines);
   }
 }

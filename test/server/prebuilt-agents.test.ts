@@ -39,7 +39,7 @@ describe("an agent of createAgent", () => {
     for await (const { event, data } of stream) {
       if (event !== "messages") continue;
       const [message] = data as unknown as [Message];
-      if (message.type === "AIMessageChunk") texts.push(String(message.content));
+      if (message.type === "ai") texts.push(String(message.content));
     }
     const { values } = await client.threads.getState(thread_id);
     expect(texts.join("")).toBe(messagesOf(values).at(-1)?.content);
@@ -64,10 +64,9 @@ describe("an agent of createAgent", () => {
 describe("an agent of createDeepAgent", () => {
   test("is served under a name with a slash", async ({ client, expect }) => {
     const [assistant] = await client.assistants.search({ graphId: "team/deep" });
-    const { assistant_id = "" } = assistant ?? {};
     const { thread_id } = await client.threads.create();
     const input = asked("What is 6 * 7?");
-    for (const id of [assistant_id, "team/deep"]) {
+    for (const id of [assistant?.assistant_id ?? "", "team/deep"]) {
       const values = await client.runs.wait(thread_id, id, { input });
       expect(messagesOf(values).at(-1)).toMatchObject({
         type: "ai",
