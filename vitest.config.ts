@@ -59,6 +59,15 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        // Projects that are installed by themselves, started, and deployed. The first run installs them.
+        test: {
+          name: "real-projects",
+          include: ["test/real-projects/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+        },
+      },
     ],
     globalSetup: ["test/support/build-fixtures.ts"],
   },

@@ -1,0 +1,84 @@
+import { asked, said, type Conversation } from "./support/messages.ts";
+import { PLACES, testWithProject } from "./support/project-test.ts";
+
+const PLAN = [{ content: "Ask the searcher", status: "in_progress" }];
+const TASK = { description: "Look for owls", subagent_type: "searcher" };
+const NOTE = { file_path: "/notes.md", content: "Owls are unknown." };
+
+const call = (name: string, args: object) => ({
+  toolCalls: [{ name, arguments: JSON.stringify(args) }],
+});
+
+const test = testWithProject("current/deep-agent", {
+  answers: (models) =>
+    models
+      // The searcher: one search, one answer.
+      .on(
+        { userMessage: "Look for owls", turnIndex: 0 },
+        call("internet_search", { query: "owls" }),
+      )
+      .on({ userMessage: "Look for owls" }, { content: "Nobody knows owls." })
+      // The researcher, turn by turn.
+      .on({ userMessage: "Research", turnIndex: 0 }, call("write_todos", { todos: PLAN }))
+      .on({ userMessage: "Research", turnIndex: 1 }, call("task", TASK))
+      .on({ userMessage: "Research", turnIndex: 2 }, call("write_file", NOTE))
+      .on({ userMessage: "Research" }, { content: "My notes are written." })
+      .on(
+        { userMessage: "Which books", turnIndex: 0 },
+        call("read_file", { file_path: "/books/catalogue.md" }),
+      )
+      .on({ toolResultContains: "The Voyage Out" }, { content: "One book: The Voyage Out." })
+      .on(
+        { userMessage: "Remember", turnIndex: 0 },
+        call("write_file", { file_path: "/memories/owls.md", content: "Owls hoot." }),
+      )
+      .on({ userMessage: "Remember" }, { content: "I shall." })
+      .on(
+        { userMessage: "Recall", turnIndex: 0 },
+        call("read_file", { file_path: "/memories/owls.md" }),
+      )
+      .on({ toolResultContains: "Owls hoot." }, { content: "Owls hoot." }),
+});
+
+test.for(PLACES)(
+  "%s, a deep agent plans, asks its subagent, and writes a file into its state",
+  async (place, { project, expect }) => {
+    const client = await project.client(place);
+    const values = (await client.runs.wait(null, "researcher", {
+      input: asked("Research owls"),
+    })) as Conversation;
+    expect(values["todos"]).toEqual(PLAN);
+    expect(Object.keys(values["files"] as object)).toEqual(["/notes.md"]);
+    expect(said(values).map(([, text]) => text)).toEqual([
+      "Research owls",
+      [{ name: "write_todos", args: { todos: PLAN } }],
+      expect.stringContaining("Ask the searcher"),
+      [{ name: "task", args: TASK }],
+      "Nobody knows owls.",
+      [{ name: "write_file", args: NOTE }],
+      expect.stringContaining("/notes.md"),
+      "My notes are written.",
+    ]);
+  },
+);
+
+test.for(PLACES)(
+  "%s, a deep agent reads the files that the project has",
+  async (place, { project, expect }) => {
+    const client = await project.client(place);
+    const values = await client.runs.wait(null, "librarian", {
+      input: asked("Which books are there?"),
+    });
+    expect(said(values).at(-1)).toEqual(["ai", "One book: The Voyage Out."]);
+  },
+);
+
+test.for(PLACES)(
+  "%s, what a deep agent writes into the store is there in the next thread",
+  async (place, { project, expect }) => {
+    const client = await project.client(place);
+    await client.runs.wait(null, "librarian", { input: asked("Remember that owls hoot") });
+    const values = await client.runs.wait(null, "librarian", { input: asked("Recall owls") });
+    expect(said(values).at(-1)).toEqual(["ai", "Owls hoot."]);
+  },
+);
