@@ -64,8 +64,9 @@ export default defineConfig({
         test: {
           name: "real-projects",
           include: ["test/real-projects/*.test.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 600_000,
+          // Each file's first test starts the project, and its second deploys it.
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
         },
       },
     ],
