@@ -18,6 +18,6 @@ test.for(PLACES)(
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const values = await client.runs.wait(null, "remote", { input: { task: "dust" } });
-    expect(values).toEqual({ task: "dust", result: "remotely dust: done" });
+    expect(values).toEqual({ task: "dust", result: "remotely dust: done, dust known" });
   },
 );

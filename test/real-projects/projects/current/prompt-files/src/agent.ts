@@ -26,6 +26,6 @@ async function read() {
 }
 
 export const graph = new StateGraph(State)
-  .addNode("read", read)
-  .addEdge("__start__", "read")
+  .addNode("load", read)
+  .addEdge("__start__", "load")
   .compile();

@@ -1,13 +1,18 @@
-// A graph of the same deployment as a node, as if it were a local one.
+// A graph of the same deployment, asked as if it were a local one, in a thread of its own.
 import { StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
+import { Client } from "@langchain/langgraph-sdk";
 import { State } from "./worker.js";
 
+const client = new Client();
 const worker = new RemoteGraph({ graphId: "worker" });
 
 async function ask({ task }: typeof State.State) {
-  const { result } = await worker.invoke({ task });
-  return { result: `remotely ${result}` };
+  const { thread_id } = await client.threads.create();
+  const config = { configurable: { thread_id } };
+  const { result } = await worker.invoke({ task }, config);
+  const { values } = await worker.getState(config);
+  return { result: `remotely ${result}, ${values.task} known` };
 }
 
 export const graph = new StateGraph(State)
