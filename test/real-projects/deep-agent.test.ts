@@ -1,3 +1,4 @@
+import type { FixtureMatch } from "@copilotkit/aimock";
 import { asked, said, type Conversation } from "./support/messages.ts";
 import { PLACES, testWithProject } from "./support/project-test.ts";
 
@@ -9,34 +10,31 @@ const call = (name: string, args: object) => ({
   toolCalls: [{ name, arguments: JSON.stringify(args) }],
 });
 
+/** What is asked for, where the model has had that many turns already. */
+const asks = (text: string, turn: number): FixtureMatch => ({
+  userMessage: text,
+  predicate: ({ messages }) => messages.filter(({ role }) => role === "assistant").length === turn,
+});
+
 const test = testWithProject("current/deep-agent", {
   answers: (models) =>
     models
       // The searcher: one search, one answer.
-      .on(
-        { userMessage: "Look for owls", turnIndex: 0 },
-        call("internet_search", { query: "owls" }),
-      )
-      .on({ userMessage: "Look for owls" }, { content: "Nobody knows owls." })
+      .on(asks("Look for owls", 0), call("internet_search", { query: "owls" }))
+      .on(asks("Look for owls", 1), { content: "Nobody knows owls." })
       // The researcher, turn by turn.
-      .on({ userMessage: "Research", turnIndex: 0 }, call("write_todos", { todos: PLAN }))
-      .on({ userMessage: "Research", turnIndex: 1 }, call("task", TASK))
-      .on({ userMessage: "Research", turnIndex: 2 }, call("write_file", NOTE))
-      .on({ userMessage: "Research" }, { content: "My notes are written." })
-      .on(
-        { userMessage: "Which books", turnIndex: 0 },
-        call("read_file", { file_path: "/books/catalogue.md" }),
-      )
+      .on(asks("Research", 0), call("write_todos", { todos: PLAN }))
+      .on(asks("Research", 1), call("task", TASK))
+      .on(asks("Research", 2), call("write_file", NOTE))
+      .on(asks("Research", 3), { content: "My notes are written." })
+      .on(asks("Which books", 0), call("read_file", { file_path: "/books/catalogue.md" }))
       .on({ toolResultContains: "The Voyage Out" }, { content: "One book: The Voyage Out." })
       .on(
-        { userMessage: "Remember", turnIndex: 0 },
+        asks("Remember", 0),
         call("write_file", { file_path: "/memories/owls.md", content: "Owls hoot." }),
       )
-      .on({ userMessage: "Remember" }, { content: "I shall." })
-      .on(
-        { userMessage: "Recall", turnIndex: 0 },
-        call("read_file", { file_path: "/memories/owls.md" }),
-      )
+      .on(asks("Remember", 1), { content: "I shall." })
+      .on(asks("Recall", 0), call("read_file", { file_path: "/memories/owls.md" }))
       .on({ toolResultContains: "Owls hoot." }, { content: "Owls hoot." }),
 });
 

@@ -1,4 +1,7 @@
-import { PLACES, testWithProject } from "./support/project-test.ts";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@langchain/langgraph-sdk";
+import { testWithProject } from "./support/project-test.ts";
 
 const test = testWithProject("current/top-level-await", {
   answers: (models) =>
@@ -11,29 +14,42 @@ const test = testWithProject("current/top-level-await", {
   env: ({ baseUrl }) => ({ SETTINGS_URL: baseUrl }),
 });
 
-test.for(PLACES)(
-  "%s, a module fetches, draws ids, starts timers and logs while it is loaded",
-  async (place, { project, expect }) => {
-    const client = await project.client(place);
-    const values = await client.runs.wait(null, "agent", { input: { name: "Ada" } });
-    expect(values).toEqual({
-      name: "Ada",
-      greeting: "Good evening, Ada",
-      instance: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
-  },
-);
+const greet = (client: Client) => client.runs.wait(null, "agent", { input: { name: "Ada" } });
 
-test.for(PLACES)(
-  "%s, a run of a graph that cannot be loaded fails with its reason",
-  async (place, { project, expect }) => {
-    const client = await project.client(place);
-    const run = client.runs.wait(null, "broken", { input: { messages: [] } });
-    await expect(run).rejects.toThrow("CRM_TOKEN is not set");
-  },
-);
+test("a module fetches, draws ids, starts timers and logs while it is loaded", async ({
+  project,
+  expect,
+}) => {
+  expect(await greet(await project.client("started"))).toEqual({
+    name: "Ada",
+    greeting: "Good evening, Ada",
+    instance: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+});
 
-test("the start says which graph cannot be loaded, and why", ({ project, expect }) => {
-  const errors = project.logs.filter(({ level }) => level !== "info");
-  expect(errors.map(({ message }) => message).join("\n")).toMatch(/broken[^]*CRM_TOKEN is not set/);
+test("a graph beside it that cannot be loaded is told at the start, and fails its own runs", async ({
+  project,
+  expect,
+}) => {
+  const told = project.logs.filter(({ level }) => level !== "info");
+  expect(told.map(({ message }) => message).join("\n")).toMatch(/broken[^]*CRM_TOKEN is not set/);
+  const client = await project.client("started");
+  const run = client.runs.wait(null, "broken", { input: { messages: [] } });
+  await expect(run).rejects.toThrow("CRM_TOKEN is not set");
+});
+
+test("a deployment is refused as long as one of its graphs cannot be loaded", async ({
+  project,
+  expect,
+}) => {
+  const refused = await project.deploy();
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(/DEPLOY_FAILED: Graph "broken": CRM_TOKEN is not set/);
+
+  appendFileSync(join(project.folder, ".env"), "CRM_TOKEN=a token of the tests\n");
+  const client = await project.client("deployed");
+  expect(await greet(client)).toMatchObject({ greeting: "Good evening, Ada" });
+  expect(await client.runs.wait(null, "broken", { input: { messages: [] } })).toEqual({
+    messages: [],
+  });
 });
