@@ -62,11 +62,9 @@ export default defineConfig({
       {
         // Projects that are installed by themselves, started, and deployed. The first run installs them.
         test: {
+          ...HANG_GUARDS,
           name: "real-projects",
           include: ["test/real-projects/*.test.ts"],
-          // Each file's first test starts the project, and its second deploys it.
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
         },
       },
     ],

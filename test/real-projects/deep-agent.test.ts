@@ -2,7 +2,6 @@ import type { FixtureMatch } from "@copilotkit/aimock";
 import { asked, said, type Conversation } from "./support/messages.ts";
 import { PLACES, testWithProject } from "./support/project-test.ts";
 
-const PLAN = [{ content: "Ask the searcher", status: "in_progress" }];
 const TASK = { description: "Look for owls", subagent_type: "searcher" };
 const NOTE = { file_path: "/notes.md", content: "Owls are unknown." };
 
@@ -23,10 +22,9 @@ const test = testWithProject("current/deep-agent", {
       .on(asks("Look for owls", 0), call("internet_search", { query: "owls" }))
       .on(asks("Look for owls", 1), { content: "Nobody knows owls." })
       // The researcher, turn by turn.
-      .on(asks("Research", 0), call("write_todos", { todos: PLAN }))
-      .on(asks("Research", 1), call("task", TASK))
-      .on(asks("Research", 2), call("write_file", NOTE))
-      .on(asks("Research", 3), { content: "My notes are written." })
+      .on(asks("Research", 0), call("task", TASK))
+      .on(asks("Research", 1), call("write_file", NOTE))
+      .on(asks("Research", 2), { content: "My notes are written." })
       .on(asks("Which books", 0), call("read_file", { file_path: "/books/catalogue.md" }))
       .on({ toolResultContains: "The Voyage Out" }, { content: "One book: The Voyage Out." })
       .on(
@@ -39,18 +37,15 @@ const test = testWithProject("current/deep-agent", {
 });
 
 test.for(PLACES)(
-  "%s, a deep agent plans, asks its subagent, and writes a file into its state",
+  "%s, a deep agent asks its subagent, and writes a file into its state",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const values = (await client.runs.wait(null, "researcher", {
       input: asked("Research owls"),
     })) as Conversation;
-    expect(values["todos"]).toEqual(PLAN);
     expect(Object.keys(values["files"] as object)).toEqual(["/notes.md"]);
     expect(said(values).map(([, text]) => text)).toEqual([
       "Research owls",
-      [{ name: "write_todos", args: { todos: PLAN } }],
-      expect.stringContaining("Ask the searcher"),
       [{ name: "task", args: TASK }],
       "Nobody knows owls.",
       [{ name: "write_file", args: NOTE }],
