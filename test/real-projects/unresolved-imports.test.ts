@@ -12,6 +12,13 @@ test.for(PLACES)(
   },
 );
 
+test("what a package lacks is told at the start", ({ project, expect }) => {
+  const warnings = project.logs.filter(({ level }) => level === "warn");
+  expect(warnings.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^playwright-core imports chromium-bidi\/[^]* is not installed/),
+  ]);
+});
+
 test("a package that the project itself lacks is named with the command that installs it", async ({
   project,
   expect,
