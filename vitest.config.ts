@@ -59,6 +59,14 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        // Projects that are installed by themselves, started, and deployed. The first run installs them.
+        test: {
+          ...HANG_GUARDS,
+          name: "real-projects",
+          include: ["test/real-projects/*.test.ts"],
+        },
+      },
     ],
     globalSetup: ["test/support/build-fixtures.ts"],
   },

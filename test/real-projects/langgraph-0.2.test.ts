@@ -1,0 +1,3 @@
+import { testLangGraph0 } from "./support/langgraph-0.ts";
+
+testLangGraph0("langgraph-0.2", { streamsTokens: true });

@@ -1,0 +1,3 @@
+export function signature(): string {
+  return `(${process.env.DESK_NAME})`;
+}

@@ -1,0 +1,3 @@
+import { testSubgraphTokens } from "./support/subgraph-tokens.ts";
+
+testSubgraphTokens("current/subgraph-tokens");

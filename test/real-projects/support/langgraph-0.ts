@@ -1,0 +1,68 @@
+import { asked, said, tokensOf } from "./messages.ts";
+import { PLACES, testWithProject } from "./project-test.ts";
+
+const FORECAST = "It is sunny in Oslo, as ever.";
+
+/**
+ * What projects of LangGraph 0.x do, with the packages that the folder `path` has. The oldest give an
+ * answer as one message where the node does not stream it itself, also on Node.
+ */
+export function testLangGraph0(path: string, { streamsTokens }: { streamsTokens: boolean }): void {
+  const test = testWithProject(path, {
+    sources: "langgraph-0.2",
+    answers: (models) =>
+      models
+        .on(
+          { userMessage: "weather", hasToolResult: false },
+          { toolCalls: [{ name: "get_weather", arguments: '{"city":"Oslo"}' }] },
+        )
+        .on({ userMessage: "weather", hasToolResult: true }, { content: FORECAST })
+        .on({ userMessage: "Thanks" }, { content: "You are welcome." }),
+  });
+
+  test.for(PLACES)(
+    "%s, the prebuilt agent calls its tool, and knows its thread the next time",
+    async (place, { project, expect }) => {
+      const client = await project.client(place);
+      const { thread_id } = await client.threads.create();
+      const ask = (text: string) => client.runs.wait(thread_id, "agent", { input: asked(text) });
+
+      await ask("The weather in Oslo?");
+      expect(said(await ask("Thanks"))).toEqual([
+        ["human", "The weather in Oslo?"],
+        ["ai", [{ name: "get_weather", args: { city: "Oslo" } }]],
+        ["tool", "It is always sunny in Oslo."],
+        ["ai", FORECAST],
+        ["human", "Thanks"],
+        ["ai", "You are welcome."],
+      ]);
+    },
+  );
+
+  test.for(PLACES)("%s, its answer is streamed once", async (place, { project, expect }) => {
+    const client = await project.client(place);
+    const tokens = await tokensOf(client, "agent", asked("The weather in Oslo?"));
+    expect(tokens.length > 1).toBe(streamsTokens);
+    expect(tokens.join("")).toBe(FORECAST);
+  });
+
+  test.for(PLACES)(
+    "%s, a graph is interrupted and resumed, twice",
+    async (place, { project, expect }) => {
+      const client = await project.client(place);
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, "chat", { input: asked("Knock, knock") });
+      await client.runs.wait(thread_id, "chat", { command: { resume: "Ada" } });
+      const { tasks } = await client.threads.getState(thread_id);
+      expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual([
+        "2 messages; who is there?",
+      ]);
+      const values = await client.runs.wait(thread_id, "chat", { command: { resume: "Bob" } });
+      expect(said(values)).toEqual([
+        ["human", "Knock, knock"],
+        ["ai", "Hello, Ada"],
+        ["ai", "Hello, Bob"],
+      ]);
+    },
+  );
+}

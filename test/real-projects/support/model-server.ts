@@ -1,0 +1,24 @@
+import { LLMock } from "@copilotkit/aimock";
+
+/** Small, so that an answer of some words comes in several tokens. */
+const CHUNK_CHARS = 8;
+
+/**
+ * The APIs of OpenAI and Anthropic on loopback. Tests say what they answer with; whatever they have not
+ * foreseen is a 503, which no test takes for an answer.
+ */
+export async function startModels(): Promise<LLMock> {
+  const models = new LLMock({ host: "127.0.0.1", port: 0, chunkSize: CHUNK_CHARS, strict: true });
+  await models.start();
+  return models;
+}
+
+/** The variables by which the providers' own libraries find these models. */
+export function modelVariables({ baseUrl }: LLMock): Record<string, string> {
+  return {
+    OPENAI_API_KEY: "a key of the tests",
+    OPENAI_BASE_URL: `${baseUrl}/v1`,
+    ANTHROPIC_API_KEY: "a key of the tests",
+    ANTHROPIC_BASE_URL: baseUrl,
+  };
+}
