@@ -52,12 +52,7 @@ export default defineConfig({
       },
       {
         // Real servers on loopback, driven by clients of another language.
-        test: {
-          name: "python",
-          include: ["test/python/**/*.test.ts"],
-          testTimeout: 90_000,
-          hookTimeout: 60_000,
-        },
+        test: { ...HANG_GUARDS, name: "python", include: ["test/python/**/*.test.ts"] },
       },
       {
         // Projects that are installed by themselves, started, and deployed. The first run installs them.
