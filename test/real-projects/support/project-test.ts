@@ -19,7 +19,7 @@ const API_KEY = `tw_${Buffer.alloc(32, "key of the tests").toString("base64url")
 /** Both serve the same folder: `npm start`'s platform itself, and a deployment on it. */
 export const PLACES = ["started", "deployed"] as const;
 
-export type Place = (typeof PLACES)[number];
+type Place = (typeof PLACES)[number];
 
 export type ServedProject = {
   /** A copy of the project, whose packages are installed above it. */
