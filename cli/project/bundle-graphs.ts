@@ -14,7 +14,12 @@ import { describeMessage, WORKERD_BUILD_OPTIONS } from "./workerd-build.ts";
 const MAX_ROUNDS = 10;
 
 /** The map stays out of the module: it is shipped beside it. */
-const COMPACT = { minifyWhitespace: true, minifySyntax: true, sourcemap: "external" } as const;
+const COMPACT = {
+  minifyWhitespace: true,
+  minifySyntax: true,
+  sourcemap: "external",
+  sourcesContent: false,
+} as const;
 
 /** A base of tsconfig.json that is a development dependency changes nothing about a bundle. */
 const MEANINGLESS_WARNING = /^Cannot find base config file /;

@@ -57,7 +57,7 @@ export class BundleRepairs {
     return true;
   }
 
-  /** True when a package replaces a module of its own by nothing, which the next round mends. */
+  /** True when a package replaces a module by nothing in browsers, which the next round mends. */
   noteDisabled(metafile: esbuild.Metafile): boolean {
     const before = this.#nodePackages.size;
     for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
@@ -108,12 +108,9 @@ export class BundleRepairs {
   #resolveAsNode(build: esbuild.PluginBuild): void {
     const resolvers = { import: nodeResolver("import"), require: nodeResolver("require") };
     build.onResolve({ filter: /.*/, namespace: "file" }, async ({ path, ...from }) => {
-      const isOurs = /^[./]/.test(path)
-        ? packageOf(from.importer)
-        : packageOf(`node_modules/${path}`);
-      const within = packageOf(from.importer);
-      const names = [isOurs, within].filter((name) => name !== undefined);
-      if (!names.some((name) => this.#nodePackages.has(name))) return null;
+      const importing = packageOf(from.importer) ?? "";
+      const imported = /^[./]/.test(path) ? importing : (packageOf(`node_modules/${path}`) ?? "");
+      if (!this.#nodePackages.has(importing) && !this.#nodePackages.has(imported)) return null;
       const resolveFrom = resolvers[from.kind.startsWith("require") ? "require" : "import"];
       // What Node does not find either is for esbuild to tell.
       const found = await resolveFrom(from.resolveDir, path).catch(() => false as const);
