@@ -88,25 +88,27 @@ describe.skipIf(!hasPythonClients)("Python's langgraph_sdk", () => {
     });
   }
 
-  test.for(CLIENTS)("starts, joins and cancels runs (%s)", async (kind, context) => {
-    const { python, client, expect } = context;
-    const result = await python("runs", { kind });
-    const [first, endless] = result["runs"] as [string, string];
-    expect(result).toMatchObject({
-      done: 2,
-      replayed: ["metadata", "values", "values", "values", "values"],
-      listed: [endless, first],
-      got: "success",
-      stateless: 1,
-    });
-    const thread = String(result["thread_id"]);
-    const stored = await client.runs.list(thread);
-    expect(stored.map(({ run_id, status }) => [run_id, status])).toEqual([
-      [endless, "interrupted"],
-      [first, "success"],
-    ]);
-    expect(stored[1]?.metadata).toMatchObject({ n: 1 });
-  });
+  test.for(CLIENTS)(
+    "starts, joins and cancels runs (%s)",
+    async (kind, { python, client, expect }) => {
+      const result = await python("runs", { kind });
+      const [first, endless] = result["runs"] as [string, string];
+      expect(result).toMatchObject({
+        done: 2,
+        replayed: ["metadata", "values", "values", "values", "values"],
+        listed: [endless, first],
+        got: "success",
+        stateless: 1,
+      });
+      const thread = String(result["thread_id"]);
+      const stored = await client.runs.list(thread);
+      expect(stored.map(({ run_id, status }) => [run_id, status])).toEqual([
+        [endless, "interrupted"],
+        [first, "success"],
+      ]);
+      expect(stored[1]?.metadata).toMatchObject({ n: 1 });
+    },
+  );
 
   test.for(CLIENTS)("answers what a graph asks (%s)", async (kind, { python, client, expect }) => {
     const { thread_id, ...result } = await python("interrupts", { kind });
@@ -126,7 +128,7 @@ describe.skipIf(!hasPythonClients)("Python's langgraph_sdk", () => {
     const errors = (await python("failure", { kind })) as unknown;
     expect(errors).toEqual([
       ["NotFoundError", 404],
-      [kind === "sync" ? "HTTPStatusError" : "NotFoundError", 404],
+      ["HTTPStatusError", 404],
       ["UnprocessableEntityError", 422],
     ]);
   });

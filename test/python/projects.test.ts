@@ -102,8 +102,12 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     expect(await isShared()).toBe(404);
   });
 
-  test("shares a whole trace by the second version of the API", async (context) => {
-    const { server, workspace, python, expect } = context;
+  test("shares a whole trace by the second version of the API", async ({
+    server,
+    workspace,
+    python,
+    expect,
+  }) => {
     const { root, leaf, projectId } = await sendTrace(workspace, "shared trace");
     const args = { run_id: leaf.id, trace_id: root.id, project_id: projectId };
     const since = new Date(Date.now() - 3_600_000).toISOString();

@@ -58,15 +58,17 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     ]);
   });
 
-  test.for(["batch", "multipart"])("sends runs by %s", async (way, context) => {
-    const { workspace, python, expect } = context;
-    const ids = await python("in_batches", { project: way, way });
-    const runs = await runsOf(workspace, way);
-    expect(runs.map(({ id }) => id)).toEqual(ids);
-    expect(runs).toMatchObject(
-      [0, 1, 2].map((n) => ({ name: `${way} ${n}`, inputs: { n }, outputs: { n } })),
-    );
-  });
+  test.for(["batch", "multipart"])(
+    "sends runs by %s",
+    async (way, { workspace, python, expect }) => {
+      const ids = await python("in_batches", { project: way, way });
+      const runs = await runsOf(workspace, way);
+      expect(runs.map(({ id }) => id)).toEqual(ids);
+      expect(runs).toMatchObject(
+        [0, 1, 2].map((n) => ({ name: `${way} ${n}`, inputs: { n }, outputs: { n } })),
+      );
+    },
+  );
 
   test("sends the tree of functions that are traceable", async ({ workspace, python, expect }) => {
     const ids = (await python("nested", { project: "nested" })) as Record<string, string>;
