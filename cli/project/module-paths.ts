@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, extname, relative, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Loader, Plugin } from "esbuild";
 import { isInstalled } from "./workerd-build.ts";
 
@@ -56,7 +57,7 @@ export function modulePathsPlugin(projectDir: string): Plugin {
 function declarations(projectDir: string, file: string): string {
   const path = `${BUNDLE_DIR}/${bundlePath(projectDir, file)}`;
   const values = {
-    __threadworks_url: `file://${encodeURI(path)}`,
+    __threadworks_url: pathToFileURL(path).href,
     __threadworks_filename: path,
     __threadworks_dirname: dirname(path),
   };

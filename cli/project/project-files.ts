@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { extname, join, posix, resolve } from "node:path";
+import { dirname, extname, join, relative, sep } from "node:path";
 import type { Metafile } from "esbuild";
 import ignore, { type Ignore } from "ignore";
 import { TEXT_FILE_TYPES } from "../../src/lib/project-manifest.ts";
@@ -10,17 +11,27 @@ const MAX_TOTAL_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 500;
 const MAX_DEPTH = 12;
 
-/** Not for graphs to read: what package managers and compilers keep beside the sources. */
-const NEVER = [
+/** Never shipped: what package managers and compilers keep beside the sources, and what looks like a secret. */
+const NEVER = ignore().add([
   "node_modules/",
   ".*",
-  "*langgraph.json",
+  "*langgraph*.json",
   "package-lock.json",
   "npm-shrinkwrap.json",
   "pnpm-lock.yaml",
   "tsconfig*.json",
-  "*.tsbuildinfo",
-];
+  "threadworks.json",
+  "*credential*",
+  "*secret*",
+  "*service-account*",
+  "*service_account*",
+]);
+
+/** What a tarball and a Worker's modules can be called. */
+const POSSIBLE_PATH = /^[^\\:\p{Cc}]{1,255}$/u;
+
+/** A `.gitignore`, and the folder whose paths it speaks of. */
+type Rules = { folder: string; ignores: Ignore };
 
 export type ProjectFile = {
   /** In the project's folder, with `/`; the graphs find it at `/bundle/<path>`. */
@@ -32,19 +43,18 @@ export type ProjectFiles = { files: ProjectFile[]; warnings: string[] };
 
 /**
  * The small text files of a project (prompts, data, configuration), which its graphs may read as files.
- * What git ignores stays behind, and so does `langgraph.json`, whose `env` may hold secrets. Files beyond
- * the limits are left out, and named in a warning.
+ * What a `.gitignore` names stays behind, hidden files do, and so does `langgraph.json`, whose `env` may
+ * hold secrets. Files beyond the limits are left out, and named in a warning.
  */
 export async function readProjectFiles(
   project: Pick<ProjectConfig, "projectDir" | "configPath" | "envFile">,
 ): Promise<ProjectFiles> {
   const { projectDir } = project;
-  const isIgnored = await ignoreRules(projectDir);
   const secret = new Set([project.configPath, project.envFile]);
   const files: ProjectFile[] = [];
   const tooLarge: string[] = [];
   let total = 0;
-  for await (const path of textFiles(projectDir, "", isIgnored)) {
+  for await (const path of textFiles(projectDir, projectDir, await rulesAbove(projectDir))) {
     const absolute = join(projectDir, path);
     if (secret.has(absolute)) continue;
     const { size } = await stat(absolute);
@@ -67,29 +77,56 @@ export function importsFileSystem({ inputs }: Metafile): boolean {
   );
 }
 
-/** In an order that does not depend on the file system. */
+/** Paths from the project's folder, in an order that does not depend on the file system. */
 async function* textFiles(
   projectDir: string,
   folder: string,
-  isIgnored: Ignore,
+  above: readonly Rules[],
 ): AsyncGenerator<string> {
-  if (folder.split("/").length > MAX_DEPTH) return;
-  const entries = await readdir(resolve(projectDir, folder), { withFileTypes: true });
+  const depth = relative(projectDir, folder).split(sep).length;
+  if (depth > MAX_DEPTH) return;
+  const rules = [...above, ...(await rulesOf(folder))];
+  const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = posix.join(folder, entry.name);
-    if (isIgnored.ignores(entry.isDirectory() ? `${path}/` : path)) continue;
-    if (entry.isDirectory()) yield* textFiles(projectDir, path, isIgnored);
-    else if (entry.isFile() && TEXT_FILE_TYPES.has(extname(path).toLowerCase())) yield path;
+    const absolute = join(folder, entry.name);
+    const path = slashed(relative(projectDir, absolute));
+    const isFolder = entry.isDirectory();
+    if (!POSSIBLE_PATH.test(path) || NEVER.ignores(isFolder ? `${path}/` : path)) continue;
+    if (rules.some((rule) => isIgnored(rule, absolute, isFolder))) continue;
+    if (isFolder) yield* textFiles(projectDir, absolute, rules);
+    else if (entry.isFile() && TEXT_FILE_TYPES.has(extname(path))) yield path;
   }
 }
 
-async function ignoreRules(projectDir: string): Promise<Ignore> {
-  const rules = ignore().add(NEVER);
+function isIgnored({ folder, ignores }: Rules, absolute: string, isFolder: boolean): boolean {
+  const path = slashed(relative(folder, absolute));
+  return ignores.ignores(isFolder ? `${path}/` : path);
+}
+
+function slashed(path: string): string {
+  return path.split(sep).join("/");
+}
+
+/** Of the folders above a project, up to that of its repository. */
+async function rulesAbove(projectDir: string): Promise<Rules[]> {
+  const rules: Rules[] = [];
+  let folder = projectDir;
+  while (!existsSync(join(folder, ".git"))) {
+    const parent = dirname(folder);
+    // It is in no repository: what lies above has nothing to say.
+    if (parent === folder) return [];
+    folder = parent;
+    rules.unshift(...(await rulesOf(folder)));
+  }
+  return rules;
+}
+
+async function rulesOf(folder: string): Promise<Rules[]> {
   try {
-    return rules.add(await readFile(join(projectDir, ".gitignore"), "utf8"));
+    return [{ folder, ignores: ignore().add(await readFile(join(folder, ".gitignore"), "utf8")) }];
   } catch {
-    // Most small projects have no such file.
-    return rules;
+    // Most folders have no such file.
+    return [];
   }
 }
 
@@ -106,5 +143,5 @@ function leftOut(paths: string[]): string {
   const shown =
     paths.slice(0, 5).join(", ") + (paths.length > 5 ? ` and ${paths.length - 5} more` : "");
   const [file, total] = [MAX_FILE_BYTES, MAX_TOTAL_BYTES].map((bytes) => bytes / 1024);
-  return `${shown}: not readable at run time, because at most ${MAX_FILES} text files of ${file} KiB each, ${total} KiB together, are shipped`;
+  return `Graphs cannot read ${shown}: at most ${MAX_FILES} text files, of ${file} KiB each and ${total} KiB together, are shipped`;
 }

@@ -67,7 +67,8 @@ export class GraphRegistry {
     if (known !== undefined) return known;
     const resolving = this.#resolve(graphId);
     this.#resolved.set(graphId, resolving);
-    // A rejected promise must not be served again: the next request tries anew.
+    // The next request tries anew. A module that threw throws the same again until its isolate ends, but a
+    // factory or a promise may do better.
     const forget = (): void => void this.#resolved.delete(graphId);
     this.#keepAlive(resolving.then(() => {}, forget));
     return resolving;

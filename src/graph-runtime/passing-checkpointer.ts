@@ -7,7 +7,7 @@ import {
 
 /**
  * The checkpointer of a run that leaves nothing behind. Graphs need one to interrupt, to run subgraphs and
- * to retry; nobody reads an older checkpoint again, so the newest of each namespace is all that is held.
+ * to retry. Nobody reads a checkpoint again that a newer one does not build upon, so only those are held.
  */
 export class PassingCheckpointer extends MemorySaver {
   override async put(
@@ -16,6 +16,8 @@ export class PassingCheckpointer extends MemorySaver {
     metadata: CheckpointMetadata,
   ): Promise<RunnableConfig> {
     const stored = await super.put(config, checkpoint, metadata);
+    // Channels of this kind are put together from the writes since their last snapshot.
+    if (metadata.counters_since_delta_snapshot !== undefined) return stored;
     const { thread_id, checkpoint_ns = "" } = config.configurable ?? {};
     const ofNamespace = this.storage[thread_id]?.[checkpoint_ns] ?? {};
     for (const id of Object.keys(ofNamespace)) {

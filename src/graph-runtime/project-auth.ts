@@ -42,7 +42,8 @@ export function authLoader(
   return () => {
     if (loading === undefined) {
       loading = load().then((module) => new ProjectAuth(module[exportName], { studio, cache }));
-      keepAlive(loading.catch(() => {}));
+      const forget = (): void => void (loading = undefined);
+      keepAlive(loading.then(() => {}, forget));
     }
     return loading;
   };

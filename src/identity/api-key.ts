@@ -31,9 +31,9 @@ export function apiKeyRegion(key: string): Region | null {
   return REGIONS.find((region) => region === name) ?? null;
 }
 
-/** Whether a header has what looks like a key. */
+/** Whether a header has what looks like a key, also beside others: it may have been sent twice. */
 export function hasApiKeyForm(headerValue: string): boolean {
-  return KEY_HEADER.test(headerValue.trim());
+  return headerValue.split(",").some((value) => KEY_HEADER.test(value.trim()));
 }
 
 /**

@@ -1,44 +1,88 @@
 import { originalPositionFor, TraceMap } from "@jridgewell/trace-mapping";
+import { z } from "zod";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { sourceMapKey } from "./built-code.ts";
 
-/** A place in a module of deployed code, as workerd names it in a stack. */
-const FRAME = /(?:file:\/\/\/)?\b([\w.-]+\.m?js):(\d+):(\d+)/g;
+/**
+ * A place in a module of deployed code, as workerd names it in a stack. It begins where no longer name
+ * does, and its parts are bounded: the text is whatever deployed code wrote.
+ */
+const FRAME = /(?:file:\/\/\/|(?<![\w./-]))([\w.-]{1,100}\.m?js):(\d{1,7}):(\d{1,7})/g;
+
+/** Of a text that is looked through; a log keeps no more of one. */
+const MAX_TEXT_CHARS = 8192;
+
+/** Each place of a map takes some hundred bytes of an isolate that many deployments share. */
+const MAX_PLACES = 50_000;
+const MAX_MAP_CHARS = 1024 * 1024;
+const MAX_SOURCES = 5000;
+const MAX_SOURCE_CHARS = 255;
+const MAX_KNOWN = 3;
+
+const sourceMap = z.object({
+  version: z.literal(3),
+  sources: z.array(z.string().min(1).max(MAX_SOURCE_CHARS)).max(MAX_SOURCES),
+  names: z.array(z.string()).max(0),
+  mappings: z.string().refine(hasFewPlaces),
+});
 
 /** The bucket of built code, as far as it is asked here. */
 type MapSource = {
-  get: (key: string) => Promise<{ size: number; text: () => Promise<string> } | null>;
+  get: (key: string) => Promise<{ text: () => Promise<string> } | null>;
 };
 
-/** A map holds the project's own modules only; one that does not was not made by this platform's tools. */
-const MAX_MAP_BYTES = 4 * 1024 * 1024;
-
 /** Of this isolate, the newest last: a deployment that fails does so again and again. */
-const MAX_KNOWN = 20;
-
 const known = new Map<string, Promise<TraceMap | null>>();
 
 /**
+ * The source map of a module as it is stored: what a build wrote, checked and cut down to what is read
+ * from it. Null for one that is larger or otherwise than this platform's tools make them.
+ */
+export function storableMap(text: string, module: string): string | null {
+  if (text.length > MAX_MAP_CHARS) return null;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const parsed = sourceMap.safeParse(json);
+  return parsed.success ? JSON.stringify({ ...parsed.data, file: module }) : null;
+}
+
+/**
  * The texts with the places in a revision's bundle made those of the project's source files. What has no
- * place there stays as it is; nothing is read for texts that name no place.
+ * place there stays as it is, and so does what is too long for a log anyway; nothing is read for texts
+ * that name no place.
  */
 export async function atSourcePositions(
   sources: MapSource,
   ref: RevisionRef,
   texts: readonly string[],
 ): Promise<string[]> {
-  if (!texts.some((text) => text.search(FRAME) !== -1)) return [...texts];
+  const kept = texts.map((text) => text.slice(0, MAX_TEXT_CHARS));
+  if (!kept.some((text) => text.search(FRAME) !== -1)) return [...texts];
   const map = await mapOf(sources, ref);
-  return map === null ? [...texts] : texts.map((text) => atSource(text, map));
+  if (map === null) return [...texts];
+  return texts.map((text, index) => {
+    const start = kept[index] ?? "";
+    return atSource(start, map) + text.slice(start.length);
+  });
 }
 
 function atSource(text: string, map: TraceMap): string {
-  return text.replaceAll(FRAME, (frame, _module: string, line: string, column: string) => {
+  return text.replaceAll(FRAME, (frame, module: string, line: string, column: string) => {
     const place = { line: Number(line), column: Number(column) - 1 };
-    if (place.line < 1 || place.column < 0) return frame;
+    if (module !== map.file || place.line < 1 || place.column < 0) return frame;
     const found = originalPositionFor(map, place);
     return found.source === null ? frame : `${found.source}:${found.line}:${found.column + 1}`;
   });
+}
+
+function hasFewPlaces(mappings: string): boolean {
+  let places = 1;
+  for (const character of mappings) if (character === "," || character === ";") places += 1;
+  return places <= MAX_PLACES;
 }
 
 function mapOf(sources: MapSource, ref: RevisionRef): Promise<TraceMap | null> {
@@ -55,8 +99,7 @@ function mapOf(sources: MapSource, ref: RevisionRef): Promise<TraceMap | null> {
 async function readMap(sources: MapSource, key: string): Promise<TraceMap | null> {
   try {
     const object = await sources.get(key);
-    if (object === null || object.size > MAX_MAP_BYTES) return null;
-    return new TraceMap(await object.text());
+    return object === null ? null : new TraceMap(await object.text());
   } catch {
     known.delete(key);
     return null;

@@ -37,6 +37,10 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
   c.set("revision", deployment?.revision ?? null);
   const info = await projectAuthInfo(c);
   const inside = insideScope(c);
+  const deploymentId = deployment?.revision.deploymentId ?? DEFAULT_DEPLOYMENT_ID;
+  if (inside !== null && inside.deploymentId !== deploymentId) {
+    throw new ApiError("not_found", "Deployment not found");
+  }
   if (deployment !== null) {
     const { workspaceId, deploymentId } = deployment.revision;
     c.set("scope", { workspaceId, deploymentId });

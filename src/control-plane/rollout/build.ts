@@ -61,9 +61,19 @@ function readManifest(files: Map<string, Uint8Array>): ProjectManifest {
 
 function toModule(path: string, bytes: Uint8Array): BuiltModule {
   if (isScript(path)) return { js: toText(path, bytes) };
-  if (path.endsWith(".json")) return { json: parseJson(path, bytes) };
   if (path.endsWith(".wasm")) return { wasm: Buffer.from(bytes).toString("base64") };
-  return { text: toText(path, bytes) };
+  const text = toText(path, bytes);
+  // What others call JSON may have comments: it is a file to be read then, and no module.
+  return path.endsWith(".json") && isJson(text) ? { json: JSON.parse(text) } : { text };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isScript(path: string): boolean {

@@ -17,9 +17,15 @@ const NOT_STARTED = `The revision did not start within ${STARTING_TIMEOUT_MS / 1
 
 const MAX_TEXT_CHARS = 10_000;
 
-const problems = z.array(
-  z.object({ graph_id: z.string(), message: z.string(), stack: z.string().optional() }),
-);
+const MAX_PROBLEMS = 1000;
+const MAX_FRAME_CHARS = 1000;
+
+/** So many are looked up in the sources: a reader mends one after the other. */
+const MAX_PLACED_PROBLEMS = 20;
+
+const problems = z
+  .array(z.object({ graph_id: z.string(), message: z.string(), stack: z.string().optional() }))
+  .max(MAX_PROBLEMS);
 
 const schemasAnswer = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(true) }),
@@ -57,13 +63,17 @@ async function describeProblems(
   ref: RevisionRef,
   found: z.infer<typeof problems>,
 ): Promise<string> {
-  const stacks = found.map(({ stack = "" }) => stack.slice(0, MAX_TEXT_CHARS));
+  const placed = found.slice(0, MAX_PLACED_PROBLEMS);
+  const stacks = placed.map(({ stack = "" }) => stack.slice(0, MAX_TEXT_CHARS));
   const told = await atSourcePositions(env.SOURCES, ref, stacks);
   const texts = found.map(({ graph_id, message }, index) => {
     const frames = (told[index] ?? "").split("\n");
     // What is not in the project's own sources is left as it was.
     const own = frames.find((frame) => frame.includes(":") && !stacks[index]?.includes(frame));
-    const place = own === undefined ? undefined : /[^\s()]+:\d+:\d+/.exec(own)?.[0];
+    const place =
+      own === undefined
+        ? undefined
+        : /[^\s()]{1,300}:\d{1,7}:\d{1,7}/.exec(own.slice(0, MAX_FRAME_CHARS))?.[0];
     const text = message.includes(`"${graph_id}"`) ? message : `Graph "${graph_id}": ${message}`;
     return place === undefined ? text : `${text} (${place})`;
   });

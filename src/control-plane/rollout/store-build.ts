@@ -1,6 +1,7 @@
 import type { RevisionRow } from "../../db/rollouts-repo.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
 import { builtCodeKey, sourceMapKey } from "../../revision-host/built-code.ts";
+import { storableMap } from "../../revision-host/source-positions.ts";
 import { templateTarball } from "../templates.ts";
 import { buildCode } from "./build.ts";
 import { ProjectFailure } from "./failure.ts";
@@ -16,7 +17,9 @@ export async function buildRevision(env: Env, row: RevisionRow, logs: RolloutLog
   const text = JSON.stringify(code);
   const { workspace_id: workspaceId, deployment_id: deploymentId, id: revisionId } = row;
   const ref = { workspaceId, deploymentId, revisionId };
-  if (sourceMap !== null) await env.SOURCES.put(sourceMapKey(ref), sourceMap);
+  const stored = sourceMap === null ? null : storableMap(sourceMap, code.main);
+  if (stored !== null) await env.SOURCES.put(sourceMapKey(ref), stored);
+  else if (sourceMap !== null) logs.info("Its source map is too large: errors name the bundle");
   await env.SOURCES.put(builtCodeKey(ref), text);
   const names = Object.keys(code.modules).join(", ");
   logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${code.main}`);

@@ -172,7 +172,11 @@ describe("a bundle", () => {
   }) => {
     const folder = temporaryProject({
       "host.js": `Object.assign(globalThis, { __threadworks_dirname: "/bundle" });\n${STUB_HOST}`,
-      ".gitignore": "private.md\n",
+      ".gitignore": "*.md\n!system.md\n!node_modules/\n",
+      "data/.gitignore": "local.json",
+      "data/local.json": "{}",
+      "data/credentials.json": "{}",
+      "other.langgraph.json": { env: { SECRET: "2" } },
       ".env": "SECRET=1",
       "src/agent.ts": `#!/usr/bin/env node
         import "node:fs";
@@ -201,7 +205,7 @@ describe("a bundle", () => {
       { path: "data/cities.json", text: '["Rome"]' },
       { path: "prompts/system.md", text: "Be brief." },
     ]);
-    expect(warnings).toEqual([expect.stringContaining("large.txt: not readable at run time")]);
+    expect(warnings).toEqual([expect.stringContaining("Graphs cannot read large.txt: at most")]);
   });
 
   test("imports by a variable what its file lists and the project has installed", async ({

@@ -31,6 +31,7 @@ describe("buildCode", () => {
       "lib/prompt.txt": "Grüße",
       "prompts/system.md": "# Be brief",
       "project.js.map": '{"version":3}',
+      "biome.json": "// Not quite JSON.",
       "lib/code.wasm": new Uint8Array([0, 97, 115, 109]),
       "lib/other.mjs": "export {}",
     });
@@ -42,6 +43,7 @@ describe("buildCode", () => {
         "project.js": { js: PROJECT["project.js"] },
         "langgraph.json": { json: { graphs: {} } },
         "lib/prompt.txt": { text: "Grüße" },
+        "biome.json": { text: "// Not quite JSON." },
         "prompts/system.md": { text: "# Be brief" },
         "lib/code.wasm": { wasm: "AGFzbQ==" },
         "lib/other.mjs": { js: "export {}" },

@@ -52,7 +52,9 @@ async function record(
   const spec = specOf(over);
   const trace = traceRun(spec, { trace: async (batch) => void batches.push(batch) });
   assert(trace !== null);
-  const config = runnableConfig(spec, new PassingCheckpointer());
+  const { checkpointer } = graph as Graph;
+  const saver = checkpointer instanceof MemorySaver ? checkpointer : new PassingCheckpointer();
+  const config = runnableConfig(spec, saver);
   const input = spec.resuming ? null : spec.input;
   let failure: unknown;
   try {

@@ -4,6 +4,7 @@ import {
   apiKeyPrefix,
   apiKeyRegion,
   generateApiKey,
+  hasApiKeyForm,
   hashApiKey,
   sameHash,
   singleValue,
@@ -40,6 +41,15 @@ describe("API keys", () => {
   test("show a prefix that is far from the key", ({ expect }) => {
     expect(apiKeyPrefix("tw_0123456789abcdef")).toBe("tw_01234567");
     expect(apiKeyPrefix(`tw_us_0123456789${"x".repeat(33)}`)).toBe("tw_us_01234567");
+  });
+
+  test("are recognised in a header, also where they were sent twice or beside others", ({
+    expect,
+  }) => {
+    const [key, other] = [generateApiKey("us"), generateApiKey("eu")];
+    const headers = [key, `Bearer ${key}`, `${key}, ${key}`, `${key},${other}`, `x, ${key}`];
+    for (const header of headers) expect(hasApiKeyForm(header)).toBe(true);
+    for (const header of ["", "x, y", `${key}x`]) expect(hasApiKeyForm(header)).toBe(false);
   });
 
   test("hash as SHA-256 in hex", async ({ expect }) => {

@@ -1,8 +1,9 @@
 import { describe, test } from "vitest";
-import { atSourcePositions } from "../../../src/revision-host/source-positions.ts";
+import { atSourcePositions, storableMap } from "../../../src/revision-host/source-positions.ts";
 
 /** Line 1 of the bundle from column 5 on is src/agent.ts 3:2; from column 9 on it is nobody's. */
 const MAP = { version: 3, sources: ["src/agent.ts"], names: [], mappings: "KAEE,I" };
+const STORED = storableMap(JSON.stringify(MAP), "deployment.js");
 
 let revisions = 0;
 
@@ -14,7 +15,7 @@ function revisionWith(text: string | null) {
     get: async (key: string) => {
       reads += 1;
       if (text === null || key !== `w/built/d/${ref.revisionId}.map`) return null;
-      return { size: text.length, text: async () => text };
+      return { text: async () => text };
     },
   };
   return { sources, ref, reads: () => reads };
@@ -22,7 +23,7 @@ function revisionWith(text: string | null) {
 
 describe("places in texts", () => {
   test("become those of the sources, where the map has one", async ({ expect }) => {
-    const { sources, ref, reads } = revisionWith(JSON.stringify(MAP));
+    const { sources, ref, reads } = revisionWith(STORED);
     const stack = "Error: no\n    at f (file:///deployment.js:1:7)\n    at g (deployment.js:1:12)";
     const expected = "Error: no\n    at f (src/agent.ts:3:3)\n    at g (deployment.js:1:12)";
     expect(await atSourcePositions(sources, ref, ["plain", stack])).toEqual(["plain", expected]);
@@ -31,9 +32,23 @@ describe("places in texts", () => {
   });
 
   test("cost nothing where there is none", async ({ expect }) => {
-    const { sources, ref, reads } = revisionWith(JSON.stringify(MAP));
+    const { sources, ref, reads } = revisionWith(STORED);
     expect(await atSourcePositions(sources, ref, ["a", "b 1:2"])).toEqual(["a", "b 1:2"]);
     expect(reads()).toBe(0);
+  });
+
+  test("in other modules and in addresses stay as they are", async ({ expect }) => {
+    const { sources, ref } = revisionWith(STORED);
+    const text = "https://a.example/deployment.js:1:7 other.js:1:7 x/deployment.js:1:7";
+    expect(await atSourcePositions(sources, ref, [text])).toEqual([text]);
+  });
+
+  test("are looked for in the start of a text only", async ({ expect }) => {
+    const { sources, ref } = revisionWith(STORED);
+    const place = "deployment.js:1:7";
+    const text = `${place} ${"a.".repeat(50_000)} ${place}`;
+    const [told = ""] = await atSourcePositions(sources, ref, [text]);
+    expect(told).toBe(`src/agent.ts:3:3${text.slice(place.length)}`);
   });
 
   test.for([null, "{", '{"version":3,"mappings":1}'])(
@@ -44,4 +59,16 @@ describe("places in texts", () => {
       expect(await atSourcePositions(sources, ref, [stack])).toEqual([stack]);
     },
   );
+});
+
+describe("a source map", () => {
+  test.for<[string, object]>([
+    ["with too many places", { ...MAP, mappings: ";".repeat(50_000) }],
+    ["with a source that is no text", { ...MAP, sources: [5] }],
+    ["with a source of any length", { ...MAP, sources: ["x".repeat(256)] }],
+    ["of another version", { ...MAP, version: 2 }],
+    ["that is larger than any", { ...MAP, more: "x".repeat(1024 * 1024) }],
+  ])("%s is not stored", ([, map], { expect }) => {
+    expect(storableMap(JSON.stringify(map), "deployment.js")).toBe(null);
+  });
 });
