@@ -132,6 +132,11 @@ describe("the official client lists runs", () => {
         (ids: string[]) => ids.toSorted().join() === [slowModel.id, search.id].toSorted().join(),
       ),
       direct_child_run_ids: expect.any(Array),
+      prompt_token_details: null,
+      completion_token_details: null,
+      prompt_cost_details: null,
+      completion_cost_details: null,
+      s3_urls: null,
     });
   });
 
