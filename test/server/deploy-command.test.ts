@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { onTestFinished, test as base, vi } from "vitest";
 import { PlatformProcess } from "../restart/support/platform-process.ts";
@@ -8,6 +9,9 @@ import {
   type CommandResult,
 } from "../support/threadworks-command.ts";
 import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
+
+/** A project brings its own LangGraph: here it is this repository's. */
+const INSTALLED = resolve(import.meta.dirname, "../../node_modules");
 
 const EXAMPLE = resolve(import.meta.dirname, "../../examples/agent");
 const TIMEOUT_MS = 300_000;
@@ -36,10 +40,12 @@ export const graph = new StateGraph(MessagesAnnotation)
 `;
 
 function project(code: string, env: Record<string, string> = {}): string {
-  return temporaryProject({
+  const folder = temporaryProject({
     "langgraph.json": { graphs: { agent: "./agent.js:graph" }, env },
     "agent.js": code,
   });
+  symlinkSync(INSTALLED, join(folder, "node_modules"));
+  return folder;
 }
 
 /** What the agent at a printed URL says last. */

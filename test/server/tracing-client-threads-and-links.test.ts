@@ -122,6 +122,7 @@ describe("the official client judges a run", () => {
       },
       run,
     );
+    await client.flush();
     const { feedback_stats } = await client.readRun(run.id);
     expect(feedback_stats).toMatchObject({
       exact: { n: 1, avg: 1, comments: ["same"], sources: ["model"] },
