@@ -61,7 +61,8 @@ test("a deployment that was deleted is gone with all that it had, and its name i
     await client.assistants.create({ graphId: "agent" });
     threads.set(deployment.id, thread_id);
   }
-  expect(await keysOf(server, `${deployer.id}/built/${gone.id}/`)).toHaveLength(1);
+  // The code, and its source map.
+  expect(await keysOf(server, `${deployer.id}/built/${gone.id}/`)).toHaveLength(2);
   // A trace that comes after its project was deleted would be the first of a new one.
   await vi.waitFor(async () => expect(await tracedRuns(server, deployer)).toBe(2), PATIENCE);
 
@@ -73,6 +74,7 @@ test("a deployment that was deleted is gone with all that it had, and its name i
 
   expect(await keysOf(server, deployer.id)).toEqual([
     `${deployer.id}/built/${kept.id}/${kept.latest_revision_id}.json`,
+    `${deployer.id}/built/${kept.id}/${kept.latest_revision_id}.map`,
   ]);
   for (const table of ["threads", "assistants", "assistant_versions", "revisions"]) {
     expect([table, await rowsOf(server, table, gone.id)]).toEqual([table, 0]);

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { unpackTar } from "modern-tar";
 import { onTestFinished, test } from "vitest";
@@ -22,12 +22,17 @@ async function controlPlane(script: ControlPlaneScript = {}): Promise<ScriptedSe
 }
 
 function project(config: object = {}, files: Record<string, string> = {}): string {
-  return temporaryProject({
+  const folder = temporaryProject({
     "langgraph.json": { graphs: { echo: "./echo.js:graph" }, ...config },
     "echo.js": ECHO,
     ...files,
   });
+  symlinkSync(INSTALLED, join(folder, "node_modules"));
+  return folder;
 }
+
+/** A project brings its own LangGraph: here it is this repository's. */
+const INSTALLED = resolve(import.meta.dirname, "../../../node_modules");
 
 const ECHO = `
 import { Annotation, StateGraph } from "@langchain/langgraph";
@@ -94,6 +99,7 @@ test(
       "threadworks.json",
       "langgraph.json",
       "deployment.js",
+      "deployment.js.map",
     ]);
     expect(created?.json).toEqual({
       name: "echo",

@@ -41,7 +41,16 @@ describe("a tarball", () => {
     const tarball = await build(smallProject());
     const files = await unpack(tarball);
 
-    expect(Object.keys(files)).toEqual(["threadworks.json", "langgraph.json", "deployment.js"]);
+    expect(Object.keys(files)).toEqual([
+      "threadworks.json",
+      "langgraph.json",
+      "deployment.js",
+      "deployment.js.map",
+    ]);
+    expect(JSON.parse(files["deployment.js.map"] ?? "")).toMatchObject({
+      version: 3,
+      sources: expect.arrayContaining(["agent.ts", "parts/reply.ts"]),
+    });
     expect(JSON.parse(files["threadworks.json"] ?? "")).toEqual({
       format: 1,
       runtime: 1,
@@ -67,7 +76,7 @@ describe("a tarball", () => {
     const { bytes } = await build(smallProject());
     const headers = (await unpackTar(gunzipSync(bytes))).map(({ header }) => header);
     expect(headers.map(({ type, mode, uid, gid, mtime }) => [type, mode, uid, gid, mtime])).toEqual(
-      Array.from({ length: 3 }, () => ["file", 0o644, 0, 0, new Date(0)]),
+      Array.from({ length: 4 }, () => ["file", 0o644, 0, 0, new Date(0)]),
     );
   });
 
