@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
-import { defineConfig, type Plugin } from "vitest/config";
+import { defineConfig } from "vitest/config";
 
 /**
  * These end what hangs, and say nothing about speed: a busy machine builds the fixtures and starts servers slowly.
@@ -14,29 +13,7 @@ const HANG_GUARDS = {
   expect: { poll: { timeout: 60_000 } },
 };
 
-const OWN_JSON: Readonly<Record<string, string>> = {
-  "#built-in-prices": "src/tracing/usage/built-in-prices.json",
-  "#package": "package.json",
-};
-
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-
-/**
- * The JSON files that package.json's `imports` name, as modules. By wrangler.toml's rules JSON is text, which is
- * right for files of a project; here, unlike in wrangler, the rules look at the resolved path.
- */
-const ownJson: Plugin = {
-  name: "own-json",
-  enforce: "pre",
-  resolveId: (id) => (Object.hasOwn(OWN_JSON, id) ? `\0own-json:${id}` : null),
-  load: (id) => {
-    const file = OWN_JSON[id.slice("\0own-json:".length)];
-    if (!id.startsWith("\0own-json:") || file === undefined) return null;
-    const json: unknown = JSON.parse(readFileSync(path(file), "utf8"));
-    const { version } = Object(json) as { version?: unknown };
-    return `export default ${JSON.stringify(json)};\nexport const version = ${JSON.stringify(version)};`;
-  },
-};
 
 export default defineConfig({
   test: {
@@ -46,8 +23,13 @@ export default defineConfig({
       { test: { ...HANG_GUARDS, name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {
         // The graphs of test/fixtures, as the build makes them, inside workerd.
-        plugins: [ownJson, cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        resolve: { alias: { "#project": path(".threadworks/test/project.js") } },
+        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+        resolve: {
+          alias: {
+            "#project": path(".threadworks/test/project.js"),
+            "#templates": path("test/support/no-templates.ts"),
+          },
+        },
         test: {
           ...HANG_GUARDS,
           name: "worker",

@@ -1,5 +1,5 @@
 /**
- * Writes src/tracing/usage/built-in-prices.json, the prices that every workspace starts with, from
+ * Writes src/tracing/usage/price-data.js, the prices that every workspace starts with, from
  * the published price data of @pydantic/genai-prices. Run by hand when prices have changed:
  *
  *   node scripts/price-list.mjs [version]
@@ -18,7 +18,7 @@ const PACKAGE = "@pydantic/genai-prices";
 const DEFAULT_VERSION = "0.1.8";
 const TARGET = resolve(
   dirname(fileURLToPath(import.meta.url)),
-  "../src/tracing/usage/built-in-prices.json",
+  "../src/tracing/usage/price-data.js",
 );
 
 /** The package's names of prices per million tokens, and those of the file. */
@@ -87,7 +87,7 @@ async function main() {
       "differs: start = first day, over = for more prompt tokens than that, else a price per million",
     lists,
   };
-  await writeFile(TARGET, `${JSON.stringify(file, null, 2)}\n`);
+  await writeFile(TARGET, `export default ${JSON.stringify(file, null, 2)};\n`);
   const count = lists.reduce((sum, { models }) => sum + models.length, 0);
   process.stdout.write(`${count} prices written to ${TARGET}\n`);
 }

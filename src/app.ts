@@ -1,6 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
-import { version } from "#package";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
 import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
@@ -24,6 +23,7 @@ import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
+import { VERSION } from "./lib/version.ts";
 import { workspaceScope } from "./identity/authenticate.ts";
 import { planRoutes } from "./identity/plan-routes.ts";
 import { privateConnectivity } from "./identity/private-connectivity.ts";
@@ -127,7 +127,7 @@ function openApiDocument(app: OpenAPIHono<AppEnv>) {
     (document ??= withoutStrictness(
       app.getOpenAPI31Document({
         openapi: "3.1.0",
-        info: { title: "Threadworks", version },
+        info: { title: "Threadworks", version: VERSION },
         security: [{ ApiKey: [] }],
       }),
     ));

@@ -1,10 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { version } from "#package";
-import { LANGGRAPH_VERSION } from "../graph-runtime/langgraph-version.ts";
 import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
 import { booleanParam } from "../http/query-params.ts";
 import { createRouter } from "../http/router.ts";
+import { LANGGRAPH_VERSION, VERSION } from "../lib/version.ts";
 
 /** Health and version: for load balancers and SDKs, without a key. */
 export const systemRoutes = createRouter();
@@ -53,7 +52,7 @@ systemRoutes.openapi(
   (c) =>
     c.json(
       {
-        version,
+        version: VERSION,
         langgraph_js_version: LANGGRAPH_VERSION,
         context: "js" as const,
         flags: {

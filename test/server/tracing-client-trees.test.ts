@@ -319,13 +319,17 @@ describe("replicas of a trace", () => {
     expect(second.child_runs?.[0]?.parent_run_id).toBe(second.id);
   });
 
-  test("may have the same ids in two projects", async ({ server, expect }) => {
+  test("keep the ids of the run where they are primary, and have others elsewhere", async ({
+    server,
+    expect,
+  }) => {
     const { client } = await tracingWorkspace(server, "primary", { autoBatchTracing: false });
     const replicas = [{ projectName: "elsewhere", primary: true }, { projectName: "here" }];
     const root = await sendPair({ project_name: "here", replicas }, client);
     const elsewhere = await onlyTrace(client, "elsewhere");
     const here = await onlyTrace(client, "here");
-    expect([elsewhere.id, here.id]).toEqual([root.id, root.id]);
+    expect(elsewhere.id).toBe(root.id);
+    expect(here.id).not.toBe(root.id);
     expect([shapeOf(elsewhere), shapeOf(here)]).toEqual([SHAPE, SHAPE]);
     for (const { session_id, outputs } of [elsewhere, here]) {
       const { id } = await client.readProject({ projectId: String(session_id) });

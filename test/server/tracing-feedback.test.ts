@@ -335,7 +335,7 @@ describe("the config of a feedback key", () => {
       feedback_config: { ...CONTINUOUS, categories: null },
       tenant_id: tenant,
       modified_at: expect.stringMatching(ISO_TIME),
-      is_lower_score_better: false,
+      is_lower_score_better: null,
     });
     const same = { feedbackKey: "rating", feedbackConfig: { ...CONTINUOUS, categories: null } };
     expect(await client.createFeedbackConfig(same)).toEqual(created);

@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from "uuid";
-import file from "#built-in-prices" with { type: "json" };
 import { formatDecimal, parseDecimal } from "./decimal.ts";
 import { IGNORE_CASE, type NamePattern } from "./name-pattern.ts";
+import file from "./price-data.js";
 import { type ModelPrice, PriceList } from "./price-list.ts";
 import { DEFAULT_MATCH_PATH } from "./run-model.ts";
 

@@ -1,4 +1,4 @@
-{
+export default {
   "source": "@pydantic/genai-prices 0.1.8, https://github.com/pydantic/genai-prices",
   "license": [
     "The MIT License (MIT)",
@@ -1306,4 +1306,4 @@
       ]
     }
   ]
-}
+};
