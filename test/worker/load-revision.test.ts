@@ -63,7 +63,11 @@ async function newRevision(secrets: Record<string, string>, vars: Record<string,
   };
   const given = { ...env, ENCRYPTION_KEYS: KEYS, ...vars, LOADER: { get } } as unknown as Env;
   const entrypoint = (kind: string) => (options: object) => ({ kind, ...options });
-  const exports = { Outbound: entrypoint("outbound"), RevisionTail: entrypoint("tail") };
+  const exports = {
+    AgentServer: entrypoint("agent server"),
+    Outbound: entrypoint("outbound"),
+    RevisionTail: entrypoint("tail"),
+  };
   const load = () => loadRevision(given, exports as unknown as Cloudflare.Exports, ref);
   return { ref, loaded, load };
 }
@@ -84,6 +88,10 @@ describe("loadRevision", () => {
       mainModule: "project.js",
       modules: { "project.js": { js: "export {}" } },
       env: {
+        THREADWORKS_AGENT_SERVER: {
+          kind: "agent server",
+          props: { workspaceId: ref.workspaceId, deploymentId: ref.deploymentId },
+        },
         API_TOKEN: "secret",
         LANGSMITH_HOST_PROJECT_ID: ref.deploymentId,
         LANGSMITH_HOST_PROJECT_NAME: "named",
