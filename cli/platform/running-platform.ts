@@ -18,8 +18,8 @@ export function runningPlatformUrl(stateDir: string): string | undefined {
   }
 }
 
-/** A platform that was killed leaves its announcement behind. */
-function isAlive(pid: number): boolean {
+/** Whether a process is there: one that was killed leaves what it announced, and its files, behind. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

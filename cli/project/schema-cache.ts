@@ -3,6 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { isAlive } from "../platform/running-platform.ts";
+import { isFile } from "./module-export.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 
 /** Of what is cached, and of what reads it from the types. */
@@ -95,17 +97,4 @@ function addFile(hash: Hash, file: string): void {
 function ancestors(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

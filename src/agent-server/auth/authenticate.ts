@@ -37,8 +37,8 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
   c.set("revision", deployment?.revision ?? null);
   const info = await projectAuthInfo(c);
   const inside = insideScope(c);
-  const deploymentId = deployment?.revision.deploymentId ?? DEFAULT_DEPLOYMENT_ID;
-  if (inside !== null && inside.deploymentId !== deploymentId) {
+  const asked = deployment?.revision.deploymentId ?? DEFAULT_DEPLOYMENT_ID;
+  if (inside !== null && inside.deploymentId !== asked) {
     throw new ApiError("not_found", "Deployment not found");
   }
   if (deployment !== null) {
