@@ -2,9 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type * as esbuild from "esbuild";
 import { REPO_ROOT } from "../invocation.ts";
-import { GraphBundler } from "./bundle-graphs.ts";
+import { bundleGraphs } from "./bundle-graphs.ts";
 import { checkAuth } from "./check-auth.ts";
-import { extractSchemas, type ExtractedSchemas, type TypedSources } from "./extract-schemas.ts";
+import { addSchemas } from "./entry-module.ts";
+import { extractSchemas, type TypedSources } from "./extract-schemas.ts";
 import { type LangGraphChoice, langChainSource } from "./langchain-source.ts";
 import { loadProjectConfig, type ProjectConfig } from "./langgraph-json.ts";
 import {
@@ -62,18 +63,16 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   const { projectDir } = project;
   const choice = options.langGraph ?? "project";
   const ended = new AbortController();
-  let schemas: ExtractedSchemas = {};
   await mkdir(dirname(options.outFile), { recursive: true });
-  const bundler = new GraphBundler({
-    project,
-    langChain: langChainSource({ projectDir, repoRoot: REPO_ROOT, choice }),
-    outFile: options.outFile,
-    graphHostModule: options.graphHostModule ?? GRAPH_HOST_MODULE,
-    compact: options.compact ?? false,
-    schemas: () => schemas,
-  });
   try {
-    const { metafile, warnings: ofBundle } = await bundler.bundle();
+    const { metafile, warnings: ofBundle } = await bundleGraphs({
+      project,
+      langChain: langChainSource({ projectDir, repoRoot: REPO_ROOT, choice }),
+      outFile: options.outFile,
+      graphHostModule: options.graphHostModule ?? GRAPH_HOST_MODULE,
+      compact: options.compact ?? false,
+      schemas: options.schemas,
+    });
     const warnings = [...project.warnings, ...ofBundle];
     const typedSources = { project, sources: filesOfGraphs(metafile, project) };
     const reading = options.schemas
@@ -91,9 +90,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     if (reading !== undefined) {
       const extracted = await reading;
       warnings.push(...extracted.warnings);
-      schemas = extracted.schemas;
-      // The schemas are known only after the first pass has found the files they depend on.
-      if (Object.keys(schemas).length > 0) await bundler.bundle();
+      await addSchemas(options.outFile, extracted.schemas);
     }
     const envFiles = project.envFile === undefined ? [] : [project.envFile];
     const read = [
@@ -111,7 +108,6 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     };
   } finally {
     ended.abort();
-    await bundler.dispose();
   }
 }
 

@@ -32,91 +32,71 @@ export type BundleOptions = {
   graphHostModule: string;
   /** As small as it gets with the names in it left as they are: stack traces tell them. */
   compact: boolean;
-  /** The schemas that go into the module, as they are known when it is made. */
-  schemas: () => unknown;
+  /** Whether schemas are put into the module, by `addSchemas`. */
+  schemas: boolean;
 };
 
 export type GraphBundle = { metafile: esbuild.Metafile; warnings: string[] };
 
-/** Bundles the graphs of a project, as often as it is asked to: what it has read once it keeps. */
-export class GraphBundler {
-  readonly #options: BundleOptions;
-  readonly #repairs: BundleRepairs;
-  #context: esbuild.BuildContext<{ metafile: true }> | undefined;
-
-  constructor(options: BundleOptions) {
-    this.#options = options;
-    this.#repairs = new BundleRepairs(options.project.projectDir);
-  }
-
-  /** Throws a `CliError` that names what is wrong with the project. */
-  async bundle(): Promise<GraphBundle> {
-    for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-      this.#context ??= await this.#newContext();
-      const result = await this.#rebuild(this.#context);
-      if (result !== null && !this.#repairs.noteDisabled(result.metafile)) {
-        const told = result.warnings.filter(({ text }) => !MEANINGLESS_WARNING.test(text));
-        const warnings = [...this.#repairs.warnings(), ...told.map(describeMessage)];
-        return { metafile: result.metafile, warnings };
-      }
-      await this.dispose();
+/**
+ * Bundles the graphs of a project, again where installed packages need something of the bundle. Throws a
+ * `CliError` that names what is wrong with the project.
+ */
+export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle> {
+  const { project } = options;
+  const repairs = new BundleRepairs(project.projectDir);
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    const result = await build(options, repairs);
+    if (result !== null && !repairs.noteDisabled(result.metafile)) {
+      const told = result.warnings.filter(({ text }) => !MEANINGLESS_WARNING.test(text));
+      const warnings = [...repairs.warnings(), ...told.map(describeMessage)];
+      return { metafile: result.metafile, warnings };
     }
-    throw this.#failure(["its packages cannot be put together: install them anew"]);
   }
+  throw failure(project, ["its packages cannot be put together: install them anew"]);
+}
 
-  async dispose(): Promise<void> {
-    await this.#context?.dispose();
-    this.#context = undefined;
-  }
-
-  #newContext(): Promise<esbuild.BuildContext<{ metafile: true }>> {
-    const { project, langChain, compact } = this.#options;
-    return esbuild.context({
+/** Null when it failed for nothing but what the next round mends. */
+async function build(
+  options: BundleOptions,
+  repairs: BundleRepairs,
+): Promise<esbuild.BuildResult<{ metafile: true }> | null> {
+  const { project, langChain, compact } = options;
+  try {
+    return await esbuild.build({
       ...WORKERD_BUILD_OPTIONS,
       absWorkingDir: project.projectDir,
       entryPoints: [ENTRY],
-      outfile: resolve(this.#options.outFile),
+      outfile: resolve(options.outFile),
       define: {
         ...PATH_DEFINES,
         "process.env.NODE_ENV": JSON.stringify(project.env["NODE_ENV"] ?? "production"),
       },
       ...(compact ? COMPACT : {}),
       plugins: [
-        entryPlugin(this.#options),
+        entryPlugin(options),
         nodeBuiltinsPlugin(),
         langChainPlugin(langChain),
-        this.#repairs.plugin(),
+        repairs.plugin(),
         nativeAddonPlugin(),
         variableImportsPlugin(project.projectDir),
         modulePathsPlugin(project.projectDir),
       ],
     });
-  }
-
-  /** Null when it failed for nothing but what the next round mends. */
-  async #rebuild(
-    context: esbuild.BuildContext<{ metafile: true }>,
-  ): Promise<esbuild.BuildResult<{ metafile: true }> | null> {
-    try {
-      return await context.rebuild();
-    } catch (error) {
-      const { errors } = error as esbuild.BuildFailure;
-      if (!Array.isArray(errors)) throw error;
-      const left = this.#repairs.note(errors);
-      if (left.length === 0) return null;
-      throw this.#failure(left.map((message) => this.#describe(message)));
-    }
-  }
-
-  #describe(message: esbuild.Message): string {
-    const { project } = this.#options;
-    return describeEntryError(message, project) ?? this.#repairs.describe(message);
-  }
-
-  #failure(problems: string[]): CliError {
-    const { projectDir } = this.#options.project;
-    return new CliError(
-      `${projectDir} does not build:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+  } catch (error) {
+    const { errors } = error as esbuild.BuildFailure;
+    if (!Array.isArray(errors)) throw error;
+    const left = repairs.note(errors);
+    if (left.length === 0) return null;
+    throw failure(
+      project,
+      left.map((message) => describeEntryError(message, project) ?? repairs.describe(message)),
     );
   }
+}
+
+function failure({ projectDir }: ProjectConfig, problems: string[]): CliError {
+  return new CliError(
+    `${projectDir} does not build:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+  );
 }

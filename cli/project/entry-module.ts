@@ -1,3 +1,4 @@
+import { appendFile } from "node:fs/promises";
 import type * as esbuild from "esbuild";
 import type { BundleOptions } from "./bundle-graphs.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
@@ -5,7 +6,8 @@ import type { ProjectConfig } from "./langgraph-json.ts";
 /** The module that esbuild starts at. */
 export const ENTRY = "threadworks-project";
 
-const SCHEMAS = "threadworks-schemas";
+/** The function of the module that tells the schemas: no name of a bundled module is like it. */
+const SCHEMAS = "__threadworks_schemas";
 const EXPORT_PREFIX = "threadworks-export:";
 const AUTH = "auth";
 
@@ -13,8 +15,8 @@ const AUTH = "auth";
 type ProjectExport = { file: string; exportName: string; what: string };
 
 /**
- * The modules that are made and not read: the entry, which hands the project to the graph host, one for
- * each export that `langgraph.json` names, and the schemas.
+ * The modules that are made and not read: the entry, which hands the project to the graph host, and one
+ * for each export that `langgraph.json` names.
  */
 export function entryPlugin({
   project,
@@ -24,13 +26,14 @@ export function entryPlugin({
   return {
     name: "project-entry",
     setup(build) {
-      const own = new RegExp(`^(?:${ENTRY}|${SCHEMAS}|${EXPORT_PREFIX}.*)$`);
+      const own = new RegExp(`^(?:${ENTRY}|${EXPORT_PREFIX}.*)$`);
       const resolveDir = project.projectDir;
       build.onResolve({ filter: own }, ({ path }) => ({ path, namespace: ENTRY }));
       build.onLoad({ filter: own, namespace: ENTRY }, ({ path }) => {
-        if (path === SCHEMAS) return { contents: JSON.stringify(schemas()), loader: "json" };
         const contents =
-          path === ENTRY ? entrySource(project, graphHostModule) : exportSource(project, path);
+          path === ENTRY
+            ? entrySource(project, { graphHostModule, schemas })
+            : exportSource(project, path);
         return { contents, loader: "js", resolveDir };
       });
     },
@@ -42,13 +45,17 @@ export function entryPlugin({
  * project's module may use as soon as it is evaluated. That happens when its graph is first asked for:
  * within a request, where a Worker may fetch, make random values and set timers.
  */
-function entrySource({ graphs, auth }: ProjectConfig, graphHostModule: string): string {
+function entrySource(
+  { graphs, auth }: ProjectConfig,
+  { graphHostModule, schemas }: Pick<BundleOptions, "graphHostModule" | "schemas">,
+): string {
   const load = (key: string): string =>
     `load: () => import(${JSON.stringify(`${EXPORT_PREFIX}${key}`)})`;
   const entries = graphs.map(({ id, exportName, description }, index) => {
     const name = JSON.stringify(id);
     const facts = JSON.stringify({ exportName, description }).slice(1, -1);
-    return `  ${name}: { ${load(String(index))}, ${facts}, schemas: schemas[${name}] },`;
+    const typed = schemas ? `, schemas: schemas[${name}]` : "";
+    return `  ${name}: { ${load(String(index))}, ${facts}${typed} },`;
   });
   const authFacts = {
     exportName: auth?.exportName,
@@ -61,11 +68,20 @@ function entrySource({ graphs, auth }: ProjectConfig, graphHostModule: string): 
       : `, auth: { ${load(AUTH)}, ${JSON.stringify(authFacts).slice(1, -1)} }`;
   return [
     `import { defineGraphHost } from ${JSON.stringify(graphHostModule)};`,
-    `import schemas from "${SCHEMAS}";`,
+    schemas ? `const schemas = ${SCHEMAS}();` : "",
     "export const GraphHost = defineGraphHost({ graphs: {",
     ...entries,
     `}${authEntry} });`,
   ].join("\n");
+}
+
+/**
+ * Puts the schemas into a module that was bundled for them. They come after all else, as a function, which
+ * is known from the start: reading them goes on while the module is bundled, and moves no place in it.
+ */
+export async function addSchemas(outFile: string, schemas: object): Promise<void> {
+  const text = JSON.stringify(JSON.stringify(schemas));
+  await appendFile(outFile, `\nfunction ${SCHEMAS}() { return JSON.parse(${text}); }\n`);
 }
 
 /** A named export makes the bundler refuse one that does not exist, and leave out what is not used. */

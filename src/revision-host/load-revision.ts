@@ -20,12 +20,13 @@ export function loadRevision(
   env: Env,
   exports: Cloudflare.Exports,
   ref: RevisionRef,
+  read: () => Promise<BuiltCode | null> = () => storedCode(env, ref),
 ): GraphHostApi {
   const name = `${ref.workspaceId}/${ref.deploymentId}/${ref.revisionId}`;
   const failed = failures.get(name) ?? 0;
   const worker = env.LOADER.get(failed === 0 ? name : `${name}/${failed}`, async () => {
     try {
-      return await revisionCode(env, exports, ref);
+      return await revisionCode(env, exports, ref, read);
     } catch (cause) {
       failures.set(name, failed + 1);
       const error = new Error(`The code of revision ${ref.revisionId} cannot be read: ${cause}`);
@@ -35,17 +36,34 @@ export function loadRevision(
   return worker.getEntrypoint("GraphHost") as unknown as GraphHostApi;
 }
 
+/**
+ * Starts the isolate of a revision whose code is at hand, for those who call it next. It is not awaited,
+ * and tells nobody of a failure: the next call meets it.
+ */
+export function warmRevision(
+  env: Env,
+  exports: Cloudflare.Exports,
+  ref: RevisionRef,
+  code: BuiltCode,
+): void {
+  loadRevision(env, exports, ref, async () => code)
+    .describe()
+    .catch(() => {});
+}
+
+async function storedCode(env: Env, ref: RevisionRef): Promise<BuiltCode | null> {
+  const object = await env.SOURCES.get(builtCodeKey(ref));
+  return object === null ? null : object.json<BuiltCode>();
+}
+
 async function revisionCode(
   env: Env,
   exports: Cloudflare.Exports,
   ref: RevisionRef,
+  read: () => Promise<BuiltCode | null>,
 ): Promise<WorkerLoaderWorkerCode> {
-  const [object, row] = await Promise.all([
-    env.SOURCES.get(builtCodeKey(ref)),
-    readRevisionToLoad(env.DB, ref),
-  ]);
-  if (object === null || row === undefined) throw new Error("there is no such revision");
-  const built = await object.json<BuiltCode>();
+  const [built, row] = await Promise.all([read(), readRevisionToLoad(env.DB, ref)]);
+  if (built === null || row === undefined) throw new Error("there is no such revision");
   const secrets = await openSecrets(env, ref, row.secrets);
   const { env: own, outboundHosts } = revisionEnv({ ...ref, deploymentName: row.name }, secrets);
   return workerCode({

@@ -12,6 +12,7 @@ import {
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
+import { warmRevision } from "../../revision-host/load-revision.ts";
 import { deployRevision } from "./deploy.ts";
 import { ProjectFailure } from "./failure.ts";
 import { type RolloutLog, rolloutLog } from "./rollout-log.ts";
@@ -92,18 +93,18 @@ class Rollout {
       await this.#settle("QUEUED", "Waiting for a source: PATCH the deployment with one");
       return;
     }
-    await this.#pass("QUEUED", "AWAITING_BUILD");
-    await this.#pass("AWAITING_BUILD", "BUILDING");
+    await this.#pass(["QUEUED", "AWAITING_BUILD"], "BUILDING");
     if (this.#status === "BUILDING") {
       const built = await this.#attempt("BUILD_FAILED", () =>
-        buildRevision(this.#env, row, this.#logs),
+        buildRevision(this.#env, row, this.#logs, (code) =>
+          warmRevision(this.#env, this.#exports, this.#lease, code),
+        ),
       );
       if (built === null) return;
     }
     // Told while the next steps go on.
     const told = this.#logs.flush();
-    await this.#pass("BUILDING", "AWAITING_DEPLOY");
-    await this.#pass("AWAITING_DEPLOY", "DEPLOYING");
+    await this.#pass(["BUILDING", "AWAITING_DEPLOY"], "DEPLOYING");
     const graphs = await this.#attempt("DEPLOY_FAILED", () =>
       deployRevision(this.#env, this.#exports, this.#lease, {
         logs: this.#logs,
@@ -119,8 +120,8 @@ class Rollout {
   }
 
   /** To the next status, unless the revision is beyond it already. */
-  async #pass(from: RevisionStatus, to: RevisionStatus): Promise<void> {
-    if (this.#status === from) await this.#enter(to);
+  async #pass(from: RevisionStatus[], to: RevisionStatus): Promise<void> {
+    if (from.includes(this.#status)) await this.#enter(to);
   }
 
   async #enter(status: RevisionStatus): Promise<void> {

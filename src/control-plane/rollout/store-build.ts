@@ -1,26 +1,39 @@
 import type { RevisionRow } from "../../db/rollouts-repo.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
-import { builtCodeKey, sourceMapKey } from "../../revision-host/built-code.ts";
+import { type BuiltCode, builtCodeKey, sourceMapKey } from "../../revision-host/built-code.ts";
 import { storableMap } from "../../revision-host/source-positions.ts";
 import { templateTarball } from "../templates.ts";
 import { buildCode } from "./build.ts";
 import { ProjectFailure } from "./failure.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 
-/** Makes a revision's source into the modules that it is loaded from. Doing it twice does no harm. */
-export async function buildRevision(env: Env, row: RevisionRow, logs: RolloutLog): Promise<void> {
+/**
+ * Makes a revision's source into the modules that it is loaded from, and stores them. Doing it twice does
+ * no harm. `onBuilt` is handed them before they are stored, which takes as long as starting them does.
+ */
+export async function buildRevision(
+  env: Env,
+  row: RevisionRow,
+  logs: RolloutLog,
+  onBuilt: (code: BuiltCode) => void,
+): Promise<void> {
   const tarball = await readSource(env, row, logs);
   if (tarball.byteLength > MAX_TARBALL_BYTES) {
     throw new ProjectFailure(`The source is larger than ${MAX_TARBALL_BYTES} bytes`);
   }
   const { code, sourceMap } = await buildCode(tarball, row.langgraph_config_path);
+  onBuilt(code);
   const text = JSON.stringify(code);
   const { workspace_id: workspaceId, deployment_id: deploymentId, id: revisionId } = row;
   const ref = { workspaceId, deploymentId, revisionId };
   const stored = sourceMap === null ? null : storableMap(sourceMap, code.main);
-  if (stored !== null) await env.SOURCES.put(sourceMapKey(ref), stored);
-  else if (sourceMap !== null) logs.info("Its source map is too large: errors name the bundle");
-  await env.SOURCES.put(builtCodeKey(ref), text);
+  if (stored === null && sourceMap !== null) {
+    logs.info("Its source map is too large: errors name the bundle");
+  }
+  await Promise.all([
+    stored === null ? undefined : env.SOURCES.put(sourceMapKey(ref), stored),
+    env.SOURCES.put(builtCodeKey(ref), text),
+  ]);
   const names = Object.keys(code.modules).join(", ");
   logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${code.main}`);
 }
