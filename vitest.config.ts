@@ -33,6 +33,8 @@ export default defineConfig({
         test: {
           ...HANG_GUARDS,
           name: "worker",
+          // Files share a workerd: each starts with empty storage, and its own would take seconds.
+          isolate: false,
           include: ["test/worker/**/*.test.ts"],
           // LangGraph's conformance suite for checkpointers uses vitest's globals.
           globals: true,
@@ -44,6 +46,8 @@ export default defineConfig({
         test: {
           ...HANG_GUARDS,
           name: "server",
+          // Each file has a server of its own; what it imports to start one is imported once.
+          isolate: false,
           include: ["test/server/**/*.test.ts", "test/browser/**/*.test.ts"],
         },
       },

@@ -14,6 +14,7 @@ import { mountControlPlane } from "./control-plane/routes.ts";
 import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi, withoutStrictness } from "./http/api-reference.ts";
+import { withErrors } from "./http/document-errors.ts";
 import { ApiError } from "./http/errors.ts";
 import { IGNORED_FIELDS_HEADER, sayIgnoredFields } from "./http/ignored-fields.ts";
 import { jsonBody } from "./http/json-body.ts";
@@ -124,11 +125,14 @@ function openApiDocument(app: OpenAPIHono<AppEnv>) {
   });
   let document: ReturnType<typeof withoutStrictness> | null = null;
   return () =>
-    (document ??= withoutStrictness(
-      app.getOpenAPI31Document({
-        openapi: "3.1.0",
-        info: { title: "Threadworks", version: VERSION },
-        security: [{ ApiKey: [] }],
-      }),
+    (document ??= withErrors(
+      withoutStrictness(
+        app.getOpenAPI31Document({
+          openapi: "3.1.0",
+          info: { title: "Threadworks", version: VERSION },
+          security: [{ ApiKey: [] }],
+        }),
+      ),
+      TRACING_V2,
     ));
 }

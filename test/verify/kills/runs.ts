@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageTexts, type SlowInput, stepTexts } from "../../restart/support/slow-graph.ts";
+import type { PlatformProcess } from "../../restart/support/platform-process.ts";
+import { until } from "../../restart/support/until.ts";
+import { acknowledgedBy, type Workload } from "./workload.ts";
+
+const THREADS = 4;
+const STEPS = 4;
+const STEP_MS = 40;
+const PAUSE_MS = 300;
+const SETTLE_TIMEOUT_MS = 300_000;
+const PAGE = 1000;
+
+/** Runs on a few threads: each acknowledged one ends, and each step of it is there once. */
+export function runs(platform: PlatformProcess): Workload {
+  const { client } = platform;
+  const acknowledged = new Map<string, { threadId: string; label: string }>();
+
+  async function onThread(thread: number, signal: AbortSignal): Promise<void> {
+    const created = await acknowledgedBy(() => client.threads.create(), signal);
+    if (created === null) return;
+    const threadId = created.thread_id;
+    for (let index = 0; !signal.aborted; index += 1) {
+      const label = `t${thread}r${index}`;
+      const input: SlowInput = { label, steps: STEPS, delay_ms: STEP_MS };
+      const run = await acknowledgedBy(
+        () => client.runs.create(threadId, "slow", { input, multitaskStrategy: "enqueue" }),
+        signal,
+      );
+      if (run !== null) acknowledged.set(run.run_id, { threadId, label });
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async function runsOf(threadId: string) {
+    return client.runs.list(threadId, { limit: PAGE });
+  }
+
+  return {
+    name: "runs",
+    acknowledged: () => acknowledged.size,
+    run: async (signal) => {
+      await Promise.all(Array.from({ length: THREADS }, (_, thread) => onThread(thread, signal)));
+    },
+    check: async (problems) => {
+      const threadIds = new Set([...acknowledged.values()].map(({ threadId }) => threadId));
+      for (const threadId of threadIds) {
+        const ended = await until(
+          async () => {
+            const all = await runsOf(threadId);
+            return all.every(({ status }) => status !== "pending" && status !== "running") && all;
+          },
+          SETTLE_TIMEOUT_MS,
+          `the end of the runs of ${threadId}`,
+        );
+        const statuses = new Map(ended.map(({ run_id, status }) => [run_id, status]));
+        for (const [runId, { threadId: of, label }] of acknowledged) {
+          if (of !== threadId) continue;
+          const status = statuses.get(runId);
+          // A run that three kills have met is given up, and says so.
+          if (status === "success" || status === "error") continue;
+          problems.add("run", `run ${label} was acknowledged and is ${status ?? "not there"}`);
+        }
+        const texts = await messageTexts(client, threadId);
+        const doubled = texts.filter((text, index) => texts.indexOf(text) !== index);
+        if (doubled.length > 0) problems.add("step", `done twice: ${doubled.join(", ")}`);
+        const done = new Set(texts);
+        for (const [runId, { threadId: of, label }] of acknowledged) {
+          if (of !== threadId || statuses.get(runId) !== "success") continue;
+          const missing = stepTexts({ label, steps: STEPS }).filter((text) => !done.has(text));
+          if (missing.length > 0) problems.add("step", `not done: ${missing.join(", ")}`);
+        }
+      }
+    },
+  };
+}
