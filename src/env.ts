@@ -64,6 +64,8 @@ export type Settings = {
   oauthCallbackPage: string | null;
   /** Of each invocation of deployed code: CPU time, and requests and calls that leave it. */
   deployedLimits: { cpuMs: number; subRequests: number };
+  /** For each call to a project's code that somebody waits for; not for runs. */
+  deployedCallMs: number;
   /** How long lines of a deployment's log are kept. */
   deploymentLogMs: number;
   /** Which hosts deployed code may call. */
@@ -115,6 +117,7 @@ export type SettingsVars = Partial<
     | "OAUTH_FRONTEND_CALLBACK_URL"
     | "DEPLOYED_CPU_MS"
     | "DEPLOYED_SUBREQUESTS"
+    | "DEPLOYED_CALL_SECONDS"
     | "DEPLOYMENT_LOG_SECONDS"
     | "OUTBOUND_HOSTS"
     | "OUTBOUND_PRIVATE_ENDPOINTS"
@@ -146,6 +149,7 @@ const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
 
 const DEFAULT_DEPLOYED_CPU_MS = 60_000;
 const DEFAULT_DEPLOYED_SUBREQUESTS = 10_000;
+const DEFAULT_DEPLOYED_CALL_SECONDS = 30;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -238,6 +242,12 @@ function read(env: SettingsVars): Settings {
         DEFAULT_DEPLOYED_SUBREQUESTS,
       ),
     },
+    deployedCallMs:
+      positiveInteger(
+        "DEPLOYED_CALL_SECONDS",
+        env.DEPLOYED_CALL_SECONDS,
+        DEFAULT_DEPLOYED_CALL_SECONDS,
+      ) * 1000,
     deploymentLogMs:
       positiveInteger(
         "DEPLOYMENT_LOG_SECONDS",

@@ -1,5 +1,6 @@
 import { type Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import type { LoadModule } from "./graph-registry.ts";
+import { inTime } from "../lib/in-time.ts";
 import type { AuthUser, Principal } from "../lib/principal.ts";
 import type {
   AuthenticationRequest,
@@ -79,7 +80,7 @@ export class ProjectAuth {
     return guarded("authenticate", "Unauthorized", async () => {
       const { method, url } = request;
       const headers = request.headers.map(({ name, value }): [string, string] => [name, value]);
-      const returned = await inTime(this.#authenticate(new Request(url, { method, headers })));
+      const returned = await resultOf(this.#authenticate(new Request(url, { method, headers })));
       const principal = toPrincipal(returned);
       if (principal.user.is_authenticated) return { ok: true, principal };
       return { ok: false, status: 401, detail: "Unauthorized", headers: [] };
@@ -96,7 +97,7 @@ export class ProjectAuth {
         .find((found) => found !== undefined);
       if (handler === undefined) return { ok: true, filter: null, metadata: value["metadata"] };
       const context = { event, resource, action, value, user, permissions };
-      const returned = await inTime(handler(context));
+      const returned = await resultOf(handler(context));
       if (returned === false) {
         return { ok: false, status: 403, detail: "Forbidden", headers: [] };
       }
@@ -124,17 +125,11 @@ async function guarded<T>(
   }
 }
 
-async function inTime(result: unknown): Promise<unknown> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise((_, reject) => {
-    const late = new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
-    timer = setTimeout(() => reject(late), HANDLER_LIMIT_MS);
+/** What a handler returns, in time. */
+function resultOf(returned: unknown): Promise<unknown> {
+  return inTime(HANDLER_LIMIT_MS, returned, () => {
+    throw new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
   });
-  try {
-    return await Promise.race([result, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A string is an identity; an object has one, and whatever else the project wants to know. */

@@ -10,7 +10,7 @@ const HOSTILE = readFileSync(new URL("../fixtures/hostile-auth.js", import.meta.
 
 const USER = { identity: "u", display_name: "u", is_authenticated: true, permissions: [] };
 
-const test = testWithServer({ AGENT_AUTH: "api-key" })
+const test = testWithServer({ AGENT_AUTH: "api-key", DEPLOYED_CALL_SECONDS: "10" })
   .extend("deployer", { scope: "file" }, ({ server }) => newDeployer(server, "plus"))
   .extend("hostile", { scope: "file" }, ({ deployer }) => deploy(deployer, "hostile", "same"));
 
@@ -74,6 +74,38 @@ describe("a deployment whose authentication answers what it likes", () => {
     ]);
     const sql = "SELECT count(*) AS n FROM assistants WHERE deployment_id = ?";
     expect(await server.database.run(sql, [id])).toEqual([{ n: 0 }]);
+  });
+
+  test("holds nobody up for longer than a call may take", async ({
+    server,
+    deployer,
+    hostile,
+    expect,
+  }) => {
+    const silent = await deploy(deployer, "silent", "hangs");
+    const leave = { ok: true, filter: null, metadata: {} };
+    const headers = { "x-authentication": JSON.stringify(allowed(leave)) };
+    const get = (path: string) =>
+      answerOf(send(server, "GET", `/deployments/${hostile}${path}`, undefined, headers));
+    const hanging = { "x-hang": "yes" };
+    const answers = await Promise.all([
+      answerOf(send(server, "POST", `/deployments/${hostile}/threads/count`, {}, hanging)),
+      count(server, hostile, allowed("hangs")),
+      count(server, silent, allowed(leave)),
+      get("/assistants/g0/graph"),
+      get("/assistants/g0/subgraphs"),
+    ]);
+    const late = (what: string) => ({
+      status: 504,
+      body: { detail: `The project's code did not ${what} within 10 seconds` },
+    });
+    expect(answers).toEqual([
+      late("authenticate the request"),
+      late("authorize the request"),
+      late("describe itself"),
+      late("draw the graph"),
+      late("tell the graph's subgraphs"),
+    ]);
   });
 
   test("is shown no key of the platform", async ({ server, deployer, hostile, expect }) => {

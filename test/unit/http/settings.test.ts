@@ -57,6 +57,7 @@ describe("parseSettings", () => {
       },
       oauthCallbackPage: null,
       deployedLimits: { cpuMs: 60_000, subRequests: 10_000 },
+      deployedCallMs: 30_000,
       deploymentLogMs: 1_209_600_000,
       outboundHosts: ["*"],
       outboundPrivateEndpoints: false,
