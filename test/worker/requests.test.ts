@@ -1,12 +1,16 @@
 import { env } from "cloudflare:workers";
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
-import { beforeAll, describe, inject, test } from "vitest";
+import { afterEach, beforeAll, describe, inject, test, vi } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { migrateIndex } from "./support.ts";
 
 const app = createApp();
 
 beforeAll(() => migrateIndex(inject("migrations")));
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 type Sent = { method?: string; headers?: Record<string, string>; vars?: object };
 
@@ -37,5 +41,37 @@ describe("a request without a key", () => {
     }
     expect(Object.fromEntries(answers)).toEqual({ "401 default-user": 100, "429 public": 3 });
     expect(await counted("user 0", "203.0.113.8")).toBe("401 default-user");
+  });
+});
+
+describe("the log of requests", () => {
+  const SECRET = "11111111-2222-4333-8444-555555555555";
+  const ID = "6f1c6a52-0f0e-4a3c-9a54-2f1f6a1c2b3d";
+
+  test.for<[sent: string, logged: Record<string, string | null>]>([
+    [`GET /threads/${ID}/state`, { route: "/threads/:thread_id/state", thread_id: ID }],
+    [`GET /threads/${SECRET.replace("1", "x")}`, { route: "/threads/:thread_id" }],
+    [
+      `GET /api/v2/public/${SECRET}/run/${ID}`,
+      { route: "/api/v2/public/:share_token/run/:run_id", run_id: ID },
+    ],
+    [`GET /api/v1/public/${SECRET}/run`, { route: "/api/v1/public/:share_token/run" }],
+    [`PUT /v2/uploads/${SECRET}`, { route: "/v2/uploads/:token" }],
+    [`GET /api/v1/attachments/${SECRET}`, { route: "/api/v1/attachments/:token" }],
+    [`GET /api/v1/feedback/tokens/${SECRET}`, { route: "/api/v1/feedback/tokens/:token" }],
+    [`GET /v2/auth/wait/${SECRET}`, { route: "/v2/auth/wait/:auth_id" }],
+    [`GET /v2/auth/callback/google?state=${SECRET}`, { route: "/v2/auth/callback/:provider_id" }],
+    [`GET /api/v1/nothing/${SECRET}`, { route: null }],
+  ])("names the route and ids of %s, and no token", async ([sent, logged], { expect }) => {
+    const lines: string[] = [];
+    for (const level of ["log", "info", "warn", "error"] as const) {
+      vi.spyOn(console, level).mockImplementation((line: unknown) => void lines.push(String(line)));
+    }
+    const [method = "", path = ""] = sent.split(" ");
+    await send(path, { method, vars: { LOG_LEVEL: "debug", SIGNING_SECRET: "of this test" } });
+    expect(lines.join("\n")).not.toContain(SECRET);
+    const request = lines.map((line) => JSON.parse(line)).find(({ event }) => event === "request");
+    const { level, event, request_id, method: seen, status, ms, workspace, ...where } = request;
+    expect(where).toEqual(logged);
   });
 });
