@@ -161,7 +161,17 @@ function toPrincipal(returned: unknown): Principal {
 function toFilter(returned: unknown): Record<string, unknown> | null {
   if (returned === undefined || returned === null || returned === true) return null;
   if (!isRecord(returned)) throw new HandlerError(`A handler returned a ${typeof returned}`);
+  requireTextKeys(returned);
   return returned;
+}
+
+/** Symbols do not cross to the platform, where a filter that had nothing else would allow everything. */
+function requireTextKeys(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Object.getOwnPropertySymbols(value).length > 0) {
+    throw new HandlerError("A handler returned a filter with a symbol as a key");
+  }
+  for (const inner of Object.values(value)) requireTextKeys(inner);
 }
 
 /** As JSON has it: what crosses to the platform has no classes and no functions. */
