@@ -60,6 +60,37 @@ describe("a deployment whose authentication answers what it likes", () => {
     });
   });
 
+  test.for([
+    '{"ok":true,"filter":{"__proto__":{"$eq":"x"}},"metadata":{}}',
+    '{"ok":true,"filter":{"$or":[{"__proto__":"x"}]},"metadata":{}}',
+  ])(
+    "shows nothing by a filter that cannot be kept: %s",
+    async (text, { server, hostile, expect }) => {
+      const leave = `"leave":${text}`;
+      const authentication = JSON.stringify(allowed(0)).replace('"leave":0', leave);
+      const headers = { "x-authentication": authentication };
+      const path = `/deployments/${hostile}/threads/search`;
+      expect(await answerOf(send(server, "POST", path, {}, headers))).toMatchObject({
+        status: 500,
+      });
+    },
+  );
+
+  test("answers with no header that others obey", async ({ server, hostile, expect }) => {
+    const names = ["set-cookie", "clear-site-data", "location", "access-control-allow-origin"];
+    const headers = [...names, "x-own", "retry-after"].map((name) => ({ name, value: "7" }));
+    const refusal = { ok: false, status: 402, detail: "Pay", headers };
+    const { headers: answered } = await send(
+      server,
+      "POST",
+      `/deployments/${hostile}/threads/count`,
+      {},
+      { "x-authentication": JSON.stringify(refusal) },
+    );
+    expect(names.map((name) => answered.get(name))).toEqual([null, null, null, "*"]);
+    expect([answered.get("x-own"), answered.get("retry-after")]).toEqual(["7", "7"]);
+  });
+
   test("does not serve when it describes itself wrongly later", async ({
     server,
     deployer,
@@ -122,6 +153,20 @@ describe("a deployment whose authentication answers what it likes", () => {
       const both = await told({ "x-api-key": apiKey, ...bearer("of the project") });
       expect(both).not.toContain(apiKey);
       expect(both).toContain("of the project");
+      for (const headers of [
+        { "x-api-key": `${apiKey}, ${apiKey}` },
+        { "x-api-key": `"${apiKey}"` },
+        { authorization: `Token ${apiKey}` },
+        { authorization: `Bearer Bearer ${apiKey}` },
+        { authorization: `Bearer\t${apiKey}` },
+        { authorization: `Basic ${btoa(`user:${apiKey}`)}` },
+        { cookie: `key=${apiKey}; theme=of the project` },
+      ]) {
+        const seen = await told(headers);
+        expect(seen).not.toContain(apiKey);
+        expect(seen).not.toContain(btoa(`user:${apiKey}`));
+        expect(seen.includes("theme=of the project")).toBe("cookie" in headers);
+      }
     }
     expect(await told({ "x-api-key": "of the project" })).toContain("of the project");
   });
