@@ -2,7 +2,7 @@ import { readRevisionToLoad } from "../db/serving-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
-import { type BuiltCode, builtCodeKey } from "./built-code.ts";
+import { builtCodeKey, readCode } from "./built-code.ts";
 import { openSecrets, revisionEnv } from "./revision-env.ts";
 import { workerCode } from "./worker-code.ts";
 
@@ -45,7 +45,7 @@ async function revisionCode(
     readRevisionToLoad(env.DB, ref),
   ]);
   if (object === null || row === undefined) throw new Error("there is no such revision");
-  const built = await object.json<BuiltCode>();
+  const built = await readCode(object);
   const secrets = await openSecrets(env, ref, row.secrets);
   const { env: own, outboundHosts } = revisionEnv({ ...ref, deploymentName: row.name }, secrets);
   return workerCode({

@@ -1,6 +1,6 @@
 import type { RevisionRow } from "../../db/rollouts-repo.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
-import { builtCodeKey, sourceMapKey } from "../../revision-host/built-code.ts";
+import { builtCodeKey, packCode, sourceMapKey } from "../../revision-host/built-code.ts";
 import { storableMap } from "../../revision-host/source-positions.ts";
 import { templateTarball } from "../templates.ts";
 import { buildCode } from "./build.ts";
@@ -14,15 +14,15 @@ export async function buildRevision(env: Env, row: RevisionRow, logs: RolloutLog
     throw new ProjectFailure(`The source is larger than ${MAX_TARBALL_BYTES} bytes`);
   }
   const { code, sourceMap } = await buildCode(tarball, row.langgraph_config_path);
-  const text = JSON.stringify(code);
+  const packed = packCode(code);
   const { workspace_id: workspaceId, deployment_id: deploymentId, id: revisionId } = row;
   const ref = { workspaceId, deploymentId, revisionId };
   const stored = sourceMap === null ? null : storableMap(sourceMap, code.main);
   if (stored !== null) await env.SOURCES.put(sourceMapKey(ref), stored);
   else if (sourceMap !== null) logs.info("Its source map is too large: errors name the bundle");
-  await env.SOURCES.put(builtCodeKey(ref), text);
+  await env.SOURCES.put(builtCodeKey(ref), packed);
   const names = Object.keys(code.modules).join(", ");
-  logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${code.main}`);
+  logs.info(`Built ${names}: ${Math.ceil(packed.length / 1024)} KiB, starting at ${code.main}`);
 }
 
 async function readSource(env: Env, row: RevisionRow, logs: RolloutLog): Promise<ArrayBuffer> {
