@@ -34,6 +34,8 @@ export type Settings = {
   /** Of these, `X-Forwarded-For` is believed. */
   trustedProxies: AddressRange[];
   agentAuth: AgentAuth;
+  /** When `agentAuth` is "none": by which hosts and of which hosts' pages requests are taken, beside local ones. */
+  trustedHosts: HostList;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
   maxBodyBytes: number;
@@ -97,6 +99,7 @@ export type SettingsVars = Partial<
     | "RATE_LIMITS"
     | "TRUSTED_PROXIES"
     | "AGENT_AUTH"
+    | "TRUSTED_HOSTS"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
     | "RESUMABLE_STREAM_TTL_SECONDS"
@@ -185,6 +188,7 @@ function read(env: SettingsVars): Settings {
     rateLimitOverrides: parseLimitOverrides(env.RATE_LIMIT_OVERRIDES),
     trustedProxies: addressRanges("TRUSTED_PROXIES", env.TRUSTED_PROXIES),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
+    trustedHosts: hostList("TRUSTED_HOSTS", env.TRUSTED_HOSTS, "none"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
     resumableStreamTtlMs:
@@ -254,7 +258,7 @@ function read(env: SettingsVars): Settings {
         env.DEPLOYMENT_LOG_SECONDS,
         DEFAULT_DEPLOYMENT_LOG_SECONDS,
       ) * 1000,
-    outboundHosts: hostList("OUTBOUND_HOSTS", env.OUTBOUND_HOSTS),
+    outboundHosts: hostList("OUTBOUND_HOSTS", env.OUTBOUND_HOSTS, "*"),
     outboundPrivateEndpoints:
       oneOf(
         "OUTBOUND_PRIVATE_ENDPOINTS",
@@ -315,8 +319,8 @@ function host(name: string, value: string | undefined): string | null {
   return value.toLowerCase();
 }
 
-function hostList(name: string, value: string | undefined): HostList {
-  const list = parseHostList(value === undefined || value.trim() === "" ? "*" : value);
+function hostList(name: string, value: string | undefined, fallback: string): HostList {
+  const list = parseHostList(value === undefined || value.trim() === "" ? fallback : value);
   if (list === null) throw invalid(name, value ?? "", "host names separated by commas, * or none");
   return list;
 }

@@ -12,11 +12,15 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-type Sent = { method?: string; headers?: Record<string, string>; vars?: object };
+type Sent = { method?: string; headers?: Record<string, string>; body?: string; vars?: object };
 
-async function send(path: string, { method = "GET", headers = {}, vars = {} }: Sent = {}) {
+async function send(path: string, { method = "GET", headers = {}, body, vars = {} }: Sent = {}) {
   const ctx = createExecutionContext();
-  const request = new Request(new URL(path, "http://localhost"), { method, headers });
+  const request = new Request(new URL(path, "http://localhost"), {
+    method,
+    headers,
+    body: body ?? null,
+  });
   const bindings = { ...env, LOG_LEVEL: "error", ...vars };
   const response = await app.fetch(request, bindings, ctx);
   await response.clone().arrayBuffer();
@@ -73,5 +77,34 @@ describe("the log of requests", () => {
     const request = lines.map((line) => JSON.parse(line)).find(({ event }) => event === "request");
     const { level, event, request_id, method: seen, status, ms, workspace, ...where } = request;
     expect(where).toEqual(logged);
+  });
+});
+
+describe("a server without keys", () => {
+  const OPEN = { AGENT_AUTH: "none", RATE_LIMITS: "off" };
+
+  test.for([
+    [{}, 200],
+    [{ origin: "http://localhost:3000" }, 200],
+    [{ origin: "https://evil.example" }, 403],
+    [{ origin: "null" }, 403],
+  ] as const)(
+    "takes requests of local pages only: %j is %i",
+    async ([headers, status], { expect }) => {
+      const sent = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
+      const answer = await send("/threads/count", { ...sent, body: "{}", vars: OPEN });
+      expect(answer.status).toBe(status);
+      if (status === 403) expect(await answer.text()).toContain("TRUSTED_HOSTS");
+    },
+  );
+
+  test("takes them by local addresses only, unless others are listed", async ({ expect }) => {
+    const sent = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+    const byHost = (vars: object) =>
+      send("http://rebound.example/threads/count", { ...sent, vars });
+    expect((await byHost(OPEN)).status).toBe(403);
+    expect((await byHost({ ...OPEN, TRUSTED_HOSTS: "rebound.example" })).status).toBe(200);
+    expect((await byHost({ ...OPEN, AGENTS_DOMAIN: "rebound.example" })).status).toBe(200);
+    expect((await byHost({ AGENT_AUTH: "api-key" })).status).toBe(401);
   });
 });

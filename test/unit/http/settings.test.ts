@@ -20,6 +20,7 @@ describe("parseSettings", () => {
       rateLimitOverrides: new Map(),
       trustedProxies: [],
       agentAuth: "api-key",
+      trustedHosts: [],
       agentWorkspaceId: "00000000-0000-0000-0000-000000000000",
       maxBodyBytes: 33_554_432,
       resumableStreamTtlMs: 120_000,
