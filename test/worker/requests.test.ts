@@ -108,3 +108,29 @@ describe("a server without keys", () => {
     expect((await byHost({ AGENT_AUTH: "api-key" })).status).toBe(401);
   });
 });
+
+describe("a Host that is none", () => {
+  test.for([
+    ["a:b:c", "http://a:b:c/ok"],
+    ["a:99999", "http://a:99999/ok"],
+    ["[", "http://[/ok"],
+    ["a, b", "http://a, b/ok"],
+    ["a/threads?", "http://a/threads?/ok"],
+    ["user@a", "http://user@a/ok"],
+  ])("is answered 400, and logged: %s", async ([host = "", url], { expect }) => {
+    const logged = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const request = new Request("http://localhost/ok", { headers: { host } });
+    // No request can be made with such a URL, and yet the runtime receives them.
+    Object.defineProperty(request, "url", { value: url });
+    const ctx = createExecutionContext();
+    const response = await app.fetch(request, { ...env, LOG_LEVEL: "warn" }, ctx);
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { detail: "The header Host must be one host name, with a port or without" },
+    ]);
+    expect(JSON.parse(String(logged.mock.calls[0]))).toMatchObject({
+      event: "request",
+      status: 400,
+    });
+  });
+});
