@@ -1,8 +1,10 @@
 import { describe, test } from "vitest";
 import { openServerRefusal } from "../../../src/identity/open-server.ts";
 
-const CLOSED = { trustedHosts: [], hasOwnHosts: false };
-const LISTED = { trustedHosts: ["studio.example", "*.acme.example"], hasOwnHosts: false };
+type Known = Parameters<typeof openServerRefusal>[1];
+
+const CLOSED: Known = { trustedHosts: [], hasOwnHosts: false };
+const LISTED: Known = { trustedHosts: ["studio.example", "*.acme.example"], hasOwnHosts: false };
 
 function isAdmitted(hostname: string, origin?: string, known = CLOSED): boolean {
   return openServerRefusal({ hostname, origin }, known) === null;
