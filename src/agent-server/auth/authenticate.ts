@@ -89,7 +89,7 @@ async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
 
 /** A request without keys of the platform: SDKs send them unasked, and whoever deployed this is not their holder. */
 function shown({ method, url, headers }: Request): AuthenticationRequest {
-  const lines = [...headers].map(([name, value]) => {
+  const lines = Array.from(headers, ([name, value]) => {
     // One cookie tells nothing of the others.
     const parts = name === "cookie" ? value.split(";") : [value];
     return {
