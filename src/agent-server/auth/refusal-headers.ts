@@ -3,7 +3,7 @@ import type { AuthRefusal } from "../../graph-runtime/protocol.ts";
 type HeaderLine = AuthRefusal["headers"][number];
 
 /** What tells a client how to ask again. */
-const ALLOWED = new Set(["www-authenticate", "retry-after", "content-language", "link"]);
+const ALLOWED = new Set(["www-authenticate", "retry-after", "content-language"]);
 
 /** A project may invent names of its own: all of this form, but for the ones that others read. */
 const OWN = /^x-[\w-]{1,100}$/;

@@ -21,6 +21,7 @@ describe("allowedHeaders", () => {
     "set-cookie",
     "Set-Cookie",
     "clear-site-data",
+    "link",
     "location",
     "refresh",
     "strict-transport-security",
