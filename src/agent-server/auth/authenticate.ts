@@ -101,9 +101,8 @@ function shown({ method, url, headers }: Request): AuthenticationRequest {
     };
   });
   const asked = new URL(url);
-  for (const [name, value] of [...asked.searchParams]) {
-    if (holdsApiKey(value)) asked.searchParams.delete(name);
-  }
+  const held = [...asked.searchParams].filter(([, value]) => holdsApiKey(value));
+  for (const [name] of held) asked.searchParams.delete(name);
   return { method, url: asked.href, headers: lines.filter(({ value }) => value !== "") };
 }
 
