@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
@@ -20,6 +19,7 @@ import { isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
 import { sourceMapper } from "./platform/stack-frames.ts";
 import { startFailure } from "./platform/start-failure.ts";
+import { makePrivateFolder } from "./platform/private-folder.ts";
 import { acquireStateDir, type StateDir } from "./platform/state-dir.ts";
 import {
   bundleWorker,
@@ -126,6 +126,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const built = await buildAll(options, state);
     warn(options, built);
     keepRegion(state.path, regionOf(varsOf(built.config, options)));
+    makePrivateFolder(state.persistPath);
     const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(state.workerdPidFile);
     cleanUps.push(stopRecording);
     const watchdog = startWatchdog(state.workerdPidFile);
@@ -267,7 +268,7 @@ function varsOf(config: WorkerConfig, options: PlatformOptions): Record<string, 
 }
 
 async function buildAll(options: PlatformOptions, state: StateDir): Promise<Build> {
-  mkdirSync(state.buildDir, { recursive: true });
+  makePrivateFolder(state.buildDir);
   const config = readWorkerConfig(options.repoRoot);
   const project = await buildProject({
     configPath: options.configPath,

@@ -132,11 +132,12 @@ export async function ensureDevVars(root = REPO_ROOT) {
     LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
   };
   const missing = Object.entries(settings).filter(([name]) => !present.has(name));
+  // It has keys in it, also where somebody else has written it.
+  if (text !== "") await chmod(path, 0o600);
   if (missing.length === 0) return [];
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
   await writeFile(path, text + separator + added, { mode: 0o600 });
-  await chmod(path, 0o600);
   return missing.map(([name]) => name);
 }
 

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
@@ -56,6 +57,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
+  app.use(knownHost);
   app.use(sayIgnoredFields);
   // Preflights count too, and are answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
@@ -101,8 +103,25 @@ export function createApp(): OpenAPIHono<AppEnv> {
   return app;
 }
 
+/** What would be another part of a URL than its host. */
+const NO_HOST = /[\s/?#@\\,]/;
+
+/** The runtime makes a request's URL of its `Host`, whatever that is. All that follows takes the URL apart. */
+const knownHost: MiddlewareHandler<AppEnv> = async (c, next) => {
+  if (!URL.canParse(c.req.raw.url) || NO_HOST.test(c.req.header("host") ?? "")) {
+    throw new ApiError(
+      "bad_request",
+      "The header Host must be one host name, with a port or without",
+    );
+  }
+  await next();
+};
+
 function pathOf(request: Request, options?: { env?: SettingsVars }): string {
-  const { hostname, pathname } = new URL(request.url);
+  const url = URL.parse(request.url);
+  // Nothing is routed there: `knownHost` refuses the request.
+  if (url === null) return "/";
+  const { hostname, pathname } = url;
   try {
     const settings = parseSettings(options?.env ?? {});
     return routedPath(surfaceHost(hostname, settings), pathname, settings.hosts);

@@ -34,6 +34,8 @@ export type Settings = {
   /** Of these, `X-Forwarded-For` is believed. */
   trustedProxies: AddressRange[];
   agentAuth: AgentAuth;
+  /** When `agentAuth` is "none": by which hosts and of which hosts' pages requests are taken, beside local ones. */
+  trustedHosts: HostList;
   /** The workspace of every request when `agentAuth` is "none". */
   agentWorkspaceId: string;
   maxBodyBytes: number;
@@ -64,6 +66,8 @@ export type Settings = {
   oauthCallbackPage: string | null;
   /** Of each invocation of deployed code: CPU time, and requests and calls that leave it. */
   deployedLimits: { cpuMs: number; subRequests: number };
+  /** For each call to a project's code that somebody waits for; not for runs. */
+  deployedCallMs: number;
   /** How long lines of a deployment's log are kept. */
   deploymentLogMs: number;
   /** Which hosts deployed code may call. */
@@ -95,6 +99,7 @@ export type SettingsVars = Partial<
     | "RATE_LIMITS"
     | "TRUSTED_PROXIES"
     | "AGENT_AUTH"
+    | "TRUSTED_HOSTS"
     | "AGENT_WORKSPACE_ID"
     | "MAX_BODY_BYTES"
     | "RESUMABLE_STREAM_TTL_SECONDS"
@@ -115,6 +120,7 @@ export type SettingsVars = Partial<
     | "OAUTH_FRONTEND_CALLBACK_URL"
     | "DEPLOYED_CPU_MS"
     | "DEPLOYED_SUBREQUESTS"
+    | "DEPLOYED_CALL_SECONDS"
     | "DEPLOYMENT_LOG_SECONDS"
     | "OUTBOUND_HOSTS"
     | "OUTBOUND_PRIVATE_ENDPOINTS"
@@ -146,6 +152,7 @@ const DEFAULT_MAX_INGEST_PART_BYTES = 32 * 1024 * 1024;
 
 const DEFAULT_DEPLOYED_CPU_MS = 60_000;
 const DEFAULT_DEPLOYED_SUBREQUESTS = 10_000;
+const DEFAULT_DEPLOYED_CALL_SECONDS = 30;
 
 const parsed = new WeakMap<SettingsVars, Settings>();
 
@@ -181,6 +188,7 @@ function read(env: SettingsVars): Settings {
     rateLimitOverrides: parseLimitOverrides(env.RATE_LIMIT_OVERRIDES),
     trustedProxies: addressRanges("TRUSTED_PROXIES", env.TRUSTED_PROXIES),
     agentAuth: oneOf("AGENT_AUTH", env.AGENT_AUTH, ["api-key", "none"], "api-key"),
+    trustedHosts: hostList("TRUSTED_HOSTS", env.TRUSTED_HOSTS, "none"),
     agentWorkspaceId: uuid("AGENT_WORKSPACE_ID", env.AGENT_WORKSPACE_ID),
     maxBodyBytes: positiveInteger("MAX_BODY_BYTES", env.MAX_BODY_BYTES, DEFAULT_MAX_BODY_BYTES),
     resumableStreamTtlMs:
@@ -238,13 +246,19 @@ function read(env: SettingsVars): Settings {
         DEFAULT_DEPLOYED_SUBREQUESTS,
       ),
     },
+    deployedCallMs:
+      positiveInteger(
+        "DEPLOYED_CALL_SECONDS",
+        env.DEPLOYED_CALL_SECONDS,
+        DEFAULT_DEPLOYED_CALL_SECONDS,
+      ) * 1000,
     deploymentLogMs:
       positiveInteger(
         "DEPLOYMENT_LOG_SECONDS",
         env.DEPLOYMENT_LOG_SECONDS,
         DEFAULT_DEPLOYMENT_LOG_SECONDS,
       ) * 1000,
-    outboundHosts: hostList("OUTBOUND_HOSTS", env.OUTBOUND_HOSTS),
+    outboundHosts: hostList("OUTBOUND_HOSTS", env.OUTBOUND_HOSTS, "*"),
     outboundPrivateEndpoints:
       oneOf(
         "OUTBOUND_PRIVATE_ENDPOINTS",
@@ -305,8 +319,8 @@ function host(name: string, value: string | undefined): string | null {
   return value.toLowerCase();
 }
 
-function hostList(name: string, value: string | undefined): HostList {
-  const list = parseHostList(value === undefined || value.trim() === "" ? "*" : value);
+function hostList(name: string, value: string | undefined, fallback: string): HostList {
+  const list = parseHostList(value === undefined || value.trim() === "" ? fallback : value);
   if (list === null) throw invalid(name, value ?? "", "host names separated by commas, * or none");
   return list;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateFolder } from "../platform/private-folder.ts";
 import { withProjectEnv } from "./project-env.ts";
 
 /** Where `wrangler dev` keeps its state unless it is told otherwise, below the repository. */
@@ -29,7 +30,7 @@ export async function prepareDevState(repoRoot: string): Promise<string | undefi
     ]);
   const { bindings = {} } = readWorkerConfig(repoRoot).miniflare;
   keepRegion(stateDir, bindings["REGION"] === "eu" ? "eu" : "us");
-  mkdirSync(join(stateDir, "v3"), { recursive: true });
+  makePrivateFolder(join(stateDir, "v3"));
   await withDatabase(repoRoot, { kind: "local", stateDir }, (database) =>
     ensureLocalWorkspace(database, {
       workspaceId: text(bindings["AGENT_WORKSPACE_ID"]),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
@@ -28,7 +28,10 @@ export function writeProjectEnv(repoRoot: string): void {
   const file = join(repoRoot, ".dev.vars");
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const after = withProjectEnv(before, env);
-  if (after !== before) writeFileSync(file, after, { mode: 0o600 });
+  if (after === before) return;
+  writeFileSync(file, after, { mode: 0o600 });
+  // The mode above is of a new file only.
+  chmodSync(file, 0o600);
 }
 
 /** The text of a `.dev.vars`, with these variables in place of those that were written there before. */

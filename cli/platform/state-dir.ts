@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
+import { makePrivateFolder } from "./private-folder.ts";
 import { killWorkerd } from "./workerd-process.ts";
 
 export type StateDir = {
@@ -28,7 +29,7 @@ export function acquireStateDir(stateDir: string): StateDir {
   const path = resolve(stateDir);
   const runDir = join(path, "run");
   const ownerFile = join(runDir, "owner.json");
-  mkdirSync(runDir, { recursive: true });
+  makePrivateFolder(runDir);
   const lock = lockFile(join(runDir, "lock"));
   if (lock === undefined) throw new CliError(describeOwner(path, ownerFile));
 

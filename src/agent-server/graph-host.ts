@@ -1,11 +1,13 @@
+import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { AppContext } from "../http/app-types.ts";
 import type { Scope } from "../lib/scope.ts";
 import { loadRevision } from "../revision-host/load-revision.ts";
+import { boundedHost } from "./bounded-host.ts";
 
 /**
  * The graphs of a revision, in an isolate of their own; without a revision those that the Worker was built with,
- * an entrypoint of this very Worker. Reached by RPC either way.
+ * an entrypoint of this very Worker. Reached by RPC either way, and never waited for without end.
  */
 export function graphHost(
   env: Env,
@@ -13,9 +15,11 @@ export function graphHost(
   { scope, revisionId }: { scope: Scope; revisionId: string | null },
 ): GraphHostApi {
   if (ctx.exports === undefined) throw new Error("The platform gives no ctx.exports");
-  return revisionId === null
-    ? ctx.exports.GraphHost({ props: scope })
-    : loadRevision(env, ctx.exports, { ...scope, revisionId });
+  const host =
+    revisionId === null
+      ? ctx.exports.GraphHost({ props: scope })
+      : loadRevision(env, ctx.exports, { ...scope, revisionId });
+  return boundedHost(host, parseSettings(env).deployedCallMs);
 }
 
 export function requestedRevision(c: AppContext): { revision_id: string | null } {

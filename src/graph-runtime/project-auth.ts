@@ -1,5 +1,6 @@
 import { type Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import type { LoadModule } from "./graph-registry.ts";
+import { inTime } from "../lib/in-time.ts";
 import type { AuthUser, Principal } from "../lib/principal.ts";
 import type {
   AuthenticationRequest,
@@ -79,7 +80,7 @@ export class ProjectAuth {
     return guarded("authenticate", "Unauthorized", async () => {
       const { method, url } = request;
       const headers = request.headers.map(({ name, value }): [string, string] => [name, value]);
-      const returned = await inTime(this.#authenticate(new Request(url, { method, headers })));
+      const returned = await resultOf(this.#authenticate(new Request(url, { method, headers })));
       const principal = toPrincipal(returned);
       if (principal.user.is_authenticated) return { ok: true, principal };
       return { ok: false, status: 401, detail: "Unauthorized", headers: [] };
@@ -96,7 +97,7 @@ export class ProjectAuth {
         .find((found) => found !== undefined);
       if (handler === undefined) return { ok: true, filter: null, metadata: value["metadata"] };
       const context = { event, resource, action, value, user, permissions };
-      const returned = await inTime(handler(context));
+      const returned = await resultOf(handler(context));
       if (returned === false) {
         return { ok: false, status: 403, detail: "Forbidden", headers: [] };
       }
@@ -124,17 +125,11 @@ async function guarded<T>(
   }
 }
 
-async function inTime(result: unknown): Promise<unknown> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise((_, reject) => {
-    const late = new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
-    timer = setTimeout(() => reject(late), HANDLER_LIMIT_MS);
+/** What a handler returns, in time. */
+function resultOf(returned: unknown): Promise<unknown> {
+  return inTime(HANDLER_LIMIT_MS, returned, () => {
+    throw new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
   });
-  try {
-    return await Promise.race([result, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A string is an identity; an object has one, and whatever else the project wants to know. */
@@ -166,7 +161,17 @@ function toPrincipal(returned: unknown): Principal {
 function toFilter(returned: unknown): Record<string, unknown> | null {
   if (returned === undefined || returned === null || returned === true) return null;
   if (!isRecord(returned)) throw new HandlerError(`A handler returned a ${typeof returned}`);
+  requireTextKeys(returned);
   return returned;
+}
+
+/** Symbols do not cross to the platform, where a filter that had nothing else would allow everything. */
+function requireTextKeys(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Object.getOwnPropertySymbols(value).length > 0) {
+    throw new HandlerError("A handler returned a filter with a symbol as a key");
+  }
+  for (const inner of Object.values(value)) requireTextKeys(inner);
 }
 
 /** As JSON has it: what crosses to the platform has no classes and no functions. */

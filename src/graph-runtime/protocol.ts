@@ -225,7 +225,9 @@ export type HostErrorCode =
   | "graph_not_found"
   | "invalid_update"
   | "graph_failed"
-  | "node_not_found";
+  | "node_not_found"
+  /** What the platform answers in place of a host that does not. */
+  | "graph_late";
 
 export type GraphInfo = { graph_id: string; description: string | null };
 

@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { log } from "../lib/log.ts";
 import type { AppEnv } from "./app-types.ts";
+import { loggedRoute } from "./logged-route.ts";
 import { ApiError, ProjectRefusal, STATUS_OF } from "./errors.ts";
 
 /**
@@ -24,7 +25,7 @@ export function renderDetail(error: Error, c: Context<AppEnv>): Response {
     event: "unhandled_error",
     request_id: c.var.requestId,
     method: c.req.method,
-    path: c.req.path,
+    ...loggedRoute(c),
     error: error.stack ?? String(error),
     cause: error.cause instanceof Error ? error.cause.stack : undefined,
   });

@@ -3,6 +3,7 @@ import type { Settings } from "../env.ts";
 import { log, type LogLevel } from "../lib/log.ts";
 import type { Scope } from "../lib/scope.ts";
 import type { AppEnv } from "./app-types.ts";
+import { loggedRoute } from "./logged-route.ts";
 
 /** A caller's id is kept when it is short and harmless, so that logs of both sides match. */
 const SANE_ID = /^[\w.:-]{1,128}$/;
@@ -23,7 +24,7 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
     event: "request",
     request_id: requestId,
     method: c.req.method,
-    path: c.req.path,
+    ...loggedRoute(c),
     status: c.res.status,
     ms: Date.now() - startedAt,
     workspace: scope?.workspaceId,

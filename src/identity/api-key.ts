@@ -11,10 +11,9 @@ const SHOWN_CHARS = 8;
 /** By its length no key without a region is taken for one, whatever its random characters are. */
 const REGIONAL_KEY = new RegExp(`^${KEY_PREFIX}(${REGIONS.join("|")})_[\\w-]{43}$`);
 
-/** With a region, or from before keys had one; by itself or as a bearer token. */
-const KEY_HEADER = new RegExp(
-  `^(?:bearer +)?${KEY_PREFIX}(?:(?:${REGIONS.join("|")})_)?[\\w-]{43}$`,
-  "i",
+/** With a region, or from before keys had one; as a part of a text that is no part of a longer word. */
+const KEY_IN_TEXT = new RegExp(
+  `(?<![\\w-])${KEY_PREFIX}(?:(?:${REGIONS.join("|")})_)?[\\w-]{43}(?![\\w-])`,
 );
 
 /** `tw_us_` or `tw_eu_`, and 43 base64url characters: 256 random bits. */
@@ -31,9 +30,26 @@ export function apiKeyRegion(key: string): Region | null {
   return REGIONS.find((region) => region === name) ?? null;
 }
 
-/** Whether a header has what looks like a key, also beside others: it may have been sent twice. */
-export function hasApiKeyForm(headerValue: string): boolean {
-  return headerValue.split(",").some((value) => KEY_HEADER.test(value.trim()));
+/**
+ * Whether what a request has in a header, a cookie or its query holds what looks like a key: twice, quoted,
+ * behind a scheme, percent-encoded, or as the user or password of basic authentication.
+ */
+export function holdsApiKey(text: string): boolean {
+  return [text, percentDecoded(text), basicCredentials(text)].some((form) =>
+    KEY_IN_TEXT.test(form),
+  );
+}
+
+/** Byte for byte, so that what is badly encoded elsewhere hides nothing. */
+function percentDecoded(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+function basicCredentials(text: string): string {
+  const encoded = /\bbasic\s+([\w+/-]+)/i.exec(text)?.[1] ?? "";
+  return Buffer.from(encoded, "base64").toString("latin1");
 }
 
 /**

@@ -6,6 +6,7 @@ import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { admitWorkspace } from "./private-connectivity.ts";
 import { hashApiKey, sameHash, singleValue } from "./api-key.ts";
 import { findKeyCached } from "./key-cache.ts";
+import { openServerRefusal } from "./open-server.ts";
 import { otherRegionText } from "./other-region-key.ts";
 
 /** How precise `last_used_at` is: not every request is worth a write. */
@@ -16,10 +17,25 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { agentAuth, agentWorkspaceId } = c.var.settings;
   // Open means open: a key of some other service, which SDKs send unasked, changes nothing.
   const workspaceId = agentAuth === "none" ? agentWorkspaceId : (await requireKey(c)).workspace_id;
-  if (agentAuth === "none") await admitWorkspace(c, workspaceId);
+  if (agentAuth === "none") {
+    requireLocal(c);
+    await admitWorkspace(c, workspaceId);
+  }
   c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
   await next();
 };
+
+function requireLocal(c: AppContext): void {
+  const { trustedHosts, hosts } = c.var.settings;
+  const { hostname } = new URL(c.req.url);
+  const asked = { hostname, origin: c.req.header("origin") };
+  // Where the agent server has a host, nothing is served by any other.
+  const refusal = openServerRefusal(asked, {
+    trustedHosts,
+    hasOwnHosts: hosts.agentsDomain !== null,
+  });
+  if (refusal !== null) throw new ApiError("forbidden", refusal);
+}
 
 /**
  * The workspace whose API key the request has as `X-Api-Key`. 401 without a valid one; a token in

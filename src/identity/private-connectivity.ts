@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
+import { loggedRoute } from "../http/logged-route.ts";
 import { privateHostOf, publicHostOf } from "../http/private-host.ts";
 import { needsPlan } from "./require-plan.ts";
 import { isInRanges } from "../lib/address-range.ts";
@@ -59,7 +60,7 @@ export function privateConnectivity(
     log(c.var.settings.logLevel, "warn", {
       event: "private_host_refused",
       request_id: c.var.requestId,
-      path,
+      ...loggedRoute(c),
     });
     throw refused("This is a private host: it serves the workspaces that are enrolled for it");
   };

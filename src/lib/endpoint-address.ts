@@ -21,6 +21,9 @@ const LOCAL_NAMES = [
   "home.arpa",
 ];
 
+/** A public address in name only: on Azure's machines it answers with what is theirs. */
+const AZURE_PLATFORM = "168.63.129.16";
+
 /** What IANA has given out; all else in IPv6 is special, or reaches IPv4 in disguise. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
@@ -54,6 +57,6 @@ export function isPublicHost(hostname: string): boolean {
 
 function isPublicAddress(text: string): boolean {
   const address = ipaddr.parse(text);
-  if (address.range() !== "unicast") return false;
+  if (address.range() !== "unicast" || address.toString() === AZURE_PLATFORM) return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }

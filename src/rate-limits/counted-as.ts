@@ -7,7 +7,7 @@ import { clientAddress } from "./client-address.ts";
 import { matchingRows } from "./match-row.ts";
 import type { CountedBy, Limit, LimitRow } from "./policy.ts";
 
-/** Which limit counts a request, and for whom. */
+/** A limit that counts a request, and for whom. */
 export type CountedAs = {
   name: string;
   limit: Limit;
@@ -17,9 +17,14 @@ export type CountedAs = {
 
 type Partition = { hash: string; workspaceId: string | null };
 
-/** The first limit that matches a request, and for which the request has what it counts by. */
-export async function countedAs(c: AppContext, settings: Settings): Promise<CountedAs> {
+/**
+ * The limits that count a request, each of which has to admit it: the first that matches, and for which
+ * the request has what it counts by. One by user only comes on top of one by address, and after it,
+ * because a client can name any number of users.
+ */
+export async function countedAs(c: AppContext, settings: Settings): Promise<CountedAs[]> {
   const partitions = new Map<CountedBy, Partition | null>();
+  let byUser: CountedAs | null = null;
   for (const row of matchingRows(c.req.method, c.req.path)) {
     let partition = partitions.get(row.by);
     if (partition === undefined) {
@@ -28,7 +33,9 @@ export async function countedAs(c: AppContext, settings: Settings): Promise<Coun
     }
     if (partition === null) continue;
     const limit = limitOf(row, partition, settings);
-    return { name: row.name, limit, partition: partition.hash };
+    const counted = { name: row.name, limit, partition: partition.hash };
+    if (row.by === "user") byUser ??= counted;
+    else return row.by === "ip" && byUser !== null ? [counted, byUser] : [counted];
   }
   throw new Error(`No limit matches ${c.req.method} ${c.req.path}`);
 }

@@ -19,28 +19,32 @@ let unreachableLoggedAt = 0;
 
 /**
  * Holds requests to the platform API, which are the tracing API and the control plane, to the limits
- * of `policy.ts`: 429 for one too many. Every answer to them tells of its limit. What cannot be counted
- * is admitted.
+ * of `policy.ts`: 429 for one too many. Every answer to them tells of the limit that refused it, else of
+ * the last that counted it. What cannot be counted is admitted.
  */
 export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
   const settings = parseSettings(c.env);
   if (!settings.rateLimits || !isPlatformApi(c, settings)) return next();
-  const counted = await countedAs(c, settings);
-  const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
-  const holder = holders.get(objectName);
-  const counting = countingOf(c, settings, counted, objectName);
-  const decision = await decide(holder, counted.limit, counting);
-  const headers = rateLimitHeaders(counted, decision, Date.now());
-  if (decision.kind === "refused") {
-    setHeaders(c, headers);
-    throw tooMany(counted, decision.retryMs);
+  let headers: HeaderLines = [];
+  for (const counted of await countedAs(c, settings)) {
+    const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
+    const holder = holders.get(objectName);
+    const counting = countingOf(c, settings, counted, objectName);
+    const decision = await decide(holder, counted.limit, counting);
+    headers = rateLimitHeaders(counted, decision, Date.now());
+    if (decision.kind === "refused") {
+      setHeaders(c, headers);
+      throw tooMany(counted, decision.retryMs);
+    }
   }
   await next();
   // Not before: every header that the answer finds is copied into it, one by one.
   setHeaders(c, headers);
 };
 
-function setHeaders(c: AppContext, headers: [name: string, value: string][]): void {
+type HeaderLines = ReturnType<typeof rateLimitHeaders>;
+
+function setHeaders(c: AppContext, headers: HeaderLines): void {
   for (const [name, value] of headers) c.res.headers.set(name, value);
 }
 

@@ -30,7 +30,10 @@ function everywhere(limit: Limit): Pick<LimitRow, "us" | "eu"> {
 const AUTH = [{ path: "/auth/**" }];
 const REPOS = [{ path: "/repos/**" }];
 const CHARTS = [{ method: "POST", path: "/**/charts/**" }];
-const RUNS_QUERY = [{ method: "POST", path: "/runs/query" }];
+const RUNS_QUERY = [
+  { method: "POST", path: "/runs/query" },
+  { method: "POST", path: "/api/v2/runs/query" },
+];
 const GENERATE = [{ path: "/generate/**" }];
 const COMMITS = [{ path: "/commits/**" }];
 const DELETION = [{ method: "DELETE", path: "/sessions/**" }, { path: "/**/trigger" }];

@@ -1,14 +1,106 @@
+import { z } from "zod";
+import { MAX_UNPACKED_BYTES } from "../lib/project-manifest.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 
-/** The modules of a revision, as its build leaves them in R2: one JSON object. */
+/** The modules of a revision, with their bytes as they were in its tarball. */
 export type BuiltCode = {
   /** The module that exports the class `GraphHost`. */
   main: string;
   modules: Record<string, BuiltModule>;
 };
 
-/** Binary data as base64. */
-export type BuiltModule = { js: string } | { json: unknown } | { text: string } | { wasm: string };
+export type BuiltModule = { type: ModuleType; bytes: Uint8Array };
+
+type ModuleType = z.infer<typeof moduleType>;
+
+const moduleType = z.enum(["js", "json", "text", "wasm"]);
+
+const header = z.object({
+  main: z.string(),
+  modules: z.array(z.tuple([z.string(), moduleType, z.int().min(0)])),
+});
+
+/** How the code of revisions looked that were built before it was packed: binary data as base64. */
+const unpackedCode = z.object({
+  main: z.string(),
+  modules: z.record(
+    z.string(),
+    z.union([
+      z.object({ js: z.string() }),
+      z.object({ text: z.string() }),
+      z.object({ wasm: z.string() }),
+      z.object({ json: z.unknown() }),
+    ]),
+  ),
+});
+
+const LENGTH_BYTES = 4;
+const OPEN_BRACE = 0x7b;
+
+/** Of an object to be loaded: all that a tarball may hold, and the names and lengths of its files. */
+const MAX_PACKED_BYTES = MAX_UNPACKED_BYTES + 1024 * 1024;
+
+/**
+ * What is stored of a revision's code: the length of a header (32 bits, big-endian), the header as JSON, and
+ * the modules one behind the other in its order. So it is as large as its files, whatever is in them.
+ */
+export function packCode({ main, modules }: BuiltCode): Uint8Array {
+  const entries = Object.entries(modules);
+  const head = {
+    main,
+    modules: entries.map(([path, { type, bytes }]) => [path, type, bytes.length]),
+  };
+  const encoded = new TextEncoder().encode(JSON.stringify(head));
+  const size = entries.reduce((sum, [, { bytes }]) => sum + bytes.length, 0);
+  const packed = new Uint8Array(LENGTH_BYTES + encoded.length + size);
+  new DataView(packed.buffer).setUint32(0, encoded.length);
+  packed.set(encoded, LENGTH_BYTES);
+  let at = LENGTH_BYTES + encoded.length;
+  for (const [, { bytes }] of entries) {
+    packed.set(bytes, at);
+    at += bytes.length;
+  }
+  return packed;
+}
+
+/** Reads stored code; throws for what is larger than code can be, and for what is none. */
+export async function readCode(object: {
+  size: number;
+  arrayBuffer: () => Promise<ArrayBuffer>;
+}): Promise<BuiltCode> {
+  if (object.size > MAX_PACKED_BYTES) {
+    throw new RangeError(`it has ${object.size} bytes, and at most ${MAX_PACKED_BYTES} are loaded`);
+  }
+  const packed = new Uint8Array(await object.arrayBuffer());
+  // The length of a header never begins like that.
+  if (packed[0] === OPEN_BRACE) return readUnpacked(packed);
+  let at = LENGTH_BYTES + new DataView(packed.buffer).getUint32(0);
+  const { main, modules } = header.parse(textJson(packed.subarray(LENGTH_BYTES, at)));
+  const entries = modules.map(([path, type, length]): [string, BuiltModule] => {
+    const bytes = packed.subarray(at, at + length);
+    at += length;
+    return [path, { type, bytes }];
+  });
+  if (at !== packed.length) throw new RangeError("its modules do not fill it");
+  return { main, modules: Object.fromEntries(entries) };
+}
+
+function readUnpacked(stored: Uint8Array): BuiltCode {
+  const { main, modules } = unpackedCode.parse(textJson(stored));
+  const encoder = new TextEncoder();
+  const entries = Object.entries(modules).map(([path, module]): [string, BuiltModule] => {
+    if ("js" in module) return [path, { type: "js", bytes: encoder.encode(module.js) }];
+    if ("text" in module) return [path, { type: "text", bytes: encoder.encode(module.text) }];
+    if ("wasm" in module)
+      return [path, { type: "wasm", bytes: Uint8Array.from(Buffer.from(module.wasm, "base64")) }];
+    return [path, { type: "json", bytes: encoder.encode(JSON.stringify(module.json)) }];
+  });
+  return { main, modules: Object.fromEntries(entries) };
+}
+
+function textJson(bytes: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
 
 /** Ends with the revision, so that what belongs to one deployment has one prefix. */
 export function builtCodeKey({ workspaceId, deploymentId, revisionId }: RevisionRef): string {

@@ -2,7 +2,7 @@ import { readRevisionToLoad } from "../db/serving-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
-import { type BuiltCode, builtCodeKey } from "./built-code.ts";
+import { type BuiltCode, builtCodeKey, readCode } from "./built-code.ts";
 import { openSecrets, revisionEnv } from "./revision-env.ts";
 import { workerCode } from "./worker-code.ts";
 
@@ -53,7 +53,7 @@ export function warmRevision(
 
 async function storedCode(env: Env, ref: RevisionRef): Promise<BuiltCode | null> {
   const object = await env.SOURCES.get(builtCodeKey(ref));
-  return object === null ? null : object.json<BuiltCode>();
+  return object === null ? null : readCode(object);
 }
 
 async function revisionCode(

@@ -30,6 +30,9 @@ export function workerCode(options: {
   };
 }
 
-function toLoader(module: BuiltModule): WorkerLoaderModule {
-  return "wasm" in module ? { wasm: Buffer.from(module.wasm, "base64") } : module;
+function toLoader({ type, bytes }: BuiltModule): WorkerLoaderModule {
+  if (type === "wasm") return { wasm: bytes };
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  if (type === "json") return { json: JSON.parse(text) };
+  return type === "js" ? { js: text } : { text };
 }

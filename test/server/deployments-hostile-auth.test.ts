@@ -10,7 +10,7 @@ const HOSTILE = readFileSync(new URL("../fixtures/hostile-auth.js", import.meta.
 
 const USER = { identity: "u", display_name: "u", is_authenticated: true, permissions: [] };
 
-const test = testWithServer({ AGENT_AUTH: "api-key" })
+const test = testWithServer({ AGENT_AUTH: "api-key", DEPLOYED_CALL_SECONDS: "10" })
   .extend("deployer", { scope: "file" }, ({ server }) => newDeployer(server, "plus"))
   .extend("hostile", { scope: "file" }, ({ deployer }) => deploy(deployer, "hostile", "same"));
 
@@ -60,6 +60,37 @@ describe("a deployment whose authentication answers what it likes", () => {
     });
   });
 
+  test.for([
+    '{"ok":true,"filter":{"__proto__":{"$eq":"x"}},"metadata":{}}',
+    '{"ok":true,"filter":{"$or":[{"__proto__":"x"}]},"metadata":{}}',
+  ])(
+    "shows nothing by a filter that cannot be kept: %s",
+    async (text, { server, hostile, expect }) => {
+      const leave = `"leave":${text}`;
+      const authentication = JSON.stringify(allowed(0)).replace('"leave":0', leave);
+      const headers = { "x-authentication": authentication };
+      const path = `/deployments/${hostile}/threads/search`;
+      expect(await answerOf(send(server, "POST", path, {}, headers))).toMatchObject({
+        status: 500,
+      });
+    },
+  );
+
+  test("answers with no header that others obey", async ({ server, hostile, expect }) => {
+    const names = ["set-cookie", "clear-site-data", "location", "access-control-allow-origin"];
+    const headers = [...names, "x-own", "retry-after"].map((name) => ({ name, value: "7" }));
+    const refusal = { ok: false, status: 402, detail: "Pay", headers };
+    const { headers: answered } = await send(
+      server,
+      "POST",
+      `/deployments/${hostile}/threads/count`,
+      {},
+      { "x-authentication": JSON.stringify(refusal) },
+    );
+    expect(names.map((name) => answered.get(name))).toEqual([null, null, null, "*"]);
+    expect([answered.get("x-own"), answered.get("retry-after")]).toEqual(["7", "7"]);
+  });
+
   test("does not serve when it describes itself wrongly later", async ({
     server,
     deployer,
@@ -76,6 +107,38 @@ describe("a deployment whose authentication answers what it likes", () => {
     expect(await server.database.run(sql, [id])).toEqual([{ n: 0 }]);
   });
 
+  test("holds nobody up for longer than a call may take", async ({
+    server,
+    deployer,
+    hostile,
+    expect,
+  }) => {
+    const silent = await deploy(deployer, "silent", "hangs");
+    const leave = { ok: true, filter: null, metadata: {} };
+    const headers = { "x-authentication": JSON.stringify(allowed(leave)) };
+    const get = (path: string) =>
+      answerOf(send(server, "GET", `/deployments/${hostile}${path}`, undefined, headers));
+    const hanging = { "x-hang": "yes" };
+    const answers = await Promise.all([
+      answerOf(send(server, "POST", `/deployments/${hostile}/threads/count`, {}, hanging)),
+      count(server, hostile, allowed("hangs")),
+      count(server, silent, allowed(leave)),
+      get("/assistants/g0/graph"),
+      get("/assistants/g0/subgraphs"),
+    ]);
+    const late = (what: string) => ({
+      status: 504,
+      body: { detail: `The project's code did not ${what} within 10 seconds` },
+    });
+    expect(answers).toEqual([
+      late("authenticate the request"),
+      late("authorize the request"),
+      late("describe itself"),
+      late("draw the graph"),
+      late("tell the graph's subgraphs"),
+    ]);
+  });
+
   test("is shown no key of the platform", async ({ server, deployer, hostile, expect }) => {
     const stranger = await newDeployer(server, "plus");
     const told = async (headers: Record<string, string>) => {
@@ -90,6 +153,20 @@ describe("a deployment whose authentication answers what it likes", () => {
       const both = await told({ "x-api-key": apiKey, ...bearer("of the project") });
       expect(both).not.toContain(apiKey);
       expect(both).toContain("of the project");
+      for (const headers of [
+        { "x-api-key": `${apiKey}, ${apiKey}` },
+        { "x-api-key": `"${apiKey}"` },
+        { authorization: `Token ${apiKey}` },
+        { authorization: `Bearer Bearer ${apiKey}` },
+        { authorization: `Bearer\t${apiKey}` },
+        { authorization: `Basic ${btoa(`user:${apiKey}`)}` },
+        { cookie: `key=${apiKey}; theme=of the project` },
+      ]) {
+        const seen = await told(headers);
+        expect(seen).not.toContain(apiKey);
+        expect(seen).not.toContain(btoa(`user:${apiKey}`));
+        expect(seen.includes("theme=of the project")).toBe("cookie" in headers);
+      }
     }
     expect(await told({ "x-api-key": "of the project" })).toContain("of the project");
   });

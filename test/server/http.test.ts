@@ -4,7 +4,7 @@ import { testWithServer } from "../support/server.ts";
 import { documentedRoutes } from "../support/tenancy.ts";
 import { UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithServer({ TRUSTED_HOSTS: "app.example" });
 
 const EXPOSED = [
   "content-location,location,x-pagination-total,x-pagination-next,x-ignored-fields,x-request-id",

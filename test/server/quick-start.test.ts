@@ -1,5 +1,6 @@
 import { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
+import { askHost } from "../support/ask-host.ts";
 import { newDeployer } from "../support/deployments.ts";
 import { testWithPlatform } from "../support/platform-server.ts";
 
@@ -61,3 +62,10 @@ describe("the quick start with plain requests", () => {
     expect(await ask()).toContain("42");
   });
 });
+
+test.for(["a:b:c", "a:99999", "x y", "["])(
+  "answers 400 to a request whose Host is none: %s",
+  async (host, { server, expect }) => {
+    expect((await askHost(server, host, "/ok")).status).toBe(400);
+  },
+);

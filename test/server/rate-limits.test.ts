@@ -259,7 +259,7 @@ describe("on hosts of their own", () => {
         "service",
         "runs-query",
         "runs-query",
-        "default",
+        "runs-query",
         "default",
       ]);
     },

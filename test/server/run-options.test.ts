@@ -167,10 +167,14 @@ describe("what a run is given", () => {
     expect((await client.threads.getState(thread_id)).next).toEqual(["serve_mint"]);
   });
 
-  test("includes the project's environment, also as a module loads", async ({ client, expect }) => {
+  test("includes the project's environment and no other, also as a module loads", async ({
+    client,
+    expect,
+  }) => {
     expect(await client.runs.wait(null, "env_reader", { input: {} })).toEqual({
       at_load: "from the test server",
       at_run: "from the test server",
+      names: ["FIXTURE_VALUE", "LANGCHAIN_CALLBACKS_BACKGROUND"],
     });
   });
 

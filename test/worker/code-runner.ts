@@ -1,6 +1,7 @@
 /** The platform, with ways to run any code as it runs a deployment's, and to write to a log. For tests. */
 import platform from "../../src/index.ts";
 import { type LogLine, recordLogs } from "../../src/control-plane/logs/record.ts";
+import type { BuiltModule } from "../../src/revision-host/built-code.ts";
 import { workerCode } from "../../src/revision-host/worker-code.ts";
 import type { CodeRun } from "../support/code-runs.ts";
 
@@ -20,8 +21,7 @@ export default {
     const built = {
       main: "main.js",
       modules: {
-        "main.js": {
-          js: `import { connect } from "cloudflare:sockets";
+        "main.js": jsModule(`import { connect } from "cloudflare:sockets";
             import { WorkerEntrypoint } from "cloudflare:workers";
             import http from "node:http";
             const run = ${code};
@@ -29,8 +29,7 @@ export default {
               async run(input) {
                 return JSON.stringify(await run(input, { connect, http, ctx: this.ctx }));
               }
-            }`,
-        },
+            }`),
       },
     };
     const worker = env.LOADER.load(
@@ -53,3 +52,7 @@ export default {
     }
   },
 } satisfies ExportedHandler<Env>;
+
+function jsModule(text: string): BuiltModule {
+  return { type: "js", bytes: new TextEncoder().encode(text) };
+}

@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test, vi } from "vitest";
 import { deployments, revisions } from "../../src/db/deployments-schema.ts";
 import { sealSecret } from "../../src/lib/secret-box.ts";
-import { builtCodeKey } from "../../src/revision-host/built-code.ts";
+import { builtCodeKey, packCode } from "../../src/revision-host/built-code.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../src/revision-host/load-revision.ts";
 import { OUTBOUND_HOSTS } from "../../src/lib/secret-names.ts";
 import { secretContext } from "../../src/revision-host/revision-env.ts";
@@ -54,8 +54,9 @@ async function newRevision(secrets: Record<string, string>, vars: Record<string,
     updated_at: 0,
     attempts: 1,
   });
-  const built = { main: "project.js", modules: { "project.js": { js: "export {}" } } };
-  await env.SOURCES.put(builtCodeKey(ref), JSON.stringify(built));
+  const bytes = new TextEncoder().encode("export {}");
+  const built = { main: "project.js", modules: { "project.js": { type: "js", bytes } as const } };
+  await env.SOURCES.put(builtCodeKey(ref), packCode(built));
   const loaded: Loaded[] = [];
   const get = (name: string, code: Loaded["code"]) => {
     loaded.push({ name, code });
@@ -104,6 +105,30 @@ describe("loadRevision", () => {
       },
       tails: [{ kind: "tail", props: ref }],
     });
+  });
+
+  test("loads code as it was stored before it was packed", async ({ expect }) => {
+    const { ref, loaded, load } = await newRevision({});
+    const modules = {
+      "project.js": { js: "export {}" },
+      "a.txt": { text: "Grüße" },
+      "a.json": { json: { a: [1] } },
+      "a.wasm": { wasm: "AGFzbQ==" },
+    };
+    await env.SOURCES.put(builtCodeKey(ref), JSON.stringify({ main: "project.js", modules }));
+    load();
+    const code = await loaded[0]?.code();
+    expect(code?.modules).toEqual({
+      ...modules,
+      "a.wasm": { wasm: Uint8Array.of(0, 97, 115, 109) },
+    });
+  });
+
+  test("loads nothing that is larger than a tarball may be", async ({ expect }) => {
+    const { ref, loaded, load } = await newRevision({});
+    await env.SOURCES.put(builtCodeKey(ref), new Uint8Array(26 * 1024 * 1024));
+    load();
+    await expect(loaded[0]?.code()).rejects.toThrow("it has 27262976 bytes, and at most");
   });
 
   test("sets limits also where none are configured", async ({ expect }) => {

@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
-import type { AuthInfo, AuthRefusal } from "../../graph-runtime/protocol.ts";
+import type { AuthenticationRequest, AuthInfo, AuthRefusal } from "../../graph-runtime/protocol.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError, ProjectRefusal } from "../../http/errors.ts";
-import { hasApiKeyForm } from "../../identity/api-key.ts";
+import { holdsApiKey } from "../../identity/api-key.ts";
 import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
@@ -14,6 +14,7 @@ import { requestedDeployment, requireKeyOf } from "./deployment.ts";
 import { toAuthentication } from "./host-answers.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 import { projectAuthInfo } from "./project-auth-info.ts";
+import { allowedHeaders } from "./refusal-headers.ts";
 
 const STUDIO_IDENTITY = "langgraph-studio-user";
 
@@ -65,19 +66,9 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
 
 /** Throws what the project answers to somebody whom it does not know. */
 export function refuse(c: AppContext, { status, detail, headers }: AuthRefusal): never {
-  for (const { name, value } of headers) {
-    if (!BODY_HEADERS.has(name)) c.header(name, value, { append: true });
-  }
+  for (const { name, value } of allowedHeaders(headers)) c.header(name, value, { append: true });
   throw new ProjectRefusal(status, detail);
 }
-
-/** Say how the body is sent, which is not the project's to decide. */
-const BODY_HEADERS = new Set([
-  "content-length",
-  "content-type",
-  "content-encoding",
-  "transfer-encoding",
-]);
 
 async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   if (info.studio && c.req.header("x-auth-scheme") === "langsmith") {
@@ -90,16 +81,29 @@ async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   const key = cache?.keyOf((name) => c.req.header(name)) ?? null;
   const known = key === null ? undefined : cache?.get(key);
   if (known !== undefined) return known;
-  const { method, url } = c.req.raw;
-  // SDKs send a key of the platform unasked: it is its holder's, whoever deployed this project.
-  const headers = [...c.req.raw.headers]
-    .filter(([, value]) => !hasApiKeyForm(value))
-    .map(([name, value]) => ({ name, value }));
-  const request = { method, url, headers };
-  const result = toAuthentication(await requestedGraphs(c).authenticate(request));
+  const result = toAuthentication(await requestedGraphs(c).authenticate(shown(c.req.raw)));
   if (!result.ok) return refuse(c, result);
   if (key !== null) cache?.set(key, result.principal);
   return result.principal;
+}
+
+/** A request without keys of the platform: SDKs send them unasked, and whoever deployed this is not their holder. */
+function shown({ method, url, headers }: Request): AuthenticationRequest {
+  const lines = Array.from(headers, ([name, value]) => {
+    // One cookie tells nothing of the others.
+    const parts = name === "cookie" ? value.split(";") : [value];
+    return {
+      name,
+      value: parts
+        .filter((part) => !holdsApiKey(part))
+        .join(";")
+        .trim(),
+    };
+  });
+  const asked = new URL(url);
+  const held = [...asked.searchParams].filter(([, value]) => holdsApiKey(value));
+  for (const [name] of held) asked.searchParams.delete(name);
+  return { method, url: asked.href, headers: lines.filter(({ value }) => value !== "") };
 }
 
 const caches = new RevisionCache<PrincipalCache>();

@@ -34,11 +34,16 @@ const authentication = z.discriminatedUnion("ok", [
 const authorization = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(true),
-    filter: z.record(z.string(), z.unknown()).nullable(),
+    // As it came, for `parseFilter` to read: a schema of records would leave out what it cannot keep.
+    filter: z.custom<Record<string, unknown>>(isRecord).nullable(),
     metadata: z.unknown(),
   }),
   refusal,
 ]);
+
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /**
  * What a graph host answered to who somebody is, as plain data. A deployment's host is its own code:

@@ -12,7 +12,8 @@ export class InvalidFilterError extends Error {
 /**
  * The filter that a handler returned: keys of metadata with a value, `{"$eq": value}` or
  * `{"$contains": value or values}`, `$or` and `$and` with lists of filters; all that is in an object
- * has to hold, so an empty one allows everything. Throws an `InvalidFilterError` for anything else.
+ * has to hold, so an empty one allows everything. Throws an `InvalidFilterError` for anything else, also
+ * where it would come to nothing: maps, sets, gaps in lists, a key that metadata cannot have.
  */
 export function parseFilter(filter: Record<string, unknown>): MetadataFilter {
   const counter = { conditions: 0 };
@@ -31,12 +32,13 @@ function parseObject(filter: unknown, at: string, depth: number, counter: Counte
       if (!Array.isArray(value) || value.length === 0) {
         throw new InvalidFilterError(`${here} must be a list with at least one filter`);
       }
-      const parts = value.map((part: unknown, index) =>
+      const parts = Array.from(value, (part: unknown, index) =>
         parseObject(part, `${here}[${index}]`, depth + 1, counter),
       );
       return key === "$or" ? { op: "any", of: parts } : { op: "all", of: parts };
     }
     if (key.startsWith("$")) throw new InvalidFilterError(`${here} is no operator`);
+    if (key === "__proto__") throw new InvalidFilterError(`${here} is no key of metadata`);
     return { op: "all", of: parseKey(key, value, here, counter) };
   });
   return { op: "all", of };
@@ -50,7 +52,7 @@ function parseKey(key: string, value: unknown, at: string, counter: Counter): Me
     const here = `${at}.${operator}`;
     if (operator === "$eq") return [{ op: "equals", key, value: scalar(operand, here, counter) }];
     if (operator !== "$contains") throw new InvalidFilterError(`${here} is no operator`);
-    const wanted: unknown[] = Array.isArray(operand) ? operand : [operand];
+    const wanted: unknown[] = Array.isArray(operand) ? Array.from(operand) : [operand];
     if (wanted.length === 0) throw new InvalidFilterError(`${here} must not be an empty list`);
     return wanted.map((one) => ({ op: "contains", key, value: scalar(one, here, counter) }));
   });
@@ -69,5 +71,7 @@ function scalar(value: unknown, at: string, counter: Counter): string | number |
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -11,7 +11,8 @@ type FailureCode =
   | "run_not_found"
   | "no_graph"
   | "invalid_update"
-  | "graph_failed";
+  | "graph_failed"
+  | "graph_late";
 
 const TEXTS: Record<FailureCode, { code: ErrorCode; text: (threadId: string) => string }> = {
   thread_not_found: { code: "not_found", text: (id) => `Thread with ID ${id} not found` },
@@ -21,6 +22,7 @@ const TEXTS: Record<FailureCode, { code: ErrorCode; text: (threadId: string) => 
   no_graph: { code: "bad_request", text: (id) => `Thread ${id} has no graph ID` },
   invalid_update: { code: "validation", text: () => "The update is not valid" },
   graph_failed: { code: "bad_request", text: () => "The graph failed" },
+  graph_late: { code: "timed_out", text: () => "The graph did not answer in time" },
 };
 
 /** What a thread object refused, as the API says it. */

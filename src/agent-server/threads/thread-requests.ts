@@ -23,9 +23,9 @@ export type CreateRunResult = Result<
 >;
 
 /** JSON text. */
-export type ReadStateResult = Result<string, "thread_not_found" | "graph_failed">;
+export type ReadStateResult = Result<string, "thread_not_found" | "graph_failed" | "graph_late">;
 
 export type UpdateStateResult = Result<
   WireCheckpoint,
-  "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed"
+  "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed" | "graph_late"
 >;

@@ -1,11 +1,13 @@
 import type {
   CheckpointRef,
   GraphHostApi,
+  HostErrorCode,
   RunConfig,
   StateUpdate,
   ThreadSnapshot,
   WireCheckpoint,
 } from "../../graph-runtime/protocol.ts";
+import { inTime } from "../../lib/in-time.ts";
 import type { Result } from "./failures.ts";
 import { ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "./run-row.ts";
@@ -35,6 +37,8 @@ export type UpdateStateRequest = OfRevision & {
   graph_id: string | null;
 };
 
+type ReadFailure = "graph_failed" | "graph_late";
+
 export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
 
 /**
@@ -51,7 +55,7 @@ export class ThreadStates {
   }
 
   /** JSON text of a ThreadState. */
-  async get(thread: ThreadRow, query: StateQuery): Promise<Result<string, "graph_failed">> {
+  async get(thread: ThreadRow, query: StateQuery): Promise<Result<string, ReadFailure>> {
     if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
     return this.#read(thread, thread.graph_id, query);
   }
@@ -60,13 +64,13 @@ export class ThreadStates {
   async history(
     thread: ThreadRow,
     { revision_id, ...query }: HistoryQuery,
-  ): Promise<Result<string, "graph_failed">> {
+  ): Promise<Result<string, ReadFailure>> {
     if (thread.graph_id === null) return { ok: true, value: "[]" };
     const history = await this.#host(revision_id).getHistory(
       { ...graphRef(thread, thread.graph_id), ...query },
       new ReadPort(this.#storage.checkpoints),
     );
-    return history.ok ? history : { ok: false, code: "graph_failed", message: history.message };
+    return history.ok ? history : readFailure(history);
   }
 
   /** What the thread showed before the run stored anything, and of which graph. */
@@ -98,24 +102,24 @@ export class ThreadStates {
   async update(
     thread: ThreadRow,
     request: UpdateStateRequest,
-  ): Promise<Result<WireCheckpoint, "no_graph" | "invalid_update" | "graph_failed">> {
+  ): Promise<Result<WireCheckpoint, "no_graph" | "invalid_update" | ReadFailure>> {
     const graphId = request.graph_id ?? thread.graph_id ?? graphOfMetadata(thread);
     if (graphId === null) return { ok: false, code: "no_graph" };
     const { checkpoints, runs, thread: record } = this.#storage;
-    const port = new UpdatePort(checkpoints, (batch) =>
-      this.#storage.transaction(() => checkpoints.apply(batch, null)),
-    );
-    const updated = await this.#host(request.revision_id).updateState(
-      {
-        ...graphRef(thread, graphId),
-        checkpoint: request.checkpoint,
-        supersteps: request.supersteps,
-      },
-      port,
-    );
+    let isOpen = true;
+    const port = new UpdatePort(checkpoints, (batch) => {
+      // The host may still hold the port when it was given up, and a run may have begun since.
+      if (!isOpen) throw new Error("The update has ended");
+      this.#storage.transaction(() => checkpoints.apply(batch, null));
+    });
+    const { checkpoint: at, supersteps } = request;
+    const asked = { ...graphRef(thread, graphId), checkpoint: at, supersteps };
+    const updated = await this.#host(request.revision_id)
+      .updateState(asked, port)
+      .finally(() => (isOpen = false));
     if (!updated.ok) {
-      const code = updated.code === "invalid_update" ? "invalid_update" : "graph_failed";
-      return { ok: false, code, message: updated.message };
+      const { code, message } = updated;
+      return code === "invalid_update" ? { ok: false, code, message } : readFailure(updated);
     }
     const { checkpoint, snapshot } = updated.value;
     this.#storage.transaction(() => {
@@ -140,16 +144,12 @@ export class ThreadStates {
       checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
       subgraphs: false,
     };
-    const late = Promise.withResolvers<null>();
-    const timer = setTimeout(late.resolve, READ_LIMIT_MS, null);
     try {
       const read = this.#read(this.#storage.thread.get(), graphId, query);
-      const state = await Promise.race([read, late.promise]);
+      const state = await inTime(READ_LIMIT_MS, read, () => null);
       return state?.ok === true ? parseSnapshot(state.value) : null;
     } catch {
       return null;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -157,12 +157,17 @@ export class ThreadStates {
     thread: ThreadRow,
     graphId: string,
     { revision_id, ...query }: StateQuery,
-  ): Promise<Result<string, "graph_failed">> {
+  ): Promise<Result<string, ReadFailure>> {
     const port = new ReadPort(this.#storage.checkpoints);
     const ref = graphRef(thread, graphId);
     const state = await this.#host(revision_id).getState({ ...ref, ...query }, port);
-    return state.ok ? state : { ok: false, code: "graph_failed", message: state.message };
+    return state.ok ? state : readFailure(state);
   }
+}
+
+function readFailure({ code, message }: { code: HostErrorCode; message: string }) {
+  const isLate = code === "graph_late";
+  return { ok: false, code: isLate ? "graph_late" : "graph_failed", message } as const;
 }
 
 /** What the state endpoint answers for a thread that has never run. */

@@ -9,6 +9,12 @@ import { ProjectFailure } from "./failure.ts";
 import { unpack } from "./unpack.ts";
 
 /**
+ * Of all JSON modules of a project, which are parsed in the platform's memory whenever it is loaded, and
+ * take many times their size there. What is beyond it can be read as a file.
+ */
+const MAX_JSON_BYTES = 2 * 1024 * 1024;
+
+/**
  * What a tarball of a built project is deployed as, and the source map of its main module. Throws a `ProjectFailure` that says what is wrong
  * with it; `configPath` is a file that has to be in there.
  */
@@ -27,9 +33,12 @@ export async function buildCode(
     throw new ProjectFailure(`${MANIFEST_FILE} names "${main}" as main, which is no module`);
   }
   const modules: Record<string, BuiltModule> = {};
+  let jsonBytes = 0;
   for (const [path, bytes] of files) {
     if (path === MANIFEST_FILE || path.endsWith(".map")) continue;
-    modules[path] = toModule(path, bytes);
+    const module = toModule(path, bytes, MAX_JSON_BYTES - jsonBytes);
+    if (module.type === "json") jsonBytes += bytes.length;
+    modules[path] = module;
   }
   const map = files.get(`${main}.map`);
   const sourceMap = map === undefined ? null : toText(`${main}.map`, map);
@@ -59,12 +68,13 @@ function readManifest(files: Map<string, Uint8Array>): ProjectManifest {
   return parsed.data;
 }
 
-function toModule(path: string, bytes: Uint8Array): BuiltModule {
-  if (isScript(path)) return { js: toText(path, bytes) };
-  if (path.endsWith(".wasm")) return { wasm: Buffer.from(bytes).toString("base64") };
+function toModule(path: string, bytes: Uint8Array, jsonBytesLeft: number): BuiltModule {
+  if (path.endsWith(".wasm")) return { type: "wasm", bytes };
   const text = toText(path, bytes);
+  if (isScript(path)) return { type: "js", bytes };
   // What others call JSON may have comments: it is a file to be read then, and no module.
-  return path.endsWith(".json") && isJson(text) ? { json: JSON.parse(text) } : { text };
+  const isModule = path.endsWith(".json") && bytes.length <= jsonBytesLeft && isJson(text);
+  return { type: isModule ? "json" : "text", bytes };
 }
 
 function isJson(text: string): boolean {

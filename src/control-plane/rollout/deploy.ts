@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
+import { inTime } from "../../lib/in-time.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../revision-host/load-revision.ts";
 import { projectDescription } from "../../revision-host/project-description.ts";
@@ -99,7 +100,7 @@ function caller(renew: () => Promise<void>): Call {
     await renew();
     const left = endsAt - Date.now();
     if (left <= 0) throw new ProjectFailure(NOT_STARTED);
-    const value = await inTime(what, Math.min(CALL_TIMEOUT_MS, left), run);
+    const value = await answerOf(what, Math.min(CALL_TIMEOUT_MS, left), run);
     const parsed = answer.safeParse(value);
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
@@ -110,22 +111,16 @@ function caller(renew: () => Promise<void>): Call {
   };
 }
 
-async function inTime<T>(what: string, limitMs: number, run: () => Promise<T>): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const seconds = Math.ceil(limitMs / 1000);
-    timeout.reject(
-      new ProjectFailure(`The revision did not answer "${what}" within ${seconds} seconds`),
-    );
-  }, limitMs);
+async function answerOf<T>(what: string, limitMs: number, run: () => Promise<T>): Promise<T> {
   try {
-    return await Promise.race([run(), timeout.promise]);
+    return await inTime(limitMs, run(), () => {
+      const seconds = Math.ceil(limitMs / 1000);
+      throw new ProjectFailure(`The revision did not answer "${what}" within ${seconds} seconds`);
+    });
   } catch (error) {
     if (error instanceof ProjectFailure || isOfPlatform(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
     throw new ProjectFailure(`The revision does not start: ${message.slice(0, MAX_TEXT_CHARS)}`);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

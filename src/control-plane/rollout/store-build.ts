@@ -1,6 +1,11 @@
 import type { RevisionRow } from "../../db/rollouts-repo.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
-import { type BuiltCode, builtCodeKey, sourceMapKey } from "../../revision-host/built-code.ts";
+import {
+  type BuiltCode,
+  builtCodeKey,
+  packCode,
+  sourceMapKey,
+} from "../../revision-host/built-code.ts";
 import { storableMap } from "../../revision-host/source-positions.ts";
 import { templateTarball } from "../templates.ts";
 import { buildCode } from "./build.ts";
@@ -23,7 +28,7 @@ export async function buildRevision(
   }
   const { code, sourceMap } = await buildCode(tarball, row.langgraph_config_path);
   onBuilt(code);
-  const text = JSON.stringify(code);
+  const packed = packCode(code);
   const { workspace_id: workspaceId, deployment_id: deploymentId, id: revisionId } = row;
   const ref = { workspaceId, deploymentId, revisionId };
   const stored = sourceMap === null ? null : storableMap(sourceMap, code.main);
@@ -32,10 +37,10 @@ export async function buildRevision(
   }
   await Promise.all([
     stored === null ? undefined : env.SOURCES.put(sourceMapKey(ref), stored),
-    env.SOURCES.put(builtCodeKey(ref), text),
+    env.SOURCES.put(builtCodeKey(ref), packed),
   ]);
   const names = Object.keys(code.modules).join(", ");
-  logs.info(`Built ${names}: ${Math.ceil(text.length / 1024)} KiB, starting at ${code.main}`);
+  logs.info(`Built ${names}: ${Math.ceil(packed.length / 1024)} KiB, starting at ${code.main}`);
 }
 
 async function readSource(env: Env, row: RevisionRow, logs: RolloutLog): Promise<ArrayBuffer> {

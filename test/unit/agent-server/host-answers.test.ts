@@ -45,6 +45,12 @@ describe("what a graph host says of leave", () => {
     expect(toAuthorization(REFUSAL)).toEqual(REFUSAL);
   });
 
+  test("keeps a filter whole, so that nothing of it is lost before it is read", () => {
+    const filter: unknown = JSON.parse('{"__proto__":{"$eq":"u"}}');
+    const leave = toAuthorization({ ok: true, filter, metadata: {} });
+    expect(JSON.stringify(leave)).toContain('"__proto__"');
+  });
+
   test.for([
     undefined,
     {},

@@ -40,6 +40,16 @@ describe("what a handler returns as a filter", () => {
       { groups: { $contains: Array.from({ length: 101 }, String) } },
       "A filter has at most 100 conditions",
     ],
+    [JSON.parse('{"__proto__":{"$eq":"a"}}'), "__proto__ is no key of metadata"],
+    [JSON.parse('{"$or":[{"__proto__":"a"}]}'), "$or[0].__proto__ is no key of metadata"],
+    [new Map([["owner", "a"]]), "The filter must be an object"],
+    [{ $or: [new Set(["owner"])] }, "$or[0] must be an object"],
+    [{ $or: [new Date(0)] }, "$or[0] must be an object"],
+    // oxlint-disable-next-line unicorn/no-new-array -- a list with a gap
+    [{ $or: new Array(1) }, "$or[0] must be an object"],
+    // oxlint-disable-next-line unicorn/no-new-array -- a list with a gap
+    [{ a: { $contains: new Array(1) } }, "a.$contains must be a text, a number or a boolean"],
+    [{ owner: new Map() }, "owner must be a text, a number or a boolean"],
   ] as const)("is refused rather than ignored: %j", ([filter, problem], { expect }) => {
     expect(problemOf(filter)).toBe(problem);
   });

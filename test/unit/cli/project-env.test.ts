@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import {
@@ -61,6 +61,7 @@ describe("the variables of a project in .dev.vars", () => {
     writeProjectEnv(root);
     expect(whose()).toEqual({ WHOSE: "the root's" });
     rememberBuiltProject(root, join(root, "other"));
+    chmodSync(join(root, ".dev.vars"), 0o644);
     writeProjectEnv(root);
     expect(whose()).toEqual({ WHOSE: "the other's" });
     expect(statSync(join(root, ".dev.vars")).mode & 0o077).toBe(0);

@@ -1,6 +1,6 @@
 import { execFile, fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createServer } from "node:net";
@@ -102,6 +102,8 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     const first = await start(folder);
     await addNote(first.url, "kept");
     await first.close();
+    const modes = ["", "/v3", "/build"].map((path) => statSync(join(folder, `state${path}`)).mode);
+    expect(modes.map((mode) => mode & 0o077)).toEqual([0, 0, 0]);
 
     const second = await start(folder);
 

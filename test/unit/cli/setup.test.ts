@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { ensureDevVars } from "../../../scripts/setup.mjs";
@@ -53,6 +53,14 @@ describe(".dev.vars", () => {
 
     expect(await ensureDevVars(folder)).toEqual([]);
     expect(read(folder)).toEqual(before);
+  });
+
+  test("becomes readable by its owner only, whoever wrote it", async ({ expect }) => {
+    const folder = temporaryProject({});
+    await ensureDevVars(folder);
+    chmodSync(join(folder, ".dev.vars"), 0o644);
+    await ensureDevVars(folder);
+    expect(statSync(join(folder, ".dev.vars")).mode & 0o777).toBe(0o600);
   });
 
   test("keeps its values and gets only those it lacks", async ({ expect }) => {

@@ -3,6 +3,7 @@ import { packTar, type TarEntry } from "modern-tar";
 import { describe, test } from "vitest";
 import { buildCode } from "../../../src/control-plane/rollout/build.ts";
 import { MAX_UNPACKED_BYTES } from "../../../src/lib/project-manifest.ts";
+import type { BuiltModule } from "../../../src/revision-host/built-code.ts";
 
 const MANIFEST = JSON.stringify({ format: 1, runtime: 1, main: "project.js" });
 const PROJECT = { "threadworks.json": MANIFEST, "project.js": "export class GraphHost {}" };
@@ -23,6 +24,10 @@ function toBuffer(bytes: Uint8Array): ArrayBuffer {
   return new Uint8Array(bytes).buffer;
 }
 
+function module(type: BuiltModule["type"], text: string): BuiltModule {
+  return { type, bytes: new TextEncoder().encode(text) };
+}
+
 describe("buildCode", () => {
   test("makes modules of the files, by their type", async ({ expect }) => {
     const packed = await tarball({
@@ -40,15 +45,25 @@ describe("buildCode", () => {
     expect(built.code).toEqual({
       main: "project.js",
       modules: {
-        "project.js": { js: PROJECT["project.js"] },
-        "langgraph.json": { json: { graphs: {} } },
-        "lib/prompt.txt": { text: "Grüße" },
-        "biome.json": { text: "// Not quite JSON." },
-        "prompts/system.md": { text: "# Be brief" },
-        "lib/code.wasm": { wasm: "AGFzbQ==" },
-        "lib/other.mjs": { js: "export {}" },
+        "project.js": module("js", PROJECT["project.js"]),
+        "langgraph.json": module("json", '{"graphs":{}}'),
+        "lib/prompt.txt": module("text", "Grüße"),
+        "biome.json": module("text", "// Not quite JSON."),
+        "prompts/system.md": module("text", "# Be brief"),
+        "lib/code.wasm": module("wasm", "\0asm"),
+        "lib/other.mjs": module("js", "export {}"),
       },
     });
+  });
+
+  test("parses no more JSON than a load should: the rest are files to be read", async ({
+    expect,
+  }) => {
+    const large = JSON.stringify("x".repeat(1_500_000));
+    const packed = await tarball({ ...PROJECT, "a.json": large, "b.json": large, "c.json": "{}" });
+    const { modules } = (await buildCode(packed, null)).code;
+    const types = Object.entries(modules).map(([path, { type }]) => `${path} ${type}`);
+    expect(types).toEqual(["project.js js", "a.json json", "b.json text", "c.json json"]);
   });
 
   test("takes folders and leading dots as archivers write them", async ({ expect }) => {

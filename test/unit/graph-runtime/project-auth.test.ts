@@ -170,6 +170,17 @@ describe("authorize", () => {
     expect(seen).toEqual([{ ...asking, event: "threads:create" }]);
   });
 
+  test.for([
+    { [Symbol("or")]: [{ owner: "a" }] },
+    { $and: [{ [Symbol("owner")]: "a" }] },
+    { owner: { [Symbol("eq")]: "a" } },
+  ])("fails with a filter that would lose what it says: %o", async (filter, { expect }) => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const handler = () => filter as unknown as boolean;
+    const auth = projectAuth(new Auth().authenticate(() => "a").on("threads", handler));
+    expect(await auth.authorize(asking)).toMatchObject({ ok: false, status: 500 });
+  });
+
   test("allows what no handler is registered for", async ({ expect }) => {
     const auth = projectAuth(new Auth().authenticate(() => "a").on("assistants", () => false));
     expect(await auth.authorize(asking)).toEqual({

@@ -4,7 +4,7 @@ import {
   apiKeyPrefix,
   apiKeyRegion,
   generateApiKey,
-  hasApiKeyForm,
+  holdsApiKey,
   hashApiKey,
   sameHash,
   singleValue,
@@ -43,14 +43,36 @@ describe("API keys", () => {
     expect(apiKeyPrefix(`tw_us_0123456789${"x".repeat(33)}`)).toBe("tw_us_01234567");
   });
 
-  test("are recognised in a header, also where they were sent twice or beside others", ({
-    expect,
-  }) => {
-    const [key, other] = [generateApiKey("us"), generateApiKey("eu")];
-    const headers = [key, `Bearer ${key}`, `${key}, ${key}`, `${key},${other}`, `x, ${key}`];
-    for (const header of headers) expect(hasApiKeyForm(header)).toBe(true);
-    for (const header of ["", "x, y", `${key}x`]) expect(hasApiKeyForm(header)).toBe(false);
+  const OLD = `tw_${"k".repeat(43)}`;
+  const NEW = generateApiKey("us");
+
+  test.for([
+    [NEW],
+    [OLD],
+    [`Bearer ${NEW}`],
+    [`bearer\t${NEW}`],
+    [`Bearer Bearer ${OLD}`],
+    [`Token ${NEW}`],
+    [`Token token="${NEW}"`],
+    [`"${NEW}"`],
+    [`${NEW}, ${NEW}`],
+    [`${NEW},${OLD}`],
+    [`x, ${NEW}`],
+    [`session=${NEW}`],
+    [`%22${NEW}%22`],
+    [`100%;${encodeURIComponent(`"${NEW}"`)}`],
+    [`Basic ${btoa(`user:${NEW}`)}`],
+    [`basic  ${btoa(`${OLD}:`)}`],
+  ])("are recognised in a request, however they are sent: %s", ([text = ""], { expect }) => {
+    expect(holdsApiKey(text)).toBe(true);
   });
+
+  test.for([["", "x, y", `${OLD}x`, `${NEW}x`, `x${NEW}`, `tw_${"k".repeat(42)}`, "Basic ???"]])(
+    "are not seen where there is none: %j",
+    (texts, { expect }) => {
+      expect(texts.map(holdsApiKey)).toEqual(texts.map(() => false));
+    },
+  );
 
   test("hash as SHA-256 in hex", async ({ expect }) => {
     const key = generateApiKey("us");

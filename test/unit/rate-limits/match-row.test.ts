@@ -18,6 +18,8 @@ describe("matchingRows", () => {
     "/api/v1/runs/query/",
     "/api/v1//runs/query",
     "/api/v1/%72uns/quer%79",
+    "/api/v2/runs/query",
+    "/v2/runs/query",
   ])("knows a path however it is written: %s", (path, { expect }) => {
     expect(special("POST", path)).toEqual(["runs-query", "runs-query-user"]);
   });
@@ -25,7 +27,7 @@ describe("matchingRows", () => {
   test.for([
     ["GET", "/api/v1/runs/query"],
     ["POST", "/api/v1/runs/queryX"],
-    ["POST", "/api/v2/runs/query"],
+    ["POST", "/api/v2/runs"],
     ["POST", "/api/v1/x/runs/query"],
     ["POST", "/api/v1/runs/query/more"],
     ["GET", "/api/v1/runs/not-a-uuid"],

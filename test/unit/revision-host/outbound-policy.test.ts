@@ -38,6 +38,18 @@ describe("outboundRefusal", () => {
     "http://[fd00::1]/",
     "http://metadata.google.internal/",
     "http://intranet/",
+    "http://168.63.129.16/machine",
+    "http://2822734096/",
+    "http://[::ffff:168.63.129.16]/",
+    "http://[64:ff9b::a83f:8110]/",
+    "http://[2002:a83f:8110::1]/",
+    "http://100.100.100.200/",
+    "http://192.0.0.192/",
+    "http://198.18.0.1/",
+    "http://[fd00:ec2::254]/",
+    "http://redis.default.svc/",
+    "http://redis.default.svc.cluster.local/",
+    "http://db.internal./",
   ])("knows that %s is not public", (url, { expect }) => {
     expect(ruleOf(url)).toBe("private_address");
     expect(ruleOf(url, { allowPrivate: true })).toBeNull();

@@ -1,0 +1,24 @@
+import { matchedRoutes } from "hono/route";
+import type { AppContext } from "./app-types.ts";
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** The state of an OAuth attempt is named like an id, and as good as a key. */
+const SECRET_IDS = new Set(["auth_id"]);
+
+/**
+ * What a log may tell of where a request went: `route`, the pattern of its route, null when it met none,
+ * and the ids in its path by their names. The path itself stays out, because links that work without a key have their token
+ * there, and so has whatever a client sends to an address that is none.
+ */
+export function loggedRoute(c: AppContext): Record<string, string | null> {
+  const route = matchedRoutes(c).find(({ method, path }) => method !== "ALL" && path !== "*")?.path;
+  if (route === undefined) return { route: null };
+  const segments = c.req.path.split("/");
+  const ids = route.split("/").flatMap((part, index): [string, string][] => {
+    const name = part.startsWith(":") ? part.slice(1) : "";
+    const value = segments[index] ?? "";
+    return name.endsWith("_id") && !SECRET_IDS.has(name) && UUID.test(value) ? [[name, value]] : [];
+  });
+  return { route, ...Object.fromEntries(ids) };
+}
