@@ -5,7 +5,9 @@ import type {
   RunError,
   RunOutcome,
   StoreOperation,
+  StoreTurn,
 } from "../../graph-runtime/protocol.ts";
+import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { toOutcome } from "./run-outcome.ts";
 import { ExecutionPort } from "./run-port.ts";
@@ -32,7 +34,9 @@ export type RunQueueDeps = {
   states: ThreadStates;
   /** The graphs of a revision. */
   host: (revisionId: string | null) => GraphHostApi;
-  store: (operations: StoreOperation[]) => Promise<unknown[]>;
+  store: (operations: StoreOperation[]) => Promise<StoreTurn>;
+  /** What the code of a revision has made the platform read and write. */
+  countUse: (revisionId: string | null, use: StorageUse) => void;
   /** Null: runs leave no trace. */
   traces: RunTraces | null;
   now: () => number;
@@ -231,6 +235,7 @@ export class RunQueue {
       commit: (batch) => this.#commit(execution, batch),
       cancelled: execution.cancelled,
       store: this.#deps.store,
+      count: (use) => this.#deps.countUse(run.revision_id, use),
       trace: async (batch) => trace?.accept(batch),
     });
     return this.#deps.host(run.revision_id).run(spec, port);

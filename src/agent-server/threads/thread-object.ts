@@ -4,7 +4,9 @@ import { isInService } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
+import { jsonList, type JsonText } from "../../lib/json-stream.ts";
 import type { Scope } from "../../lib/scope.ts";
+import { type StorageUse, UsageMeter } from "../../revision-host/usage-meter.ts";
 import type { CancelAction } from "./execution.ts";
 import type { Result } from "./failures.ts";
 import { isOfModes } from "./event-modes.ts";
@@ -14,7 +16,7 @@ import type { CreateRunRequest } from "./run-request.ts";
 import { traceRecorder } from "./record-traces.ts";
 import { RunStreams, textStream } from "./run-streams.ts";
 import { RunTraces } from "./run-traces.ts";
-import { isInFlight, type RunRow, type RunStatus } from "./run-row.ts";
+import { isInFlight, type RunRow } from "./run-row.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import { hasTables } from "../../lib/object-migrations.ts";
@@ -29,6 +31,7 @@ import type {
   CreateThreadRequest,
   EventsQuery,
   ReadStateResult,
+  RunsQuery,
   UpdateStateResult,
 } from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
@@ -73,13 +76,18 @@ export class ThreadObject extends DurableObject<Env> {
     this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
-    this.#states = new ThreadStates(this.#storage, host);
+    const countUse = (revisionId: string | null, use: StorageUse): void => {
+      if (revisionId === null) return;
+      new UsageMeter(env, ctx, { ...this.#scope(), revisionId }).addStorage(use);
+    };
+    this.#states = new ThreadStates(this.#storage, { host, countUse });
     this.#queue = new RunQueue({
       storage: this.#storage,
       streams: this.#streams,
       states: this.#states,
       host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
+      countUse,
       traces: settings.recordTraces
         ? new RunTraces({
             scope: () => this.#scope(),
@@ -158,13 +166,11 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: { run: wire, stream } };
   }
 
-  async listRuns(
-    options: { limit: number; offset: number; status: RunStatus | null },
-    filter: Visibility = null,
-  ): Promise<Run[] | null> {
+  /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
+  async listRuns(query: RunsQuery, filter: Visibility = null): Promise<JsonText | null> {
     const thread = this.#wake(filter);
     if (thread === null) return null;
-    return this.#storage.runs.list(options).map((run) => this.#run(run, thread.thread_id));
+    return jsonList(this.#runTexts(thread.thread_id, query));
   }
 
   async getRun(runId: string, filter: Visibility = null): Promise<Run | null> {
@@ -348,8 +354,8 @@ export class ThreadObject extends DurableObject<Env> {
   #deleteIfDone(): void {
     const thread = this.#storageRow();
     if (thread === null || thread.temporary === 0) return;
-    const [run] = this.#storage.runs.list({ limit: 1, offset: 0, status: null });
-    if (run !== undefined) {
+    const run = this.#storage.runs.newest();
+    if (run !== null) {
       const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
       if (isInFlight(run) || promised || this.#streams.hasReaders(run.seq)) return;
     }
@@ -400,5 +406,16 @@ export class ThreadObject extends DurableObject<Env> {
 
   #run(run: RunRow, threadId: string): Run {
     return toRun(run, threadId, this.#queue.kwargs(run));
+  }
+
+  /** One run at a time, because its input may be large. One that is deleted meanwhile is left out. */
+  async *#runTexts(threadId: string, { fields, ...page }: RunsQuery): AsyncGenerator<string> {
+    for (const runId of this.#storage.runs.list(page)) {
+      const row = this.#exists ? this.#storage.runs.get(runId) : null;
+      if (row === null) continue;
+      const has = (field: string): boolean => fields === null || fields.includes(field);
+      const run = toRun(row, threadId, has("kwargs") ? this.#queue.kwargs(row) : null);
+      yield JSON.stringify(Object.fromEntries(Object.entries(run).filter(([name]) => has(name))));
+    }
   }
 }

@@ -1,20 +1,31 @@
 import type {
   CheckpointRef,
   GraphHostApi,
+  HostResult,
   RunConfig,
   StateUpdate,
   ThreadSnapshot,
   WireCheckpoint,
 } from "../../graph-runtime/protocol.ts";
+import { isJsonText, type JsonText, readJsonText } from "../../lib/json-stream.ts";
+import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import type { Result } from "./failures.ts";
-import { ReadPort, UpdatePort } from "./run-port.ts";
+import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "./run-row.ts";
 import { parseSnapshot } from "./snapshot.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
-/** What reading a state may take that a run is to end with. */
+/** What reading a state may take that a run is to end with, and how large it may be. */
 const READ_LIMIT_MS = 10_000;
+const MAX_STATE_BYTES = 64 * 1024 * 1024;
+
+export type ThreadStatesDeps = {
+  /** The graphs of a revision. */
+  host: (revisionId: string | null) => GraphHostApi;
+  /** What the code of a revision has made the platform read and write. */
+  countUse: (revisionId: string | null, use: StorageUse) => void;
+};
 
 /** Whose graphs are to read or write; null for those that the Worker was built with. */
 type OfRevision = { revision_id: string | null };
@@ -43,15 +54,15 @@ export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
  */
 export class ThreadStates {
   readonly #storage: ThreadStorage;
-  readonly #host: (revisionId: string | null) => GraphHostApi;
+  readonly #deps: ThreadStatesDeps;
 
-  constructor(storage: ThreadStorage, host: (revisionId: string | null) => GraphHostApi) {
+  constructor(storage: ThreadStorage, deps: ThreadStatesDeps) {
     this.#storage = storage;
-    this.#host = host;
+    this.#deps = deps;
   }
 
   /** JSON text of a ThreadState. */
-  async get(thread: ThreadRow, query: StateQuery): Promise<Result<string, "graph_failed">> {
+  async get(thread: ThreadRow, query: StateQuery): Promise<Result<JsonText, "graph_failed">> {
     if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
     return this.#read(thread, thread.graph_id, query);
   }
@@ -60,13 +71,15 @@ export class ThreadStates {
   async history(
     thread: ThreadRow,
     { revision_id, ...query }: HistoryQuery,
-  ): Promise<Result<string, "graph_failed">> {
+  ): Promise<Result<JsonText, "graph_failed">> {
     if (thread.graph_id === null) return { ok: true, value: "[]" };
-    const history = await this.#host(revision_id).getHistory(
-      { ...graphRef(thread, thread.graph_id), ...query },
-      new ReadPort(this.#storage.checkpoints),
-    );
-    return history.ok ? history : { ok: false, code: "graph_failed", message: history.message };
+    const history = await this.#deps
+      .host(revision_id)
+      .getHistory(
+        { ...graphRef(thread, thread.graph_id), ...query },
+        new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id)),
+      );
+    return toResult(history);
   }
 
   /** What the thread showed before the run stored anything, and of which graph. */
@@ -102,10 +115,11 @@ export class ThreadStates {
     const graphId = request.graph_id ?? thread.graph_id ?? graphOfMetadata(thread);
     if (graphId === null) return { ok: false, code: "no_graph" };
     const { checkpoints, runs, thread: record } = this.#storage;
-    const port = new UpdatePort(checkpoints, (batch) =>
+    const { revision_id } = request;
+    const port = new UpdatePort(checkpoints, this.#countOf(revision_id), (batch) =>
       this.#storage.transaction(() => checkpoints.apply(batch, null)),
     );
-    const updated = await this.#host(request.revision_id).updateState(
+    const updated = await this.#deps.host(revision_id).updateState(
       {
         ...graphRef(thread, graphId),
         checkpoint: request.checkpoint,
@@ -145,7 +159,9 @@ export class ThreadStates {
     try {
       const read = this.#read(this.#storage.thread.get(), graphId, query);
       const state = await Promise.race([read, late.promise]);
-      return state?.ok === true ? parseSnapshot(state.value) : null;
+      if (state?.ok !== true) return null;
+      const text = await Promise.race([readJsonText(state.value, MAX_STATE_BYTES), late.promise]);
+      return text === null ? null : parseSnapshot(text);
     } catch {
       return null;
     } finally {
@@ -157,12 +173,22 @@ export class ThreadStates {
     thread: ThreadRow,
     graphId: string,
     { revision_id, ...query }: StateQuery,
-  ): Promise<Result<string, "graph_failed">> {
-    const port = new ReadPort(this.#storage.checkpoints);
+  ): Promise<Result<JsonText, "graph_failed">> {
+    const port = new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id));
     const ref = graphRef(thread, graphId);
-    const state = await this.#host(revision_id).getState({ ...ref, ...query }, port);
-    return state.ok ? state : { ok: false, code: "graph_failed", message: state.message };
+    return toResult(await this.#deps.host(revision_id).getState({ ...ref, ...query }, port));
   }
+
+  #countOf(revisionId: string | null): CountUse {
+    return (use) => this.#deps.countUse(revisionId, use);
+  }
+}
+
+/** A deployment's host may answer anything. */
+function toResult(answer: HostResult<JsonText>): Result<JsonText, "graph_failed"> {
+  if (!answer.ok) return { ok: false, code: "graph_failed", message: answer.message };
+  if (isJsonText(answer.value)) return { ok: true, value: answer.value };
+  return { ok: false, code: "graph_failed", message: "The graph's answer is no JSON text" };
 }
 
 /** What the state endpoint answers for a thread that has never run. */
