@@ -5,6 +5,7 @@ import {
   USAGE_COUNTS,
   type UsageOfDay,
 } from "../control-plane/logs/record.ts";
+import type { Scope } from "../lib/scope.ts";
 import { dayOf } from "../lib/utc-day.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 
@@ -86,6 +87,18 @@ export class UsageMeter {
     }
     return pending;
   }
+}
+
+/** Counts for the revisions of one deployment; the graphs that the Worker was built with have none. */
+export function storageMeter(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  deployment: () => Scope,
+): (revisionId: string | null, use: StorageUse) => void {
+  return (revisionId, use) => {
+    if (revisionId === null) return;
+    new UsageMeter(env, ctx, { ...deployment(), revisionId }).addStorage(use);
+  };
 }
 
 async function write(env: Env, key: string): Promise<void> {

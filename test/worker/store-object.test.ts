@@ -10,8 +10,7 @@ function newStore() {
   const stub = storeOf(env, { workspaceId: crypto.randomUUID(), deploymentId: "default" });
   const turns: StoreTurn[] = [];
   const execute = async (operations: StoreOperation[]): Promise<StoreTurn> => {
-    // As a value of this isolate: what comes by RPC is disposed with the call.
-    const turn = structuredClone(await stub.execute(operations)) as StoreTurn;
+    const turn = await runInDurableObject(stub, (object) => object.execute(operations));
     turns.push(turn);
     return turn;
   };
@@ -21,8 +20,9 @@ function newStore() {
     count: number,
     row: (index: number) => { namespace: string[]; value?: string },
   ): Promise<void> => {
-    await stub.execute([]);
-    await runInDurableObject(stub as DurableObjectStub, (_, { storage }) =>
+    await execute([]);
+    turns.length = 0;
+    await runInDurableObject(stub, (_, { storage }) =>
       storage.transactionSync(() => {
         for (let index = 0; index < count; index += 1) {
           const { namespace, value = "{}" } = row(index);
@@ -96,7 +96,7 @@ describe("a search", () => {
   test("is in order where all items have the same time", async ({ expect }) => {
     const { stub, store, fill } = newStore();
     await fill(6000, (index) => ({ namespace: ["same", `${index % 2}`] }));
-    await runInDurableObject(stub as DurableObjectStub, (_, { storage }) =>
+    await runInDurableObject(stub, (_, { storage }) =>
       storage.sql.exec("UPDATE items SET updated_at = 5"),
     );
     const found = await store.search([], { limit: 1e9 });

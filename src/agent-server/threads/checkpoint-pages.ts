@@ -171,7 +171,8 @@ export function parseMetadata(bytes: ArrayBuffer): Record<string, unknown> {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-function valueBytes({ channels, writes, parent_writes = [] }: StoredCheckpoint): number {
+/** Of the values of a checkpoint and its pending writes. */
+export function valueBytes({ channels, writes, parent_writes = [] }: StoredCheckpoint): number {
   let bytes = 0;
   for (const [, [, data]] of channels) bytes += data.byteLength;
   for (const [, , [, data]] of [...writes, ...parent_writes]) bytes += data.byteLength;

@@ -16,7 +16,7 @@ import {
 } from "../../graph-runtime/protocol.ts";
 import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import { CallQueue } from "./call-queue.ts";
-import { DEFAULT_CHECKPOINT_PAGE } from "./checkpoint-pages.ts";
+import { DEFAULT_CHECKPOINT_PAGE, valueBytes } from "./checkpoint-pages.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 
 // Methods of an RpcTarget are all that graph code can reach of a thread. Fields are #private: a
@@ -39,8 +39,9 @@ export class ReadPort extends RpcTarget implements CheckpointPort {
   }
 
   async getCheckpoint(ns: string, id: string | null): Promise<StoredCheckpoint | null> {
-    this.#count({ operations: 1, rows: 1, bytes: 0 });
-    return this.#checkpoints.get(ns, id);
+    const stored = this.#checkpoints.get(ns, id);
+    this.#count({ operations: 1, rows: 1, bytes: stored === null ? 0 : valueBytes(stored) });
+    return stored;
   }
 
   async checkpointPage(query: CheckpointQuery): Promise<CheckpointPage> {

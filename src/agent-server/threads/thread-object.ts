@@ -6,7 +6,7 @@ import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
 import { jsonList, type JsonText } from "../../lib/json-stream.ts";
 import type { Scope } from "../../lib/scope.ts";
-import { type StorageUse, UsageMeter } from "../../revision-host/usage-meter.ts";
+import { storageMeter } from "../../revision-host/usage-meter.ts";
 import type { CancelAction } from "./execution.ts";
 import type { Result } from "./failures.ts";
 import { isOfModes } from "./event-modes.ts";
@@ -14,6 +14,7 @@ import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
 import { traceRecorder } from "./record-traces.ts";
+import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "./run-streams.ts";
 import { RunTraces } from "./run-traces.ts";
 import { isInFlight, type RunRow } from "./run-row.ts";
@@ -76,10 +77,7 @@ export class ThreadObject extends DurableObject<Env> {
     this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
-    const countUse = (revisionId: string | null, use: StorageUse): void => {
-      if (revisionId === null) return;
-      new UsageMeter(env, ctx, { ...this.#scope(), revisionId }).addStorage(use);
-    };
+    const countUse = storageMeter(env, ctx, () => this.#scope());
     this.#states = new ThreadStates(this.#storage, { host, countUse });
     this.#queue = new RunQueue({
       storage: this.#storage,
@@ -170,13 +168,14 @@ export class ThreadObject extends DurableObject<Env> {
   async listRuns(query: RunsQuery, filter: Visibility = null): Promise<JsonText | null> {
     const thread = this.#wake(filter);
     if (thread === null) return null;
-    return jsonList(this.#runTexts(thread.thread_id, query));
+    return jsonList(runTexts(this.#storage, thread.thread_id, query));
   }
 
   async getRun(runId: string, filter: Visibility = null): Promise<Run | null> {
     const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
-    return thread === null || run === null ? null : this.#run(run, thread.thread_id);
+    if (thread === null || run === null) return null;
+    return toRun(run, thread.thread_id, this.#queue.kwargs(run));
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
@@ -402,20 +401,5 @@ export class ThreadObject extends DurableObject<Env> {
 
   #thread(row: ThreadRow): Thread {
     return toThread(row, this.#storage.thread.values());
-  }
-
-  #run(run: RunRow, threadId: string): Run {
-    return toRun(run, threadId, this.#queue.kwargs(run));
-  }
-
-  /** One run at a time, because its input may be large. One that is deleted meanwhile is left out. */
-  async *#runTexts(threadId: string, { fields, ...page }: RunsQuery): AsyncGenerator<string> {
-    for (const runId of this.#storage.runs.list(page)) {
-      const row = this.#exists ? this.#storage.runs.get(runId) : null;
-      if (row === null) continue;
-      const has = (field: string): boolean => fields === null || fields.includes(field);
-      const run = toRun(row, threadId, has("kwargs") ? this.#queue.kwargs(row) : null);
-      yield JSON.stringify(Object.fromEntries(Object.entries(run).filter(([name]) => has(name))));
-    }
   }
 }

@@ -185,10 +185,10 @@ export class ThreadStates {
 }
 
 /** A deployment's host may answer anything. */
-function toResult(answer: HostResult<JsonText>): Result<JsonText, "graph_failed"> {
-  if (!answer.ok) return { ok: false, code: "graph_failed", message: answer.message };
-  if (isJsonText(answer.value)) return { ok: true, value: answer.value };
-  return { ok: false, code: "graph_failed", message: "The graph's answer is no JSON text" };
+function toResult(answer: HostResult<JsonText> | null): Result<JsonText, "graph_failed"> {
+  if (answer?.ok === true && isJsonText(answer.value)) return { ok: true, value: answer.value };
+  const message = answer?.ok === false ? String(answer.message) : "The graph answered no JSON text";
+  return { ok: false, code: "graph_failed", message };
 }
 
 /** What the state endpoint answers for a thread that has never run. */
