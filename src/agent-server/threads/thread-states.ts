@@ -187,7 +187,7 @@ export class ThreadStates {
 /** A deployment's host may answer anything. */
 function toResult(answer: HostResult<JsonText> | null): Result<JsonText, "graph_failed"> {
   if (answer?.ok === true && isJsonText(answer.value)) return { ok: true, value: answer.value };
-  const message = answer?.ok === false ? String(answer.message) : "The graph answered no JSON text";
+  const message = answer?.ok === false ? answer.message : "The graph answered no JSON text";
   return { ok: false, code: "graph_failed", message };
 }
 
