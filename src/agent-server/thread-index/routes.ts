@@ -1,9 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../http/errors.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
-import { foundThreadsSchema, threadCountSchema, threadSearchSchema } from "./schemas.ts";
+import {
+  foundThreadsSchema,
+  threadCountSchema,
+  type ThreadSearch,
+  threadSearchSchema,
+} from "./schemas.ts";
 import { countIndex, MAX_PAGE_CHARS, searchIndex } from "./search.ts";
 
 /** Searches over all threads of a scope. */
@@ -31,6 +36,7 @@ threadSearchRoutes.openapi(
     const value = { metadata, values, status, ids, limit, offset };
     const access = await authorize(c, "threads:search", value);
     const found = await searchIndex(c.env, c.var.scope, search, access);
+    if (!found.ok && found.code === "too_many_threads") throw tooManyThreads(search);
     if (!found.ok) {
       throw new ApiError(
         "bad_request",
@@ -63,6 +69,16 @@ threadSearchRoutes.openapi(
     const search = c.req.valid("json");
     const { metadata, values, status } = search;
     const access = await authorize(c, "threads:search", { metadata, values, status });
-    return c.json(await countIndex(c.env, c.var.scope, search, access), 200);
+    const total = await countIndex(c.env, c.var.scope, search, access);
+    if (total === null) throw tooManyThreads(search);
+    return c.json(total, 200);
   },
 );
+
+function tooManyThreads({ metadata, values }: Pick<ThreadSearch, "metadata" | "values">): ApiError {
+  const field = values ? "values" : metadata ? "metadata" : "sort_by";
+  const msg =
+    "There are too many threads to look at all of them: name those that come into question with " +
+    '"ids", or leave the field out';
+  return invalidField(["body", field], msg, "search_too_large");
+}

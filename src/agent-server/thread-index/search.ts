@@ -1,7 +1,9 @@
+import { type Found, toReads } from "../../db/bounded-scan.ts";
 import {
   countThreads,
+  findThreads,
   type FoundThread,
-  searchThreads,
+  readThreads,
   type ThreadFilter,
 } from "../../db/threads-repo.ts";
 import type { Page } from "../../http/pagination.ts";
@@ -22,7 +24,7 @@ type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
 
 export type SearchResult =
   | { ok: true; threads: IndexedThread[]; total: number; page: Page }
-  | { ok: false; code: "page_too_large" };
+  | { ok: false; code: "page_too_large" | "too_many_threads" };
 
 export async function searchIndex(
   env: Env,
@@ -39,44 +41,56 @@ export async function searchIndex(
   const fields = selectedFields(search.select ?? null);
   const extract = search.extract ?? {};
   const needed = new Set<string>([...fields, ...Object.values(extract).map(({ root }) => root)]);
-  const [rows, counts] = await env.DB.batch<FoundThread | { total: number }>([
-    searchThreads(env.DB, scope, {
-      filter,
-      order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
-      ...page,
-      withValues: needed.has("values"),
-      maxChars: MAX_PAGE_CHARS,
-    }),
-    countThreads(env.DB, scope, filter),
-  ]);
-  const found = (rows?.results ?? []).filter((row) => "thread_id" in row);
-  const total = (counts?.results ?? []).find((row) => "total" in row)?.total ?? 0;
-  const last = found.at(-1);
-  const isCut =
-    found.length < Math.min(page.limit, total - page.offset) ||
-    (found.length > 1 && last !== undefined && last.chars_so_far > MAX_PAGE_CHARS);
-  if (isCut) return { ok: false, code: "page_too_large" };
-  const threads = await mapConcurrently(found, HYDRATION_CONCURRENCY, async (row) =>
+  const withValues = needed.has("values");
+  const found = await findThreads(env.DB, scope, {
+    filter,
+    order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
+    ...page,
+    withValues,
+  });
+  if (found === null) return { ok: false, code: "too_many_threads" };
+  const rows = await readPage(env.DB, scope, found.page, withValues);
+  if (rows === null) return { ok: false, code: "page_too_large" };
+  const threads = await mapConcurrently(rows, HYDRATION_CONCURRENCY, async (row) =>
     isMissing(row, needed) ? await hydrate(env, scope, row, access) : toThread(row),
   );
   return {
     ok: true,
     threads: threads.map((thread) => project(thread, fields, extract)),
-    total,
+    total: found.total,
     page,
   };
 }
 
+/** Null when too many threads have to be looked at. */
 export async function countIndex(
   env: Env,
   scope: Scope,
   search: Pick<ThreadSearch, "metadata" | "values" | "status">,
   access: Access,
-): Promise<number> {
-  const counted = await countThreads(env.DB, scope, toFilter(search, access)).first<{
-    total: number;
-  }>();
-  return counted?.total ?? 0;
+): Promise<number | null> {
+  return countThreads(env.DB, scope, toFilter(search, access));
+}
+
+/** Null when they are too large; only a page of one thread may be. */
+async function readPage(
+  db: D1Database,
+  scope: Scope,
+  page: readonly Found[],
+  withValues: boolean,
+): Promise<FoundThread[] | null> {
+  const byId = new Map<string, FoundThread>();
+  let chars = 0;
+  for (const part of toReads(page)) {
+    const ids = part.map(({ key }) => String(key));
+    for (const row of await readThreads(db, scope, ids, { withValues })) {
+      byId.set(row.thread_id, row);
+      chars += row.chars;
+    }
+    if (chars > MAX_PAGE_CHARS && page.length > 1) return null;
+  }
+  // A thread that is gone meanwhile is left out.
+  return page.flatMap(({ key }) => byId.get(String(key)) ?? []);
 }
 
 function toFilter(
