@@ -127,11 +127,10 @@ describe("a search over threads", () => {
 
   test("is refused when it would have to look at too many threads", async ({ expect }) => {
     scope = { ...scope, workspaceId: crypto.randomUUID() };
-    await fill(450, JSON.stringify({ text: "x".repeat(1_100_000) }));
-    const { code } = await search({ values: { text: "y" } });
+    await fill(450, JSON.stringify({ text: "x".repeat(60_000) }));
+    const values = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key ${n}`, n]));
+    const { code } = await search({ values });
     expect(code).toBe("too_many_threads");
-    const values = { text: "y" };
-    expect(await countIndex(env, scope, { values }, everything)).toBeNull();
   });
 
   test("counts what it finds", async ({ expect }) => {
