@@ -18,6 +18,7 @@ import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "./run-streams.ts";
 import { RunTraces } from "./run-traces.ts";
 import { isInFlight, type RunRow } from "./run-row.ts";
+import { TraceEnds } from "./trace-ends.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import { hasTables } from "../../lib/object-migrations.ts";
@@ -44,7 +45,8 @@ import { type Run, type Thread, toRun, toThread } from "./wire.ts";
  * of execution is what makes runs of a thread execute one at a time.
  *
  * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
- * still to be written, events and results whose retention ends.
+ * still to be written, the end of a trace that is still to be recorded, events and results whose
+ * retention ends.
  * An object opened for an id that does not exist stores nothing.
  */
 export class ThreadObject extends DurableObject<Env> {
@@ -53,6 +55,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #index: IndexOutbox;
+  /** Null: runs leave no trace. */
+  readonly #traceEnds: TraceEnds | null;
   readonly #alarm: ThreadAlarm;
   readonly #runTimeoutMs: number;
   #exists: boolean;
@@ -74,7 +78,18 @@ export class ThreadObject extends DurableObject<Env> {
       },
     });
     this.#index = new IndexOutbox(env, this.#storage);
-    this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
+    const record = traceRecorder(env);
+    this.#traceEnds = settings.recordTraces
+      ? new TraceEnds({
+          storage: this.#storage,
+          exists: () => this.#exists,
+          scope: () => this.#scope(),
+          record,
+          now: () => Date.now(),
+          logLevel: settings.logLevel,
+        })
+      : null;
+    this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index, this.#traceEnds);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
     const countUse = storageMeter(env, ctx, () => this.#scope());
@@ -89,11 +104,16 @@ export class ThreadObject extends DurableObject<Env> {
       traces: settings.recordTraces
         ? new RunTraces({
             scope: () => this.#scope(),
-            record: traceRecorder(env),
+            record,
             waitUntil: (promise) => ctx.waitUntil(promise),
+            onRootEnd: (runId) => {
+              this.#traceEnds?.told(runId);
+              this.#deleteIfDone();
+            },
             logLevel: settings.logLevel,
           })
         : null,
+      traceEnds: this.#traceEnds,
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
       onChange: (run) => this.#changed(run),
@@ -280,7 +300,9 @@ export class ThreadObject extends DurableObject<Env> {
     this.#storage.transaction(() => {
       this.#queue.endings.expire();
       this.#index.recordConfirmed();
+      this.#traceEnds?.forgetTold();
     });
+    await this.#endTraces("due");
     this.#deleteIfDone();
     if (!this.#exists) return;
     this.#scheduleAlarm();
@@ -358,18 +380,22 @@ export class ThreadObject extends DurableObject<Env> {
       const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
       if (isInFlight(run) || promised || this.#streams.hasReaders(run.seq)) return;
     }
+    if (this.#traceEnds?.isEmpty() === false) return;
     void this.#erase();
   }
 
   async #removeNow(): Promise<void> {
-    this.#queue.abandon();
-    this.#storage.transaction(() => this.#storage.thread.markDeleted());
+    this.#storage.transaction(() => {
+      this.#queue.abandon();
+      this.#storage.thread.markDeleted();
+    });
     this.#scheduleAlarm();
     await this.#finishRemoval();
   }
 
   async #finishRemoval(): Promise<void> {
     await this.#index.remove();
+    await this.#endTraces("all");
     await this.#erase();
   }
 
@@ -379,6 +405,11 @@ export class ThreadObject extends DurableObject<Env> {
     this.#index.reset();
     this.#streams.endAll();
     await this.#storage.erase();
+  }
+
+  /** Records the ends of traces that nobody has told; what fails is left to the alarm. */
+  async #endTraces(which: "due" | "all"): Promise<void> {
+    await this.#traceEnds?.deliver(which);
   }
 
   #cancelLater(runId: string): void {

@@ -10,7 +10,7 @@ export type { Filter } from "./filter-tree.ts";
 /** SQLite inside a Durable Object takes 100 in a statement; the rest is for other conditions. */
 const MAX_PARAMETERS = 80;
 /** Of 100,000 in a statement. */
-const MAX_SQL_CHARS = 60_000;
+const MAX_SQL_CHARS = 80_000;
 
 /** Texts of the filter language; undefined where there is none. */
 export type ScopeTexts = {
