@@ -321,23 +321,4 @@ describe("searching", () => {
       expect(found?.values).toMatchObject({ turns: 1 });
     }, 60_000);
   });
-
-  test("finds threads whatever their size", async ({ client, server, expect }) => {
-    const text = "語".repeat(4_000_000);
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) {
-      const metadata = { suite: "large", count };
-      const { thread_id } = await client.threads.create({ graphId: "branching", metadata });
-      const values = { trail: [text] };
-      await client.threads.updateState(thread_id, { values, asNode: "first" });
-      ids.unshift(thread_id);
-    }
-    const search = { metadata: { suite: "large" }, sort_by: "created_at" };
-    const { status, body, headers } = await send(server, "POST", "/threads/search", search);
-    expect(status).toBe(200);
-    expect(headers.get("x-pagination-total")).toBe("5");
-    const found = body as { thread_id: string; values: { trail: string[] } }[];
-    expect(found.map(({ thread_id }) => thread_id)).toEqual(ids);
-    expect(found.every(({ values }) => values.trail[0] === text)).toBe(true);
-  });
 });

@@ -47,7 +47,7 @@ async function search(body: Search) {
   );
   if (found === null) return { code: "too_many_threads", statements };
   const threads: { thread_id: string }[] = JSON.parse(
-    (await readJsonText(found.threads, 10_000_000)) ?? "[]",
+    (await readJsonText(found.threads, 50_000_000)) ?? "[]",
   );
   const numbers = threads.map(({ thread_id }) => Number(thread_id.slice(-12)));
   return { numbers, total: found.total, statements };
@@ -127,6 +127,19 @@ describe("a search over threads", () => {
     const { statements, total } = await search({ values: { text: "y" } });
     expect(total).toBe(0);
     expect(statements.length).toBeGreaterThanOrEqual(6);
+  });
+
+  test("tells a page whatever its size", async ({ expect }) => {
+    scope = { ...scope, workspaceId: crypto.randomUUID() };
+    await fill(90, JSON.stringify({ text: "x".repeat(200_000) }));
+    await env.DB.prepare(
+      "UPDATE threads SET json_chars = length(state_values) WHERE workspace_id = ?",
+    )
+      .bind(scope.workspaceId)
+      .run();
+    const { numbers: found, total } = await search({ limit: 100 });
+    expect(found).toEqual(Array.from({ length: 90 }, (_, index) => index + 1));
+    expect(total).toBe(90);
   });
 
   test("is refused when it would have to look at too many threads", async ({ expect }) => {
