@@ -129,8 +129,8 @@ export async function countFound(db: D1Database, scan: Scan): Promise<number | n
 }
 
 /** Parts of a page that may each be read at once. */
-export function toReads(page: readonly Found[]): Found[][] {
-  const reads: Found[][] = [];
+export function toReads<Row extends { bytes: number }>(page: readonly Row[]): Row[][] {
+  const reads: Row[][] = [];
   let bytes = 0;
   for (const found of page) {
     const last = reads.at(-1);

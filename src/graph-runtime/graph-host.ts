@@ -34,7 +34,7 @@ import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { toWire } from "./wire-json.ts";
-import type { JsonText } from "../lib/json-stream.ts";
+import type { JsonText } from "../lib/json-answer.ts";
 import type { Scope } from "../lib/scope.ts";
 
 export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };

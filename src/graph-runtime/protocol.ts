@@ -4,7 +4,7 @@
  * the classes of the other and a graph host can be a separately loaded Worker.
  */
 
-import type { JsonText } from "../lib/json-stream.ts";
+import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
 
 /** A value as LangGraph's serde writes it: its type tag and its bytes. */

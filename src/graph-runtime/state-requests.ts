@@ -1,5 +1,5 @@
 import { Command, type StateSnapshot } from "@langchain/langgraph";
-import { jsonList, jsonText, type JsonText } from "../lib/json-stream.ts";
+import { jsonList, jsonText, type JsonText } from "../lib/json-answer.ts";
 import { bindCheckpointer, type Graph } from "./graph-registry.ts";
 import type {
   CheckpointPort,

@@ -4,7 +4,7 @@ import type { CreateRunRequest } from "../../src/agent-server/threads/run-reques
 import { type RunCreateBody, toRunPayload } from "../../src/agent-server/threads/run-schemas.ts";
 import { type ThreadApi, threadStub } from "../../src/agent-server/threads/thread-stub.ts";
 import type { Run } from "../../src/agent-server/threads/wire.ts";
-import { readJsonText } from "../../src/lib/json-stream.ts";
+import { readJsonText } from "../../src/lib/json-answer.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
 import type { Scope } from "../../src/lib/scope.ts";
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
-import { readJsonText } from "../../src/lib/json-stream.ts";
+import { readJsonText } from "../../src/lib/json-answer.ts";
 import { migrateIndex, newThread, runsOf, textOf, type TestThread } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));

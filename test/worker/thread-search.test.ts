@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { threadSearchSchema } from "../../src/agent-server/thread-index/schemas.ts";
-import { readJsonText } from "../../src/lib/json-stream.ts";
+import { readJsonText } from "../../src/lib/json-answer.ts";
 import { countIndex, searchIndex } from "../../src/agent-server/thread-index/search.ts";
 import { migrateIndex } from "./support.ts";
 

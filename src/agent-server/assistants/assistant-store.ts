@@ -16,7 +16,7 @@ import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../http/errors.ts";
 import type { Page } from "../../http/pagination.ts";
-import { jsonList, type JsonText } from "../../lib/json-stream.ts";
+import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
@@ -192,13 +192,13 @@ export async function listAssistants(c: AppContext, search: AssistantSearch): Pr
   const found = await searchAssistants(DB, scope, { filter, order, ...page });
   if (found === null) throw tooManyAssistants("metadata");
   const { select } = search;
-  const texts = textsOf(found.rows, (row: AssistantRow) => {
+  const json = await jsonListOf(found.rows, (row: AssistantRow) => {
     const assistant = toAssistant(row);
     return select
       ? Object.fromEntries(select.map((field) => [field, assistant[field]]))
       : assistant;
   });
-  return { json: await jsonList(texts), returned: found.returned, total: found.total, page };
+  return { json, returned: found.returned, total: found.total, page };
 }
 
 export async function countMatching(
@@ -231,15 +231,8 @@ export async function listVersions(
   const filter = { metadata: search.metadata ?? undefined, access: access.filter };
   const found = await selectVersions(DB, scope, id, { filter, ...page });
   if (found === null) throw tooManyAssistants("metadata");
-  const texts = textsOf(found.rows, toAssistantVersion);
-  return { json: await jsonList(texts), returned: found.returned, total: found.total, page };
-}
-
-async function* textsOf<Row>(
-  rows: AsyncIterable<Row>,
-  toWire: (row: Row) => object,
-): AsyncGenerator<string> {
-  for await (const row of rows) yield JSON.stringify(toWire(row));
+  const json = await jsonListOf(found.rows, toAssistantVersion);
+  return { json, returned: found.returned, total: found.total, page };
 }
 
 function tooManyAssistants(field: string): ApiError {

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../http/errors.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -14,7 +15,6 @@ import {
   setLatestVersion,
 } from "./assistant-store.ts";
 import type { ResponseConfig } from "../threads/response-config.ts";
-import { jsonResponse } from "../threads/stream-response.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import {
   assistantCountSchema,

@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type ApiError, invalidField } from "../../http/errors.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
 import type { ResponseConfig } from "../threads/response-config.ts";
-import { jsonResponse } from "../threads/stream-response.ts";
 import {
   foundThreadsSchema,
   threadCountSchema,

@@ -7,7 +7,7 @@ import {
   type ThreadFilter,
 } from "../../db/threads-repo.ts";
 import type { Page } from "../../http/pagination.ts";
-import { jsonList, type JsonText } from "../../lib/json-stream.ts";
+import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { Access } from "../auth/authorize.ts";
 import { threadStub } from "../threads/thread-stub.ts";

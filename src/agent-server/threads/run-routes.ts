@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -8,7 +9,7 @@ import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
 import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
 import { RUN_STATUSES } from "./run-row.ts";
-import { jsonResponse, streamResponse } from "./stream-response.ts";
+import { streamResponse } from "./stream-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import type { ThreadApi } from "./thread-stub.ts";
 

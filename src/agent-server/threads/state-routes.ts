@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { CheckpointRef } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -8,7 +9,6 @@ import { threadFor } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { threadFailure } from "./failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
-import { jsonResponse } from "./stream-response.ts";
 import type { HistoryQuery } from "./thread-states.ts";
 import {
   beforeId,

@@ -1,5 +1,4 @@
 import type { AppContext } from "../../http/app-types.ts";
-import type { JsonText } from "../../lib/json-stream.ts";
 
 const CONTENT_TYPES = { events: "text/event-stream", json: "application/json" } as const;
 
@@ -13,10 +12,4 @@ export function streamResponse(
   c.header("Cache-Control", "no-cache, no-transform");
   c.header("X-Accel-Buffering", "no");
   return c.body(stream);
-}
-
-/** JSON that is text already: large values are not parsed and written again. */
-export function jsonResponse(c: AppContext, json: JsonText): Response {
-  c.header("Content-Type", "application/json");
-  return c.body(json);
 }

@@ -4,7 +4,7 @@ import { isInService } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
-import { jsonList, type JsonText } from "../../lib/json-stream.ts";
+import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { storageMeter } from "../../revision-host/usage-meter.ts";
 import type { CancelAction } from "./execution.ts";

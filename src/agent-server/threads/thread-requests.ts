@@ -1,5 +1,5 @@
 import type { WireCheckpoint } from "../../graph-runtime/protocol.ts";
-import type { JsonText } from "../../lib/json-stream.ts";
+import type { JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { Result } from "./failures.ts";
 import type { RunStatus } from "./run-row.ts";

@@ -7,7 +7,7 @@ import type {
   ThreadSnapshot,
   WireCheckpoint,
 } from "../../graph-runtime/protocol.ts";
-import { isJsonText, type JsonText, readJsonText } from "../../lib/json-stream.ts";
+import { isJsonText, type JsonText, readJsonText } from "../../lib/json-answer.ts";
 import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import type { Result } from "./failures.ts";
 import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";

@@ -15,6 +15,21 @@ export function jsonList(items: AsyncIterable<string>): Promise<JsonText> {
   return joinParts(partsOfList(items));
 }
 
+/** A list of what is made of each row. */
+export function jsonListOf<Row>(
+  rows: AsyncIterable<Row>,
+  toItem: (row: Row) => object,
+): Promise<JsonText> {
+  return jsonList(textsOf(rows, toItem));
+}
+
+async function* textsOf<Row>(
+  rows: AsyncIterable<Row>,
+  toItem: (row: Row) => object,
+): AsyncGenerator<string> {
+  for await (const row of rows) yield JSON.stringify(toItem(row));
+}
+
 /** One value, of any size. */
 export async function jsonText(text: string): Promise<JsonText> {
   return text.length <= MAX_TEXT_CHARS ? text : streamOf(text, emptyParts());

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { jsonList, jsonText, readJsonText } from "../../../src/lib/json-stream.ts";
+import { jsonList, jsonText, readJsonText } from "../../../src/lib/json-answer.ts";
 
 const MAX_BYTES = 100_000_000;
 
