@@ -55,14 +55,14 @@ export async function measureThreadSearch(scratch: Scratch): Promise<ThreadSearc
   const [alone, beside, searches]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let count = 0; count < CREATES_PER_ROUND; count += 1) alone.push(await create());
-    let isOver = false;
+    const over = new AbortController();
     const searching = (async () => {
-      while (!isOver) searches.push(await search());
+      while (!over.signal.aborted) searches.push(await search());
     })();
     try {
       for (let count = 0; count < CREATES_PER_ROUND; count += 1) beside.push(await create());
     } finally {
-      isOver = true;
+      over.abort();
       await searching;
     }
   }

@@ -11,7 +11,7 @@ const BYTES_PER_STEP = 1024 * 1024;
 /** What looking at a row costs besides its JSON. */
 const BYTES_OF_A_ROW = 64;
 /** Of one scan: some seconds of the database's time. */
-const MAX_STEPS = 600;
+const MAX_STEPS = 2000;
 /** After a step it rests for half as long as the step took, and no longer than this. */
 const MAX_REST_MS = 20;
 /** Of the rows that are read whole at once. */
@@ -34,6 +34,8 @@ export type Scan = {
   weighs: readonly string[];
   /** The column by which rows are to be ordered. */
   orderBy: string;
+  /** Before it gives up. */
+  maxSteps?: number;
 };
 
 /** A row that fulfils the condition. `bytes` is about what it takes to read it whole. */
@@ -45,11 +47,8 @@ type StepRow = { last: string | number | null; is_end: number; found: string };
  * The rows that fulfil the condition, step by step in the order of their keys. Returns true at the end
  * of the rows, and false when it gives up because there are too many to be looked at.
  */
-export async function* scanRows(
-  db: D1Database,
-  scan: Scan,
-  maxSteps: number = MAX_STEPS,
-): AsyncGenerator<Found[], boolean> {
+export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<Found[], boolean> {
+  const { maxSteps = MAX_STEPS } = scan;
   let after = scan.start;
   for (let step = 0; step < maxSteps; step += 1) {
     const startedAt = Date.now();

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { findThreads } from "../../src/tracing/query/threads.ts";
+import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/run-shard/shard-stats.ts";
 import { inShard, root, TestStore } from "./run-shard-support.ts";
@@ -104,16 +105,18 @@ describe("over many turns", () => {
 
 describe("a query that would have to look at too many runs", () => {
   test("is refused, and says how to narrow it", async ({ expect }) => {
-    await copy(650, "a".repeat(10_000));
-    await expect(store.ids({ filter: costly })).rejects.toMatchObject({
+    await copy(20, "a".repeat(10_000));
+    const turns = new Turns(5);
+    await expect(store.query({ selection: { filter: costly }, turns })).rejects.toMatchObject({
       code: "validation",
       message: expect.stringContaining("narrow the time range"),
     });
   });
 
   test("gives what it has found before", async ({ expect }) => {
-    await copy(650, "a".repeat(10_000));
+    await copy(20, "a".repeat(10_000));
     const { runs, next } = await store.query({
+      turns: new Turns(5),
       selection: { filter: `or(eq(name, "first"), ${costly})` },
     });
     expect(runs.map(({ run }) => run.name)).toEqual(["first"]);

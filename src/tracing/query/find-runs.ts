@@ -18,6 +18,8 @@ export type RunsQuery = {
   after: RunPosition | null;
   limit: number;
   payloads: readonly PayloadField[];
+  /** What is left of the request's; all of them when they are not given. */
+  turns?: Turns;
 };
 
 export type RunsFound = { runs: PlacedRun[]; next: RunPosition | null };
@@ -36,7 +38,7 @@ export async function findRuns(env: Env, query: RunsQuery): Promise<RunsFound> {
     (rows) => onlyNamed(env, query, rows),
   );
   const known = knownTracesReader(env, selection, workspaceId);
-  const turns = new Turns();
+  const turns = query.turns ?? new Turns();
   const runs: PlacedRun[] = [];
   const merge = new ShardMerge(candidates, order, async (ref) => {
     const source = new RunSource(env, ref, query, turns, await known(ref));

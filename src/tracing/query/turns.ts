@@ -22,7 +22,11 @@ export class TooManyTurns extends ApiError {
  * have theirs in between, and so that nothing goes on when its client has gone.
  */
 export class Turns {
-  #left = MAX_TURNS;
+  #left: number;
+
+  constructor(most: number = MAX_TURNS) {
+    this.#left = most;
+  }
 
   /** Counts one that was used up, and rests. Throws a 422 when there are no more. */
   async spend(): Promise<void> {
