@@ -153,7 +153,8 @@ export async function* threadIdsOfAssistant(
   access: MetadataFilter | null,
 ): AsyncGenerator<string[]> {
   const filter = { access, metadata: { assistant_id: assistantId } };
-  for await (const found of scanRows(db, threadScan(scope, filter), Infinity)) {
+  const scan = { ...threadScan(scope, filter), maxSteps: Infinity };
+  for await (const found of scanRows(db, scan)) {
     yield found.map(({ key }) => String(key));
   }
 }

@@ -19,6 +19,13 @@ export function likeSql(expression: string, pattern: string): Sql {
     : longLikeSql(expression, parsed);
 }
 
+/** Whether a pattern is one that SQLite's own functions cannot match. */
+export function isLongLike(pattern: string): boolean {
+  const parsed = parseLike(pattern);
+  const text = parsed.pieces.map(sqlitePattern).join("%");
+  return innerLiteral(parsed) === null && utf8Bytes(text) > MAX_LIKE_BYTES;
+}
+
 /** The literal of a pattern that is one between two `%`; else null. */
 function innerLiteral({ pieces }: LikePattern): string | null {
   const [before, inner, after, ...others] = pieces;

@@ -21,7 +21,7 @@ function matches(pattern: string, text: string): boolean {
 
 function toRegExp({ pieces }: LikePattern): RegExp {
   const parts = pieces.map((piece) =>
-    piece.map((character) => (character === null ? "." : RegExp.escape(character))).join(""),
+    piece.map((character) => (character === null ? "." : character.replace("\\", "\\\\"))).join(""),
   );
   return new RegExp(`^${parts.join(".*")}$`, "su");
 }
