@@ -1,6 +1,14 @@
-import type { MetadataFilter } from "../lib/metadata-filter.ts";
+import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
-import { containsJson, type JsonFilter } from "./json-containment.ts";
+import {
+  countFound,
+  type Found,
+  findPage,
+  type FoundPage,
+  type Scan,
+  toReads,
+} from "./bounded-scan.ts";
+import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
 import { metadataMatches } from "./metadata-filter-sql.ts";
 import type { assistants, assistantVersions } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
@@ -178,81 +186,110 @@ export async function deleteAssistantsOf(db: D1Database, scope: Scope): Promise<
   ]);
 }
 
-export function searchAssistants(
+/** A page of `returned` rows in their order, read as they are asked for; how many there are in all. */
+type Listed<Row> = { rows: AsyncIterable<Row>; returned: number; total: number };
+
+/** Null when too many have to be looked at. */
+export async function searchAssistants(
   db: D1Database,
   scope: Scope,
   query: { filter: AssistantFilter; order: AssistantOrder; limit: number; offset: number },
-): D1PreparedStatement {
-  const where = condition(scope, query.filter);
-  const { by, direction } = query.order;
-  const tieBreak = by === "assistant_id" ? "" : `, assistant_id ${direction}`;
-  return db
-    .prepare(
-      `SELECT * FROM assistants WHERE ${where.text}
-       ORDER BY ${by} ${direction}${tieBreak} LIMIT ? OFFSET ?`,
-    )
-    .bind(...where.params, query.limit, query.offset);
+): Promise<Listed<AssistantRow> | null> {
+  const { filter, order, ...page } = query;
+  const scan = { ...assistantScan(scope, filter), orderBy: order.by };
+  const found = await findPage(db, scan, { direction: order.direction, ...page });
+  return found === null ? null : listed(db, scan, found);
 }
 
-export function countAssistants(
+/** Null when too many have to be looked at. */
+export async function countAssistants(
   db: D1Database,
   scope: Scope,
   filter: AssistantFilter,
-): D1PreparedStatement {
-  const where = condition(scope, filter);
-  return db
-    .prepare(`SELECT count(*) AS total FROM assistants WHERE ${where.text}`)
-    .bind(...where.params);
+): Promise<number | null> {
+  return countFound(db, assistantScan(scope, filter));
 }
 
 type VersionFilter = { metadata: JsonFilter | undefined; access: Access };
 
-/** Newest first. */
-export function selectVersions(
+/** Newest first; null when too many have to be looked at. */
+export async function selectVersions(
   db: D1Database,
   scope: Scope,
   id: string,
   query: { filter: VersionFilter; limit: number; offset: number },
-): D1PreparedStatement {
-  const where = versionsWhere(scope, id, query.filter);
-  return db
-    .prepare(
-      `SELECT * FROM assistant_versions WHERE ${where.text}
-       ORDER BY version DESC LIMIT ? OFFSET ?`,
-    )
-    .bind(...where.params, query.limit, query.offset);
+): Promise<Listed<AssistantVersionRow> | null> {
+  const { filter, ...page } = query;
+  const scan: Scan = {
+    table: "assistant_versions",
+    rows: sql(KEY, ...keyOf(scope, id)),
+    key: "version",
+    start: 0,
+    orderBy: "version",
+    ...metadataCondition(filter, []),
+  };
+  const found = await findPage(db, scan, { direction: "desc", ...page });
+  return found === null ? null : listed(db, scan, found);
 }
 
-export function countVersions(
-  db: D1Database,
-  scope: Scope,
-  id: string,
-  filter: VersionFilter,
-): D1PreparedStatement {
-  const where = versionsWhere(scope, id, filter);
-  return db
-    .prepare(`SELECT count(*) AS total FROM assistant_versions WHERE ${where.text}`)
-    .bind(...where.params);
-}
-
-function versionsWhere(scope: Scope, id: string, { metadata, access }: VersionFilter): Sql {
-  const conditions = [sql(KEY, ...keyOf(scope, id)), ...accessTo(access)];
-  if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
-  return allOf(conditions);
-}
-
-function condition(scope: Scope, filter: AssistantFilter): Sql {
-  const conditions = [
-    sql("workspace_id = ? AND deployment_id = ?", scope.workspaceId, scope.deploymentId),
-  ];
-  conditions.push(...accessTo(filter.access));
-  if (filter.graph_id !== undefined) conditions.push(sql("graph_id = ?", filter.graph_id));
-  if (filter.name !== undefined) {
+function assistantScan(scope: Scope, { graph_id, name, ...filter }: AssistantFilter): Scan {
+  const conditions: Sql[] = [];
+  if (graph_id !== undefined) conditions.push(sql("graph_id = ?", graph_id));
+  if (name !== undefined) {
     // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
-    conditions.push(sql("instr(lower(name), lower(?)) > 0", filter.name));
+    conditions.push(sql("instr(lower(name), lower(?)) > 0", name));
   }
-  if (filter.metadata !== undefined) conditions.push(containsJson("metadata", filter.metadata));
-  return allOf(conditions);
+  const { workspaceId, deploymentId } = scope;
+  return {
+    table: "assistants",
+    rows: sql("workspace_id = ? AND deployment_id = ?", workspaceId, deploymentId),
+    key: "assistant_id",
+    start: "",
+    orderBy: "NULL",
+    ...metadataCondition(filter, conditions),
+  };
+}
+
+/** What a scan over rows with metadata asks of them, besides the other conditions. */
+function metadataCondition(
+  { access, metadata }: Pick<AssistantFilter, "access" | "metadata">,
+  others: Sql[],
+): Pick<Scan, "condition" | "comparisons" | "reads" | "weighs"> {
+  const conditions = [...others, ...accessTo(access)];
+  if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
+  return {
+    condition: allOf(conditions),
+    comparisons:
+      (access === null ? 0 : metadataFilterSize(access)) + filterSize(metadata ?? {}).size,
+    reads: access === null && metadata === undefined ? [] : ["metadata"],
+    weighs: ["config", "context", "metadata", "description"],
+  };
+}
+
+function listed<Row>(db: D1Database, scan: Scan, { page, total }: FoundPage): Listed<Row> {
+  return { rows: readRows<Row>(db, scan, page), returned: page.length, total };
+}
+
+/** The rows of the page, in its order; without those that are gone meanwhile. */
+async function* readRows<Row>(
+  db: D1Database,
+  { table, key, rows }: Scan,
+  page: readonly Found[],
+): AsyncGenerator<Row> {
+  for (const part of toReads(page)) {
+    const { results } = await db
+      .prepare(
+        `SELECT ${key} AS scanned_key, * FROM ${table}
+         WHERE ${rows.text} AND ${key} IN (SELECT value FROM json_each(?))`,
+      )
+      .bind(...rows.params, JSON.stringify(part.map((found) => found.key)))
+      .all<Row & { scanned_key: string | number }>();
+    const byKey = new Map(results.map(({ scanned_key, ...row }) => [scanned_key, row as Row]));
+    for (const found of part) {
+      const row = byKey.get(found.key);
+      if (row !== undefined) yield row;
+    }
+  }
 }
 
 function accessTo(access: Access): Sql[] {

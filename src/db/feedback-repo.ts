@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gte, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { toReads } from "./bounded-scan.ts";
 import { feedback } from "./tracing-schema.ts";
 
 export type FeedbackRow = typeof feedback.$inferSelect;
@@ -123,6 +124,42 @@ export async function listFeedback(
     .orderBy(desc(feedback.created_at), desc(feedback.id))
     .limit(page.limit)
     .offset(page.offset);
+}
+
+/** A page of it, read a part at a time as it is asked for; without what is gone meanwhile. */
+export async function* feedbackPage(
+  db: D1Database,
+  workspaceId: string,
+  filter: FeedbackFilter,
+  page: { limit: number; offset: number },
+): AsyncGenerator<FeedbackRow> {
+  const orm = drizzle(db);
+  const { id, comment, value, correction, extra } = feedback;
+  const chars = [comment, value, correction, extra].map((text) => sql`ifnull(length(${text}), 0)`);
+  const found = await orm
+    .select({ key: id, bytes: sql<number>`${sql.join(chars, sql` + `)}` })
+    .from(feedback)
+    .where(and(eq(feedback.workspace_id, workspaceId), ...conditions(filter)))
+    .orderBy(desc(feedback.created_at), desc(feedback.id))
+    .limit(page.limit)
+    .offset(page.offset);
+  for (const part of toReads(found)) {
+    const keys = JSON.stringify(part.map(({ key }) => key));
+    const rows = await orm
+      .select()
+      .from(feedback)
+      .where(
+        and(
+          eq(feedback.workspace_id, workspaceId),
+          sql`${id} IN (SELECT value FROM json_each(${keys}))`,
+        ),
+      );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const { key } of part) {
+      const row = byId.get(key);
+      if (row !== undefined) yield row;
+    }
+  }
 }
 
 /** The changed row, whose copy is out of date; undefined when there is none. */

@@ -1,6 +1,14 @@
 import type { Scope } from "../lib/scope.ts";
-import type { MetadataFilter } from "../lib/metadata-filter.ts";
-import { containsJson, type JsonFilter } from "./json-containment.ts";
+import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
+import {
+  countFound,
+  findPage,
+  type Found,
+  type FoundPage,
+  type Scan,
+  scanRows,
+} from "./bounded-scan.ts";
+import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
 import { metadataMatches } from "./metadata-filter-sql.ts";
 import type { threads } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
@@ -40,6 +48,13 @@ const COLUMNS = [
   "version",
 ] as const satisfies (keyof ThreadIndexRow)[];
 
+const REST_COLUMNS = ["metadata", "config", "interrupts", "error"];
+
+const JSON_COLUMNS = [...REST_COLUMNS, "state_values"];
+
+/** Some ten milliseconds of an index. */
+const COUNTED_AT_ONCE = 30_000;
+
 const KEY_COLUMNS = ["workspace_id", "deployment_id", "thread_id"];
 
 const UPSERT = `INSERT INTO threads (${COLUMNS.join(", ")})
@@ -70,14 +85,16 @@ export function deleteThread(
     .bind(scope.workspaceId, scope.deploymentId, threadId, version);
 }
 
-/** `chars_so_far`: size of the row's JSON texts and of those before it on the page. */
 export type FoundThread = Omit<
   ThreadIndexRow,
   "workspace_id" | "deployment_id" | "values_chars" | "json_chars" | "version"
-> & { chars: number; chars_so_far: number };
+> & {
+  /** Size of the row's JSON texts as far as they are asked for, also of those that were left out. */
+  chars: number;
+};
 
-/** One page, which ends early with the row that takes it beyond `maxChars`. */
-export function searchThreads(
+/** Which threads are on a page, and how many there are in all; null when too many have to be looked at. */
+export async function findThreads(
   db: D1Database,
   scope: Scope,
   query: {
@@ -86,59 +103,60 @@ export function searchThreads(
     limit: number;
     offset: number;
     withValues: boolean;
-    maxChars: number;
   },
-): D1PreparedStatement {
-  const where = condition(scope, query.filter);
-  const { by, direction } = query.order;
-  const tieBreak = by === "thread_id" ? "" : `, thread_id ${direction}`;
-  const order = `${by} ${direction}${tieBreak}`;
-  const [values, chars] = query.withValues
-    ? ["state_values", "json_chars"]
-    : ["NULL AS state_values", "json_chars - values_chars"];
-  return db
-    .prepare(
-      `WITH page AS (
-         SELECT thread_id, status, metadata, config, ${values}, interrupts, error, omitted,
-           created_at, updated_at, state_updated_at, ${chars} AS chars
-         FROM threads WHERE ${where.text} ORDER BY ${order} LIMIT ? OFFSET ?
-       ), sized AS (
-         SELECT *, sum(chars) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS chars_so_far
-         FROM page
-       )
-       SELECT * FROM sized WHERE chars_so_far - chars <= ? ORDER BY ${order}`,
-    )
-    .bind(...where.params, query.limit, query.offset, query.maxChars);
+): Promise<FoundPage | null> {
+  const { filter, order, withValues, ...page } = query;
+  if (isIndexed(filter, order)) return indexedPage(db, scope, query);
+  const weighs = withValues ? JSON_COLUMNS : REST_COLUMNS;
+  const scan = { ...threadScan(scope, filter), orderBy: order.by, weighs };
+  return findPage(db, scan, { direction: order.direction, ...page });
 }
 
-export function countThreads(
+/** How many threads match; null when too many have to be looked at. */
+export async function countThreads(
   db: D1Database,
   scope: Scope,
   filter: ThreadFilter,
-): D1PreparedStatement {
-  const where = condition(scope, filter);
-  return db
-    .prepare(`SELECT count(*) AS total FROM threads WHERE ${where.text}`)
-    .bind(...where.params);
+): Promise<number | null> {
+  return isIndexed(filter, null)
+    ? countIndexed(db, scope, filter.status)
+    : countFound(db, threadScan(scope, filter));
 }
 
-/** Ids of the threads that ran this assistant, in order, from the one after `afterId` on. */
-export async function threadIdsOfAssistant(
+/** The rows of these threads, in no order. */
+export async function readThreads(
+  db: D1Database,
+  scope: Scope,
+  ids: readonly string[],
+  { withValues }: { withValues: boolean },
+): Promise<FoundThread[]> {
+  const [values, chars] = withValues
+    ? ["state_values", "json_chars"]
+    : ["NULL AS state_values", "json_chars - values_chars"];
+  const { results } = await db
+    .prepare(
+      `SELECT thread_id, status, metadata, config, ${values}, interrupts, error, omitted,
+         created_at, updated_at, state_updated_at, ${chars} AS chars
+       FROM threads WHERE workspace_id = ? AND deployment_id = ?
+         AND thread_id IN (SELECT value FROM json_each(?))`,
+    )
+    .bind(scope.workspaceId, scope.deploymentId, JSON.stringify(ids))
+    .all<FoundThread>();
+  return results;
+}
+
+/** Ids of all threads that ran this assistant, however many there are, step by step. */
+export async function* threadIdsOfAssistant(
   db: D1Database,
   scope: Scope,
   assistantId: string,
   access: MetadataFilter | null,
-  page: { afterId: string; limit: number },
-): Promise<string[]> {
-  const where = condition(scope, { access, metadata: { assistant_id: assistantId } });
-  const found = await db
-    .prepare(
-      `SELECT thread_id FROM threads WHERE ${where.text} AND thread_id > ?
-       ORDER BY thread_id LIMIT ?`,
-    )
-    .bind(...where.params, page.afterId, page.limit)
-    .all<{ thread_id: string }>();
-  return found.results.map((row) => row.thread_id);
+): AsyncGenerator<string[]> {
+  const filter = { access, metadata: { assistant_id: assistantId } };
+  const scan = { ...threadScan(scope, filter), maxSteps: Infinity };
+  for await (const found of scanRows(db, scan)) {
+    yield found.map(({ key }) => String(key));
+  }
 }
 
 /** Some threads, whoever may see them. */
@@ -169,17 +187,112 @@ export async function deleteThreadRows(
     .run();
 }
 
-function condition(scope: Scope, filter: ThreadFilter): Sql {
-  const conditions = [
-    sql("workspace_id = ? AND deployment_id = ?", scope.workspaceId, scope.deploymentId),
-  ];
-  if (filter.access !== null) conditions.push(metadataMatches("metadata", filter.access));
-  if (filter.status !== undefined) conditions.push(sql("status = ?", filter.status));
-  if (filter.ids !== undefined) {
-    const ids = JSON.stringify(filter.ids);
-    conditions.push(sql("thread_id IN (SELECT value FROM json_each(?))", ids));
+/** Whether no thread is looked at that is not on the page or before it. */
+function isIndexed(filter: ThreadFilter, order: ThreadOrder | null): boolean {
+  const { access, ids, status, metadata, values } = filter;
+  if (access !== null || ids !== undefined || metadata !== undefined || values !== undefined) {
+    return false;
   }
-  if (filter.metadata !== undefined) conditions.push(containsJson("metadata", filter.metadata));
-  if (filter.values !== undefined) conditions.push(containsJson("state_values", filter.values));
-  return allOf(conditions);
+  if (order === null || order.by === "updated_at") return true;
+  return status === undefined && (order.by === "created_at" || order.by === "thread_id");
+}
+
+async function indexedPage(
+  db: D1Database,
+  scope: Scope,
+  query: {
+    filter: ThreadFilter;
+    order: ThreadOrder;
+    limit: number;
+    offset: number;
+    withValues: boolean;
+  },
+): Promise<FoundPage> {
+  const { by, direction } = query.order;
+  const { status } = query.filter;
+  const where = allOf([inScope(scope), ...ofStatus(status)]);
+  const weighs = query.withValues ? JSON_COLUMNS : REST_COLUMNS;
+  const bytes = weighs.map((column) => `ifnull(octet_length(${column}), 0)`).join(" + ");
+  const [page, total] = await Promise.all([
+    db
+      .prepare(
+        `SELECT ${by} AS "order", thread_id AS "key", ${bytes} AS bytes FROM threads
+         WHERE ${where.text} ORDER BY ${by} ${direction}, thread_id ${direction} LIMIT ? OFFSET ?`,
+      )
+      .bind(...where.params, query.limit, query.offset)
+      .all<Found>(),
+    countIndexed(db, scope, status),
+  ]);
+  return { page: page.results, total };
+}
+
+/** Goes along an index in parts, so that no statement takes long. */
+async function countIndexed(
+  db: D1Database,
+  scope: Scope,
+  status: ThreadIndexRow["status"] | undefined,
+): Promise<number> {
+  const keys = status === undefined ? ["thread_id"] : ["updated_at", "thread_id"];
+  const columns = keys.join(", ");
+  let after: (string | number)[] = [];
+  let total = 0;
+  for (;;) {
+    const places = keys.map(() => "?").join(", ");
+    const where = allOf([
+      inScope(scope),
+      ...ofStatus(status),
+      ...(after.length === 0 ? [] : [sql(`(${columns}) > (${places})`, ...after)]),
+    ]);
+    const part = await db
+      .prepare(
+        `WITH part AS MATERIALIZED (
+           SELECT ${columns} FROM threads WHERE ${where.text} ORDER BY ${columns} LIMIT ?
+         )
+         SELECT (SELECT count(*) FROM part) AS rows, json_array(${columns}) AS last
+         FROM part ORDER BY ${keys.map((key) => `${key} DESC`).join(", ")} LIMIT 1`,
+      )
+      .bind(...where.params, COUNTED_AT_ONCE)
+      .first<{ rows: number; last: string }>();
+    total += part?.rows ?? 0;
+    if (part === null || part.rows < COUNTED_AT_ONCE) return total;
+    after = JSON.parse(part.last);
+  }
+}
+
+function threadScan(scope: Scope, filter: ThreadFilter): Scan {
+  const { access, ids, status, metadata, values } = filter;
+  const rows = [inScope(scope)];
+  if (ids !== undefined) {
+    rows.push(sql("thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(ids)));
+  }
+  const conditions = ofStatus(status);
+  if (access !== null) conditions.push(metadataMatches("metadata", access));
+  if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
+  if (values !== undefined) conditions.push(containsJson("state_values", values));
+  const readsMetadata = access !== null || metadata !== undefined;
+  return {
+    table: "threads",
+    rows: allOf(rows),
+    key: "thread_id",
+    start: "",
+    condition: allOf(conditions),
+    comparisons:
+      (access === null ? 0 : metadataFilterSize(access)) +
+      filterSize(metadata ?? {}).size +
+      filterSize(values ?? {}).size,
+    reads: [
+      ...(readsMetadata ? ["metadata"] : []),
+      ...(values === undefined ? [] : ["state_values"]),
+    ],
+    weighs: [],
+    orderBy: "NULL",
+  };
+}
+
+function inScope({ workspaceId, deploymentId }: Scope): Sql {
+  return sql("workspace_id = ? AND deployment_id = ?", workspaceId, deploymentId);
+}
+
+function ofStatus(status: ThreadIndexRow["status"] | undefined): Sql[] {
+  return status === undefined ? [] : [sql("status = ?", status)];
 }

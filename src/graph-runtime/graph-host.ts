@@ -34,6 +34,7 @@ import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { toWire } from "./wire-json.ts";
+import type { JsonText } from "../lib/json-answer.ts";
 import type { Scope } from "../lib/scope.ts";
 
 export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };
@@ -82,11 +83,11 @@ export function defineGraphHost(project: Project): GraphHostClass {
       );
     }
 
-    async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>> {
+    async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {
       return withGraph(request, (graph) => readState(graph, request, port));
     }
 
-    async getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<string>> {
+    async getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {
       return withGraph(request, (graph) => readHistory(graph, request, port));
     }
 

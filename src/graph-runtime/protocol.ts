@@ -4,6 +4,7 @@
  * the classes of the other and a graph host can be a separately loaded Worker.
  */
 
+import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
 
 /** A value as LangGraph's serde writes it: its type tag and its bytes. */
@@ -56,11 +57,22 @@ export type CheckpointQuery = {
   filter?: Record<string, unknown> | undefined;
 };
 
+/** A page may be short, or empty, and not be the last. */
+export type CheckpointPage = {
+  checkpoints: StoredCheckpoint[];
+  /** The `before` of the page behind this one; null when this is the last. */
+  next: string | null;
+};
+
 /** The part of a thread's storage that a checkpointer needs; an RpcTarget of the ThreadObject. */
 export interface CheckpointPort {
   getCheckpoint(ns: string, id: string | null): Promise<StoredCheckpoint | null>;
-  listCheckpoints(query: CheckpointQuery): Promise<StoredCheckpoint[]>;
+  /** Newest first. Rejects when `limit` is not 1 to MAX_CHECKPOINT_PAGE. */
+  checkpointPage(query: CheckpointQuery): Promise<CheckpointPage>;
 }
+
+/** How many checkpoints one page may be asked for. */
+export const MAX_CHECKPOINT_PAGE = 100;
 
 /** A port that also accepts writes outside a run (state updates). */
 export interface WritableCheckpointPort extends CheckpointPort {
@@ -90,7 +102,11 @@ export interface RunPort extends CheckpointPort {
   trace(batch: TraceBatch): Promise<void>;
   /** Resolves when the run is to be cancelled; never otherwise. */
   cancelled(): Promise<void>;
-  store(operations: StoreOperation[]): Promise<unknown[]>;
+  /**
+   * Performs operations of the store in their order, as many as one turn has time for, and at least a part of
+   * the first. Rejects when there are more than MAX_STORE_OPERATIONS, and when one is not valid.
+   */
+  storeTurn(operations: StoreOperation[]): Promise<StoreTurn>;
 }
 
 export type RunConfig = {
@@ -198,6 +214,8 @@ export type StoreOperation =
       filter?: Record<string, unknown> | undefined;
       limit: number;
       offset: number;
+      /** Where an earlier turn has come to. */
+      after?: StorePosition | undefined;
     }
   | {
       op: "list_namespaces";
@@ -206,7 +224,25 @@ export type StoreOperation =
       max_depth?: number | undefined;
       limit: number;
       offset: number;
+      /** Where an earlier turn has come to: a text that all later namespaces are greater than. */
+      after?: string | undefined;
     };
+
+/** The place of an item in the order of a search: newest update first. */
+export type StorePosition = { updated_at: number; namespace: string; key: string };
+
+export type StoreTurn = {
+  /** Of those operations that were finished: the first ones. */
+  answers: unknown[];
+  /** What the one behind them has found by now, and the operation that finds the rest; null: not begun. */
+  begun: { found: unknown[]; rest: StoreOperation } | null;
+  /** What was looked at, and the size of what was read, as JSON text. */
+  rows: number;
+  bytes: number;
+};
+
+/** How many operations one turn may be asked for. */
+export const MAX_STORE_OPERATIONS = 1000;
 
 export type StoredItem = {
   namespace: string[];
@@ -334,9 +370,9 @@ export interface GraphHostApi {
   authorize(request: AuthorizationRequest): Promise<AuthorizationResult>;
   run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;
   /** JSON text of a ThreadState. */
-  getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<string>>;
+  getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>>;
   /** JSON text of a list of ThreadStates, newest first. */
-  getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<string>>;
+  getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<JsonText>>;
   updateState(
     request: UpdateRequest,
     port: WritableCheckpointPort,

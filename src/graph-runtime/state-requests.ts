@@ -1,4 +1,5 @@
 import { Command, type StateSnapshot } from "@langchain/langgraph";
+import { jsonList, jsonText, type JsonText } from "../lib/json-answer.ts";
 import { bindCheckpointer, type Graph } from "./graph-registry.ts";
 import type {
   CheckpointPort,
@@ -21,21 +22,30 @@ export async function readState(
   graph: Graph,
   request: StateRequest,
   port: CheckpointPort,
-): Promise<string> {
+): Promise<JsonText> {
   const bound = bindCheckpointer(graph, readOnlyCheckpointer(request.thread_id, port));
   const config = locate(request.thread_id, request.checkpoint);
   const snapshot = await bound.getState(config, { subgraphs: request.subgraphs });
-  return toWireJson(toThreadState(snapshot));
+  return jsonText(toWireJson(toThreadState(snapshot)));
 }
 
-/** JSON text of the states before now, newest first. */
-export async function readHistory(
+/** JSON text of the states before now, newest first; each is read when it is its turn to be sent. */
+export function readHistory(
   graph: Graph,
   request: HistoryRequest,
   port: CheckpointPort,
-): Promise<string> {
-  const bound = bindCheckpointer(graph, readOnlyCheckpointer(request.thread_id, port));
-  const states: unknown[] = [];
+): Promise<JsonText> {
+  // What is read after this call has ended is read by a port of its own.
+  return jsonList(historyOf(graph, request, ownPort(port)));
+}
+
+async function* historyOf(
+  graph: Graph,
+  request: HistoryRequest,
+  port: CheckpointPort & Disposable,
+): AsyncGenerator<string> {
+  using held = port;
+  const bound = bindCheckpointer(graph, readOnlyCheckpointer(request.thread_id, held));
   const history = bound.getStateHistory(locate(request.thread_id, request.checkpoint), {
     limit: request.limit,
     ...(request.before !== null
@@ -43,8 +53,12 @@ export async function readHistory(
       : {}),
     ...(request.filter !== null ? { filter: request.filter } : {}),
   });
-  for await (const snapshot of history) states.push(toThreadState(snapshot));
-  return toWireJson(states);
+  for await (const snapshot of history) yield toWireJson(toThreadState(snapshot));
+}
+
+/** A stub is disposed when the call that brought it ends; a copy of it when it is said. */
+function ownPort(port: CheckpointPort): CheckpointPort & Disposable {
+  return (port as CheckpointPort & { dup: () => CheckpointPort & Disposable }).dup();
 }
 
 /** Applies supersteps of updates, each as one checkpoint, and answers with where that led. */

@@ -83,18 +83,17 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     const { limit = Infinity, filter } = options;
     let before: string | undefined = options.before?.configurable?.["checkpoint_id"];
     for (let left = limit; left > 0;) {
-      const page = await this.#options.port.listCheckpoints({
+      const { checkpoints, next } = await this.#options.port.checkpointPage({
         ns: config.configurable?.["checkpoint_ns"],
         id: config.configurable?.["checkpoint_id"],
         before,
         limit: Math.min(left, LIST_PAGE_SIZE),
         filter,
       });
-      for (const stored of page) yield await this.#toTuple(stored);
-      const last = page.at(-1);
-      if (last === undefined || page.length < LIST_PAGE_SIZE) return;
-      before = last.id;
-      left -= page.length;
+      for (const stored of checkpoints) yield await this.#toTuple(stored);
+      if (next === null) return;
+      before = next;
+      left -= checkpoints.length;
     }
   }
 

@@ -6,9 +6,18 @@ import {
   type OperationResults,
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
-import type { RunPort, StoredItem, StoreOperation } from "./protocol.ts";
+import {
+  MAX_STORE_OPERATIONS,
+  type RunPort,
+  type StoredItem,
+  type StoreOperation,
+  type StoreTurn,
+} from "./protocol.ts";
 
-type StorePort = Pick<RunPort, "store">;
+type StorePort = Pick<RunPort, "storeTurn">;
+
+/** What one batch may give, as JSON: it is in this isolate's memory at once. */
+const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 
 /** LangGraph's long-term store for graph code; the items live in the deployment's StoreObject. */
 export class ThreadStore extends BaseStore {
@@ -20,10 +29,42 @@ export class ThreadStore extends BaseStore {
   }
 
   async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const answers = await this.#port.store(operations.map(toStoreOperation));
+    const answers = await this.#perform(operations.map(toStoreOperation));
     // The store answers each operation in its place; the tuple type follows the operations.
     return answers.map(fromAnswer) as OperationResults<Op>;
   }
+
+  /** In as many turns as it takes. Other writers may come in between two of them. */
+  async #perform(operations: StoreOperation[]): Promise<unknown[]> {
+    const answers: unknown[] = [];
+    /** What earlier turns have found for the first operation that is not finished. */
+    let found: unknown[] = [];
+    let chars = 0;
+    for (let left = operations; left.length > 0;) {
+      const turn = await this.#port.storeTurn(left.slice(0, MAX_STORE_OPERATIONS));
+      const [first, ...others] = turn.answers;
+      if (turn.answers.length > 0) {
+        answers.push(Array.isArray(first) ? found.concat(first) : first, ...others);
+        found = [];
+      }
+      left = left.slice(turn.answers.length);
+      if (turn.begun !== null) {
+        found = found.concat(turn.begun.found);
+        left = [turn.begun.rest, ...left.slice(1)];
+      }
+      if (left.length > 0) chars += toldChars(turn);
+      if (chars > MAX_ANSWER_CHARS) {
+        throw new Error(
+          `What is asked of the store at once is larger than ${MAX_ANSWER_CHARS} characters of JSON: lower "limit", narrow the search by its namespace or "filter", or read it in parts with "offset"`,
+        );
+      }
+    }
+    return answers;
+  }
+}
+
+function toldChars({ answers, begun }: StoreTurn): number {
+  return JSON.stringify([answers, begun?.found]).length;
 }
 
 function toStoreOperation(operation: Operation): StoreOperation {

@@ -26,3 +26,9 @@ export function matchesMetadata(
     }
   }
 }
+
+/** How many comparisons it makes. */
+export function metadataFilterSize(filter: MetadataFilter): number {
+  if (filter.op !== "all" && filter.op !== "any") return 1;
+  return filter.of.reduce((sum, part) => sum + metadataFilterSize(part), 0);
+}

@@ -2,7 +2,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { parseSettings } from "../env.ts";
 import type { HostList } from "../lib/host-list.ts";
 import { countBytes } from "./count-bytes.ts";
-import { OutboundMeter } from "./outbound-meter.ts";
+import { UsageMeter } from "./usage-meter.ts";
 import { outboundRefusal, type OutboundRefusal } from "./outbound-policy.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 
@@ -18,7 +18,7 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
   override async fetch(request: Request): Promise<Response> {
     const { props } = this.ctx;
     const { outboundHosts, outboundPrivateEndpoints } = parseSettings(this.env);
-    const meter = new OutboundMeter(this.env, this.ctx, props);
+    const meter = new UsageMeter(this.env, this.ctx, props);
     meter.add({ requests: 1 });
     const refusal = outboundRefusal(request, {
       installation: outboundHosts,
@@ -32,7 +32,7 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
 
   /** A socket, which is none of what is allowed: to its code, the connection is lost at once. */
   override async connect(socket: Socket): Promise<void> {
-    const meter = new OutboundMeter(this.env, this.ctx, this.ctx.props);
+    const meter = new UsageMeter(this.env, this.ctx, this.ctx.props);
     meter.add({ requests: 1 });
     // Seen from here, the address that was asked for is this side's.
     const { localAddress = "" } = await socket.opened;
@@ -43,7 +43,7 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
 }
 
 /** Without what would steer the request past its URL: `cf` options, another `Host`. */
-function outgoing(request: Request, meter: OutboundMeter): RequestInit {
+function outgoing(request: Request, meter: UsageMeter): RequestInit {
   const headers = new Headers(request.headers);
   headers.delete("host");
   return {
@@ -56,14 +56,14 @@ function outgoing(request: Request, meter: OutboundMeter): RequestInit {
   };
 }
 
-function incoming(response: Response, meter: OutboundMeter): Response {
+function incoming(response: Response, meter: UsageMeter): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const counted = countBytes(body, headers, (bytes) => meter.add({ bytes_received: bytes }));
   return new Response(counted, { status, statusText, headers, encodeBody: "manual" });
 }
 
-function refused(request: Request, { rule, reason }: OutboundRefusal, meter: OutboundMeter) {
+function refused(request: Request, { rule, reason }: OutboundRefusal, meter: UsageMeter) {
   const { protocol, host } = new URL(request.url);
   // The path and query can have secrets in them, which have no place in a log.
   const what = `${request.method} ${protocol}//${host}`;

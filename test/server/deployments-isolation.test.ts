@@ -36,6 +36,14 @@ const test = testWithPlatform({ OUTBOUND_PRIVATE_ENDPOINTS: "refuse" })
     return done as Record<string, Found>;
   });
 
+/** Of a run that does not tell what it left. */
+const silent = {
+  status: "success",
+  tail: { checkpoints: [], events: [] },
+  result: null,
+  snapshot: null,
+};
+
 describe("hostile code in a deployment", () => {
   test("has its own environment, and of the platform its own agent server", async ({
     attack,
@@ -128,6 +136,45 @@ describe("hostile code in a deployment", () => {
     expect(store["namespaces"]).toEqual([["mine"]]);
   });
 
+  test("makes the platform read and hold no more than it may, and that is counted", async ({
+    attack,
+    deployer,
+    hostile,
+    expect,
+  }) => {
+    const failed = (text: string) => ({ failed: expect.stringContaining(text) });
+    expect(await attack("bounds")).toEqual({
+      page: failed('"limit" should be an integer from 1 to 100 checkpoints'),
+      search: failed('lower "limit"'),
+      searches: failed("ask for less at once"),
+      reads: failed("ask for less at once"),
+      operations: failed("at most 1000 operations in a call"),
+      item: failed('"value" of an item of the store has 3000011 bytes'),
+      few: { done: 3 },
+    });
+    const usage = async () => {
+      const { body } = await deployer.call("GET", `/deployments/${hostile.id}/usage`);
+      return (body as { resources: Record<string, number>[] }).resources[0] ?? {};
+    };
+    await expect.poll(async () => (await usage())["storage_bytes"]).toBeGreaterThan(40_000_000);
+    const { storage_operations = 0, storage_rows = 0 } = await usage();
+    expect(storage_operations).toBeGreaterThan(20);
+    expect(storage_rows).toBeGreaterThan(20);
+  });
+
+  test("answers a history of any size, which reads on while it is sent", async ({
+    deployer,
+    hostile,
+    expect,
+  }) => {
+    const client = agentClient(hostile, deployer.apiKey);
+    const { thread_id } = await client.threads.create({ graphId: "hostile" });
+    await client.runs.wait(thread_id, "hostile", { input: { outcome: silent, checkpoint: "{}" } });
+    const history: unknown[] = await client.threads.getHistory(thread_id);
+    expect(history).toHaveLength(40);
+    expect(history.at(-1)).toBe(1);
+  });
+
   test("breaks nothing with arguments that are none", async ({ attack, victim, expect }) => {
     await attack("arguments");
     const values = await victim.client.runs.wait(victim.thread_id, "teller", { input: {} });
@@ -159,13 +206,6 @@ describe("hostile code in a deployment", () => {
       expect((next as Found).done).toMatchObject({ exports: ["GraphHost"] });
     },
   );
-
-  const silent = {
-    status: "success",
-    tail: { checkpoints: [], events: [] },
-    result: null,
-    snapshot: null,
-  };
 
   test.for([
     null,

@@ -158,6 +158,24 @@ describe("the list of runs", () => {
     expect(await answerOf(send(server, method, path))).toEqual({ status: 404, body: { detail } });
   });
 
+  test("is told whatever its size", async ({ client, server, expect }) => {
+    const { thread_id } = await client.threads.create();
+    const text = "語".repeat(4_000_000);
+    for (let count = 0; count < 5; count += 1) {
+      await client.runs.create(thread_id, "branching", {
+        input: { trail: [text, `${count}`] },
+        afterSeconds: 3600,
+      });
+    }
+    const { status, body } = await send(server, "GET", `/threads/${thread_id}/runs`);
+    expect(status).toBe(200);
+    const runs = body as { kwargs: { input: { trail: string[] } } }[];
+    expect(runs.map(({ kwargs }) => kwargs.input.trail[1])).toEqual(["4", "3", "2", "1", "0"]);
+    expect(runs.every(({ kwargs }) => kwargs.input.trail[0] === text)).toBe(true);
+    const few = await send(server, "GET", `/threads/${thread_id}/runs?select=status&limit=2`);
+    expect(few.body).toEqual([{ status: "pending" }, { status: "pending" }]);
+  });
+
   test("does not show the runs of other threads", async ({ client, server, expect }) => {
     const [thread, other] = [await newThread(client), await newThread(client)];
     const { run_id } = await client.runs.create(thread, "branching", { input: {} });

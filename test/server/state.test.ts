@@ -177,6 +177,30 @@ describe("history", () => {
     expect(await client.threads.getHistory(thread_id, { limit: 1000 })).toHaveLength(15);
   });
 
+  test("is told whatever its size, and by the states that were asked for", async ({
+    client,
+    server,
+    expect,
+  }) => {
+    const { thread_id } = await client.threads.create({ graphId: "branching" });
+    const text = "語".repeat(4_000_000);
+    const update = (values: object) =>
+      client.threads.updateState(thread_id, { values, asNode: "first" });
+    await update({ trail: [text] });
+    for (let count = 0; count < 4; count += 1) await update({ counter: 1 });
+    const response = await server.fetch(`/threads/${thread_id}/history`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    const bytes = await response.arrayBuffer();
+    expect(bytes.byteLength).toBeGreaterThan(60_000_000);
+    const history = JSON.parse(new TextDecoder().decode(bytes)) as ThreadState<Branching>[];
+    expect(history.map(({ values }) => values.counter)).toEqual([4, 3, 2, 1, 0]);
+    expect(history.every(({ values }) => values.trail[0] === text)).toBe(true);
+    const [, second] = history;
+    const path = `/threads/${thread_id}/history?limit=1&before=${checkpointOf(history[0])}`;
+    expect((await send(server, "GET", path)).body).toEqual([second]);
+  });
+
   test("is filtered by metadata", async ({ client, expect }) => {
     const thread_id = await stopBeforeSecond(client);
     await client.threads.updateState(thread_id, { values: { counter: 1 }, asNode: "second" });

@@ -218,6 +218,20 @@ describe("a list of feedback", () => {
   });
 });
 
+test("a list of large feedback is told as a whole, in order", async ({ server, expect }) => {
+  const { api } = await tracingWorkspace(server, "large");
+  const comment = "語".repeat(400_000);
+  for (let day = 1; day <= 6; day += 1) {
+    const created_at = `2026-08-0${day}T00:00:00Z`;
+    await api("POST", "/feedback", { key: `${day}`, run_id: MISSING_ID, comment, created_at });
+  }
+  const response = await api("GET", "/feedback?limit=5");
+  expect(response.status).toBe(200);
+  const list = (await response.json()) as { key: string; comment: string }[];
+  expect(list.map(({ key }) => key)).toEqual(["6", "5", "4", "3", "2"]);
+  expect(list.every((each) => each.comment === comment)).toBe(true);
+});
+
 describe("a feedback link", () => {
   async function makeLink(server: TestServer, workspace: TracingWorkspace, body: object = {}) {
     const { id: runId } = await makeRun(workspace);

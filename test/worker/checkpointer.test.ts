@@ -78,7 +78,7 @@ class SaverOfManyThreads extends BaseCheckpointSaver {
         });
       const port: CheckpointPort = {
         getCheckpoint: (ns, id) => use((table) => table.get(ns, id)),
-        listCheckpoints: (query) => use((table) => table.list(query)),
+        checkpointPage: (query) => use((table) => table.page(query)),
       };
       const sink = (op: CheckpointOp): Promise<void> => use((table) => table.apply([op], null));
       saver = new ThreadCheckpointer({ threadId, port, sink });

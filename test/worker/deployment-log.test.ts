@@ -5,7 +5,7 @@ import { toLogPage, toLogQuery } from "../../src/control-plane/logs/log-answer.t
 import type { LogLine } from "../../src/control-plane/logs/log-line.ts";
 import { type LogPageBody, logQuerySchema } from "../../src/control-plane/logs/log-schemas.ts";
 import { logStub } from "../../src/control-plane/logs/log-stub.ts";
-import { recordLogs, recordUsage } from "../../src/control-plane/logs/record.ts";
+import { NO_USAGE, recordLogs, recordUsage } from "../../src/control-plane/logs/record.ts";
 
 const DAY_MS = 86_400_000;
 const LOG_MS = 14 * DAY_MS;
@@ -303,8 +303,8 @@ describe("retention", () => {
     const deployment = newDeployment();
     await recordLogs(env, deployment, [line("old", { timestamp: NOW - LOG_MS - 1 })]);
     const today = Math.floor(NOW / DAY_MS);
-    const none = { requests: 1, refused: 0, bytes_sent: 0, bytes_received: 0 };
-    await recordUsage(env, deployment, [{ day: today - 400, ...none }]);
+    const little = { ...NO_USAGE, requests: 1 };
+    await recordUsage(env, deployment, [{ day: today - 400, ...little }]);
     await runDurableObjectAlarm(logStub(env, deployment));
     expect(await isEmpty(deployment)).toBe(true);
     await recordLogs(env, deployment, [line("again")]);
@@ -336,7 +336,14 @@ describe("an object", () => {
 test("usage adds up by day, and is listed page by page", async ({ expect }) => {
   const deployment = newDeployment();
   const today = Math.floor(NOW / DAY_MS);
-  const some = { requests: 2, refused: 1, bytes_sent: 3, bytes_received: 2 ** 40 };
+  const some = {
+    ...NO_USAGE,
+    requests: 2,
+    refused: 1,
+    bytes_sent: 3,
+    bytes_received: 2 ** 40,
+    storage_rows: 5,
+  };
   await recordUsage(env, deployment, [
     { day: today - 1, ...some },
     { day: today, ...some },
@@ -344,7 +351,14 @@ test("usage adds up by day, and is listed page by page", async ({ expect }) => {
   await recordUsage(env, deployment, [{ day: today, ...some }]);
   const list = (limit: number, offset: number) =>
     logStub(env, deployment).listUsage({ limit, offset });
-  const twice = { requests: 4, refused: 2, bytes_sent: 6, bytes_received: 2 ** 41 };
+  const twice = {
+    ...NO_USAGE,
+    requests: 4,
+    refused: 2,
+    bytes_sent: 6,
+    bytes_received: 2 ** 41,
+    storage_rows: 10,
+  };
   expect(await list(1, 0)).toEqual([{ day: today, ...twice }]);
   expect(await list(5, 1)).toEqual([{ day: today - 1, ...some }]);
 });

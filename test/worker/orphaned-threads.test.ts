@@ -5,7 +5,7 @@ import { deploymentName } from "../../src/agent-server/deployment-name.ts";
 import { deleteDeployment } from "../../src/control-plane/deletion/delete-deployment.ts";
 import { forgetDeployment } from "../../src/db/deployments-repo.ts";
 import { markDeleted, newDeployment } from "./deployment-support.ts";
-import { migrateIndex, newThread, type TestThread } from "./support.ts";
+import { migrateIndex, newThread, runsOf, type TestThread } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
@@ -29,7 +29,7 @@ describe("a temporary thread, which no index has", () => {
   ] as const)("goes after its deployment: one %s", async ([, body]) => {
     const thread = await newTemporaryRun(body);
     expect(await runDurableObjectAlarm(thread.object)).toBe(true);
-    expect(await thread.api.listRuns({ limit: 10, offset: 0, status: null })).toHaveLength(1);
+    expect(await runsOf(thread)).toHaveLength(1);
 
     await markDeleted(thread.scope);
     expect(await deleteDeployment(env, thread.scope)).toBe(true);

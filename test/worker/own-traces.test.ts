@@ -1,7 +1,7 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, assert, beforeAll, describe, inject, test, vi } from "vitest";
 import * as recorder from "../../src/tracing/record.ts";
-import { migrateIndex, newThread, textOf } from "./support.ts";
+import { migrateIndex, newThread, type TestThread, textOf } from "./support.ts";
 
 const record = vi.spyOn(recorder, "recordRuns").mockResolvedValue();
 
@@ -40,6 +40,21 @@ const hello = { input: { messages: [{ role: "user", content: "hello" }] } };
 
 async function until<T>(look: () => T | undefined): Promise<T> {
   return vi.waitUntil(look, { timeout: 60_000, interval: 20 });
+}
+
+/** Starts the object anew, as after a crash, when the ends of traces that it has stored are due. */
+async function dueNow(thread: TestThread): Promise<void> {
+  await runInDurableObject(thread.object, (_, { storage }) => {
+    storage.sql.exec(
+      "UPDATE texts SET data = json_set(data, '$.due_at', 1) WHERE name LIKE 'trace-end:%'",
+    );
+  });
+  await evictDurableObject(thread.object);
+  await thread.api.get();
+  await runInDurableObject(thread.object, (_, { storage }) =>
+    storage.setAlarm(Date.now() + 60_000),
+  );
+  await runDurableObjectAlarm(thread.object);
 }
 
 describe("the trace of a run", () => {
@@ -152,25 +167,84 @@ describe("the trace of a run", () => {
     expect(recorded(workspaceId).runs.map(({ id }) => id)).toEqual([run_id]);
   });
 
+  test("is ended by the thread when the host's own end was lost", async ({ expect }) => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    record.mockRejectedValue(new Error("no storage"));
+    const thread = newThread();
+    const created = await thread.run("appender", hello, { follow: "result" });
+    assert(created.ok);
+    const { run_id } = created.value.run;
+    await textOf(created.value.stream);
+    await until(
+      () => log.mock.calls.some(([line]) => String(line).includes("trace_lost")) || undefined,
+    );
+    log.mockRestore();
+    record.mockReset().mockResolvedValue();
+    await dueNow(thread);
+    const { runs, projects } = recorded(thread.scope.workspaceId);
+    expect(projects).toEqual(new Set(["default"]));
+    expect(runs).toMatchObject([
+      {
+        id: run_id,
+        name: "LangGraph",
+        inputs: hello.input,
+        end_time: expect.any(String),
+        extra: { metadata: { run_id, thread_id: thread.id, graph_id: "appender" } },
+      },
+    ]);
+    expect(runs[0]).not.toHaveProperty("error");
+    record.mockClear();
+    await dueNow(thread);
+    expect(recorded(thread.scope.workspaceId).runs).toEqual([]);
+  });
+
+  test("is ended once when the host has told its end", async ({ expect }) => {
+    const thread = newThread();
+    const created = await thread.run("appender", hello, { follow: "result" });
+    assert(created.ok);
+    await textOf(created.value.stream);
+    await until(() => recorded(thread.scope.workspaceId).runs[0]?.end_time);
+    await runDurableObjectAlarm(thread.object);
+    record.mockClear();
+    await dueNow(thread);
+    expect(recorded(thread.scope.workspaceId).runs).toEqual([]);
+  });
+
+  test("ends with the thread that is deleted", async ({ expect }) => {
+    const thread = newThread();
+    const created = await thread.run("forever", { input: {} });
+    assert(created.ok);
+    await until(() => recorded(thread.scope.workspaceId).runs[0]);
+    await thread.api.remove();
+    expect(recorded(thread.scope.workspaceId).runs[0]).toMatchObject({
+      id: created.value.run.run_id,
+      end_time: expect.any(String),
+      error: "The thread was deleted",
+    });
+  });
+
   test("does not touch the run when it cannot be recorded", async ({ expect }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     record.mockRejectedValue(new Error("no storage"));
     const thread = newThread();
     const created = await thread.run("appender", hello, { follow: "result" });
     assert(created.ok);
+    const { run_id } = created.value.run;
     const values = JSON.parse(await textOf(created.value.stream));
     expect(values).not.toHaveProperty("__error__");
-    expect((await thread.api.getRun(created.value.run.run_id))?.status).toBe("success");
+    expect((await thread.api.getRun(run_id))?.status).toBe("success");
     const { workspaceId } = thread.scope;
     const attempts = (): number =>
       record.mock.calls.filter(([, workspace]) => workspace === workspaceId).length;
     await until(() => attempts() === 3 || undefined);
     const lost = await until(() =>
-      log.mock.calls.map(([line]) => String(line)).find((line) => line.includes("trace_lost")),
+      log.mock.calls
+        .map(([line]) => String(line))
+        .find((line) => line.includes("trace_lost") && line.includes(run_id)),
     );
     expect(JSON.parse(lost)).toMatchObject({
       event: "trace_lost",
-      run_id: created.value.run.run_id,
+      run_id,
       error: "Error: no storage",
     });
     log.mockRestore();

@@ -27,7 +27,7 @@ test("of a request that fails in the middle nothing stays", async ({ expect }) =
   await expect(write(other, broken)).rejects.toThrow("cannot store TEXT value");
   const page = await shardStub(env, ref).page(
     {},
-    { order: "asc", after: null, limit: 10, maxBytes: 1, payloads: [] },
+    { order: "asc", after: null, limit: 10, maxBytes: 1, payloads: [], effort: 1 },
   );
   expect(page.runs.map(({ id }) => id)).toEqual([good.id]);
   expect(await write(bad)).toMatchObject({ projectGone: false, unknown: [] });

@@ -3,6 +3,8 @@ import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import type { CreateRunRequest } from "../../src/agent-server/threads/run-request.ts";
 import { type RunCreateBody, toRunPayload } from "../../src/agent-server/threads/run-schemas.ts";
 import { type ThreadApi, threadStub } from "../../src/agent-server/threads/thread-stub.ts";
+import type { Run } from "../../src/agent-server/threads/wire.ts";
+import { readJsonText } from "../../src/lib/json-answer.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
 import type { Scope } from "../../src/lib/scope.ts";
 
@@ -62,6 +64,13 @@ export function newThread(
         ...options,
       }),
   };
+}
+
+/** The thread's runs, newest first; null when there is no such thread. */
+export async function runsOf(thread: TestThread): Promise<Run[] | null> {
+  const query = { limit: 10, offset: 0, status: null, fields: null };
+  const listed = await thread.api.listRuns(query);
+  return listed === null ? null : JSON.parse((await readJsonText(listed, 10_000_000)) ?? "");
 }
 
 export async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string> {

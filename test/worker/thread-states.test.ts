@@ -26,7 +26,10 @@ test("a host that was given up writes nothing any more, whatever it kept", async
       return late;
     },
   } as unknown as GraphHostApi;
-  const updated = await new ThreadStates(storage, () => host).update(THREAD, REQUEST);
+  const updated = await new ThreadStates(storage, { host: () => host, countUse: () => {} }).update(
+    THREAD,
+    REQUEST,
+  );
   expect(updated).toEqual({ ok: false, code: "graph_late", message: "too late" });
   await expect(kept[0]?.save([])).rejects.toThrow("The update has ended");
   expect(applied).toEqual([[]]);

@@ -3,9 +3,7 @@ import type { z } from "@hono/zod-openapi";
 import {
   type AssistantFilter,
   type AssistantRow,
-  type AssistantVersionRow,
   countAssistants,
-  countVersions,
   deleteAssistant,
   insertAssistant,
   restoreVersion,
@@ -16,7 +14,10 @@ import {
 } from "../../db/assistants-repo.ts";
 import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../http/errors.ts";
+import type { Page } from "../../http/pagination.ts";
+import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
@@ -34,14 +35,15 @@ import type {
   AssistantSearch,
   versionsSearchSchema,
 } from "./schemas.ts";
-import { type Assistant, type AssistantVersion, toAssistant, toAssistantVersion } from "./wire.ts";
+import { type Assistant, toAssistant, toAssistantVersion } from "./wire.ts";
 
 /** How often a change is tried again because another one came between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;
 
-const THREADS_PER_DELETION = 50;
+const THREADS_AT_ONCE = 50;
 
-type Counted = { total: number };
+/** JSON text of a page that has `returned` items. */
+type ListedJson = { json: JsonText; returned: number; total: number; page: Page };
 
 export async function createAssistant(
   c: AppContext,
@@ -175,10 +177,7 @@ export async function removeAssistant(
   if (threads !== null) await removeThreadsOf(c, id, threads);
 }
 
-export async function listAssistants(
-  c: AppContext,
-  search: AssistantSearch,
-): Promise<{ assistants: Assistant[]; total: number; limit: number; offset: number }> {
+export async function listAssistants(c: AppContext, search: AssistantSearch): Promise<ListedJson> {
   await ensureDefaultAssistants(c);
   const { DB } = c.env;
   const { scope } = c.var;
@@ -190,12 +189,16 @@ export async function listAssistants(
     by: search.sort_by ?? "created_at",
     direction: search.sort_order ?? "desc",
   } as const;
-  const [rows, counts] = await DB.batch<AssistantRow | Counted>([
-    searchAssistants(DB, scope, { filter, order, ...page }),
-    countAssistants(DB, scope, filter),
-  ]);
-  const assistants = (rows?.results ?? []).filter((row) => "assistant_id" in row).map(toAssistant);
-  return { assistants, total: totalOf(counts), ...page };
+  const found = await searchAssistants(DB, scope, { filter, order, ...page });
+  if (found === null) throw tooManyAssistants("metadata");
+  const { select } = search;
+  const json = await jsonListOf(found.rows, (row: AssistantRow) => {
+    const assistant = toAssistant(row);
+    return select
+      ? Object.fromEntries(select.map((field) => [field, assistant[field]]))
+      : assistant;
+  });
+  return { json, returned: found.returned, total: found.total, page };
 }
 
 export async function countMatching(
@@ -205,15 +208,16 @@ export async function countMatching(
   await ensureDefaultAssistants(c);
   const { metadata, graph_id } = search;
   const access = await authorize(c, "assistants:search", { metadata, graph_id });
-  const count = countAssistants(c.env.DB, c.var.scope, toFilter(search, access));
-  return (await count.first<Counted>())?.total ?? 0;
+  const count = await countAssistants(c.env.DB, c.var.scope, toFilter(search, access));
+  if (count === null) throw tooManyAssistants("metadata");
+  return count;
 }
 
 export async function listVersions(
   c: AppContext,
   idOrGraph: string,
   search: z.infer<typeof versionsSearchSchema>,
-): Promise<{ versions: AssistantVersion[]; total: number; limit: number; offset: number }> {
+): Promise<ListedJson> {
   const access = await authorize(c, "assistants:read", {
     assistant_id: toAssistantId(idOrGraph),
     metadata: search.metadata,
@@ -225,14 +229,15 @@ export async function listVersions(
   const id = assistant.assistant_id;
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
   const filter = { metadata: search.metadata ?? undefined, access: access.filter };
-  const [rows, counts] = await DB.batch<AssistantVersionRow | Counted>([
-    selectVersions(DB, scope, id, { filter, ...page }),
-    countVersions(DB, scope, id, filter),
-  ]);
-  const versions = (rows?.results ?? [])
-    .filter((row) => "assistant_id" in row)
-    .map(toAssistantVersion);
-  return { versions, total: totalOf(counts), ...page };
+  const found = await selectVersions(DB, scope, id, { filter, ...page });
+  if (found === null) throw tooManyAssistants("metadata");
+  const json = await jsonListOf(found.rows, toAssistantVersion);
+  return { json, returned: found.returned, total: found.total, page };
+}
+
+function tooManyAssistants(field: string): ApiError {
+  const msg = "There are too many to look at all of them: leave the field out";
+  return invalidField(["body", field], msg, "search_too_large");
 }
 
 export function assistantNotFound(): ApiError {
@@ -241,22 +246,15 @@ export function assistantNotFound(): ApiError {
 
 async function removeThreadsOf(c: AppContext, assistantId: string, access: Access): Promise<void> {
   const { scope } = c.var;
-  let afterId = "";
-  for (;;) {
-    const page = { afterId, limit: THREADS_PER_DELETION };
-    const ids = await threadIdsOfAssistant(c.env.DB, scope, assistantId, access.filter, page);
-    await Promise.all(
-      ids.map(async (id) => {
-        if (await threadWith(c, id, access).remove()) return;
-        // It may be somebody else's by now.
-        if (access.filter !== null) return;
-        // The thread is gone and only its row was left.
-        await deleteThread(c.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
-      }),
-    );
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < THREADS_PER_DELETION) return;
-    afterId = last;
+  const steps = threadIdsOfAssistant(c.env.DB, scope, assistantId, access.filter);
+  for await (const ids of steps) {
+    await mapLimited(ids, THREADS_AT_ONCE, async (id) => {
+      if (await threadWith(c, id, access).remove()) return;
+      // It may be somebody else's by now.
+      if (access.filter !== null) return;
+      // The thread is gone and only its row was left.
+      await deleteThread(c.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
+    });
   }
 }
 
@@ -270,11 +268,6 @@ function toFilter(
     graph_id: search.graph_id ?? undefined,
     name: search.name ?? undefined,
   };
-}
-
-function totalOf(counts: D1Result<object> | undefined): number {
-  const [row] = counts?.results ?? [];
-  return row !== undefined && "total" in row ? Number(row.total) : 0;
 }
 
 function toText(value: object | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../http/errors.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -13,6 +14,7 @@ import {
   removeAssistant,
   setLatestVersion,
 } from "./assistant-store.ts";
+import type { ResponseConfig } from "../threads/response-config.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import {
   assistantCountSchema,
@@ -33,6 +35,15 @@ const params = z.object({ assistant_id: z.string() });
 const oneAssistant = {
   description: "The assistant",
   content: { "application/json": { schema: assistantSchema } },
+};
+
+const foundAssistants: ResponseConfig = {
+  description: "The assistants of the page",
+  content: { "application/json": { schema: z.array(assistantSchema.partial()) } },
+};
+const foundVersions: ResponseConfig = {
+  description: "The versions of the page",
+  content: { "application/json": { schema: z.array(assistantVersionSchema) } },
 };
 
 function jsonBodyOf<T extends z.ZodType>(schema: T) {
@@ -58,23 +69,12 @@ assistantRoutes.openapi(
     tags: ["Assistants"],
     summary: "Search assistants",
     request: { body: jsonBodyOf(assistantSearchSchema) },
-    responses: {
-      200: {
-        description: "The assistants of the page",
-        content: { "application/json": { schema: z.array(assistantSchema.partial()) } },
-      },
-    },
+    responses: { 200: foundAssistants },
   }),
   async (c) => {
-    const search = c.req.valid("json");
-    const { assistants, total, ...page } = await listAssistants(c, search);
-    setPaginationHeaders(c, page, { total, returned: assistants.length });
-    const { select } = search;
-    if (!select) return c.json(assistants, 200);
-    const selected = assistants.map((assistant) =>
-      Object.fromEntries(select.map((field) => [field, assistant[field]])),
-    );
-    return c.json(selected, 200);
+    const { json, page, ...counts } = await listAssistants(c, c.req.valid("json"));
+    setPaginationHeaders(c, page, counts);
+    return jsonResponse(c, json);
   },
 );
 
@@ -150,19 +150,13 @@ assistantRoutes.openapi(
     tags: ["Assistants"],
     summary: "List the versions of an assistant, newest first",
     request: { params, body: jsonBodyOf(versionsSearchSchema) },
-    responses: {
-      200: {
-        description: "The versions of the page",
-        content: { "application/json": { schema: z.array(assistantVersionSchema) } },
-      },
-    },
+    responses: { 200: foundVersions },
   }),
   async (c) => {
     const { assistant_id } = c.req.valid("param");
-    const found = await listVersions(c, assistant_id, c.req.valid("json"));
-    const { versions, total, ...page } = found;
-    setPaginationHeaders(c, page, { total, returned: versions.length });
-    return c.json(versions, 200);
+    const { json, page, ...counts } = await listVersions(c, assistant_id, c.req.valid("json"));
+    setPaginationHeaders(c, page, counts);
+    return jsonResponse(c, json);
   },
 );
 

@@ -1,13 +1,25 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { ApiError } from "../../http/errors.ts";
+import { type ApiError, invalidField } from "../../http/errors.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
-import { foundThreadsSchema, threadCountSchema, threadSearchSchema } from "./schemas.ts";
-import { countIndex, MAX_PAGE_CHARS, searchIndex } from "./search.ts";
+import type { ResponseConfig } from "../threads/response-config.ts";
+import {
+  foundThreadsSchema,
+  threadCountSchema,
+  type ThreadSearch,
+  threadSearchSchema,
+} from "./schemas.ts";
+import { countIndex, searchIndex } from "./search.ts";
 
 /** Searches over all threads of a scope. */
 export const threadSearchRoutes = createRouter();
+
+const foundThreads: ResponseConfig = {
+  description: "The threads of the page",
+  content: { "application/json": { schema: foundThreadsSchema } },
+};
 
 threadSearchRoutes.openapi(
   createRoute({
@@ -18,12 +30,7 @@ threadSearchRoutes.openapi(
     request: {
       body: { required: true, content: { "application/json": { schema: threadSearchSchema } } },
     },
-    responses: {
-      200: {
-        description: "The threads of the page",
-        content: { "application/json": { schema: foundThreadsSchema } },
-      },
-    },
+    responses: { 200: foundThreads },
   }),
   async (c) => {
     const search = c.req.valid("json");
@@ -31,15 +38,10 @@ threadSearchRoutes.openapi(
     const value = { metadata, values, status, ids, limit, offset };
     const access = await authorize(c, "threads:search", value);
     const found = await searchIndex(c.env, c.var.scope, search, access);
-    if (!found.ok) {
-      throw new ApiError(
-        "bad_request",
-        `The threads of this page are larger than ${MAX_PAGE_CHARS} characters together: lower "limit", or leave "values" out with "select"`,
-      );
-    }
-    const { threads, total, page } = found;
-    setPaginationHeaders(c, page, { total, returned: threads.length });
-    return c.json(threads, 200);
+    if (found === null) throw tooManyThreads(search);
+    const { threads, total, returned, page } = found;
+    setPaginationHeaders(c, page, { total, returned });
+    return jsonResponse(c, threads);
   },
 );
 
@@ -63,6 +65,16 @@ threadSearchRoutes.openapi(
     const search = c.req.valid("json");
     const { metadata, values, status } = search;
     const access = await authorize(c, "threads:search", { metadata, values, status });
-    return c.json(await countIndex(c.env, c.var.scope, search, access), 200);
+    const total = await countIndex(c.env, c.var.scope, search, access);
+    if (total === null) throw tooManyThreads(search);
+    return c.json(total, 200);
   },
 );
+
+function tooManyThreads({ metadata, values }: Pick<ThreadSearch, "metadata" | "values">): ApiError {
+  const field = values ? "values" : metadata ? "metadata" : "sort_by";
+  const msg =
+    "There are too many threads to look at all of them: name those that come into question with " +
+    '"ids", or leave the field out';
+  return invalidField(["body", field], msg, "search_too_large");
+}

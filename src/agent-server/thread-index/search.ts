@@ -1,10 +1,13 @@
+import { type Found, toReads } from "../../db/bounded-scan.ts";
 import {
   countThreads,
+  findThreads,
   type FoundThread,
-  searchThreads,
+  readThreads,
   type ThreadFilter,
 } from "../../db/threads-repo.ts";
 import type { Page } from "../../http/pagination.ts";
+import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { Access } from "../auth/authorize.ts";
 import { threadStub } from "../threads/thread-stub.ts";
@@ -12,24 +15,18 @@ import type { Thread } from "../threads/wire.ts";
 import { type ExtractPath, followPath } from "./extract-path.ts";
 import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
 
-/** Of the JSON texts on one page together: it is held in memory. */
-export const MAX_PAGE_CHARS = 16 * 1024 * 1024;
-
-/** A Worker has six connections; one stays free for the rest of the request. */
-const HYDRATION_CONCURRENCY = 5;
-
 type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
 
-export type SearchResult =
-  | { ok: true; threads: IndexedThread[]; total: number; page: Page }
-  | { ok: false; code: "page_too_large" };
+/** `threads`: JSON text of the page, which has `returned` of them. */
+export type SearchResult = { threads: JsonText; returned: number; total: number; page: Page };
 
+/** Null when too many threads have to be looked at. */
 export async function searchIndex(
   env: Env,
   scope: Scope,
   search: ThreadSearch,
   access: Access,
-): Promise<SearchResult> {
+): Promise<SearchResult | null> {
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
   const filter = {
     ...toFilter(search, access),
@@ -39,44 +36,55 @@ export async function searchIndex(
   const fields = selectedFields(search.select ?? null);
   const extract = search.extract ?? {};
   const needed = new Set<string>([...fields, ...Object.values(extract).map(({ root }) => root)]);
-  const [rows, counts] = await env.DB.batch<FoundThread | { total: number }>([
-    searchThreads(env.DB, scope, {
-      filter,
-      order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
-      ...page,
-      withValues: needed.has("values"),
-      maxChars: MAX_PAGE_CHARS,
-    }),
-    countThreads(env.DB, scope, filter),
-  ]);
-  const found = (rows?.results ?? []).filter((row) => "thread_id" in row);
-  const total = (counts?.results ?? []).find((row) => "total" in row)?.total ?? 0;
-  const last = found.at(-1);
-  const isCut =
-    found.length < Math.min(page.limit, total - page.offset) ||
-    (found.length > 1 && last !== undefined && last.chars_so_far > MAX_PAGE_CHARS);
-  if (isCut) return { ok: false, code: "page_too_large" };
-  const threads = await mapConcurrently(found, HYDRATION_CONCURRENCY, async (row) =>
-    isMissing(row, needed) ? await hydrate(env, scope, row, access) : toThread(row),
-  );
+  const withValues = needed.has("values");
+  const found = await findThreads(env.DB, scope, {
+    filter,
+    order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
+    ...page,
+    withValues,
+  });
+  if (found === null) return null;
+  const texts = threadTexts(found.page, {
+    read: (ids) => readThreads(env.DB, scope, ids, { withValues }),
+    complete: (row) => (isMissing(row, needed) ? hydrate(env, scope, row, access) : toThread(row)),
+    project: (thread) => project(thread, fields, extract),
+  });
   return {
-    ok: true,
-    threads: threads.map((thread) => project(thread, fields, extract)),
-    total,
+    threads: await jsonList(texts),
+    returned: found.page.length,
+    total: found.total,
     page,
   };
 }
 
+/** Null when too many threads have to be looked at. */
 export async function countIndex(
   env: Env,
   scope: Scope,
   search: Pick<ThreadSearch, "metadata" | "values" | "status">,
   access: Access,
-): Promise<number> {
-  const counted = await countThreads(env.DB, scope, toFilter(search, access)).first<{
-    total: number;
-  }>();
-  return counted?.total ?? 0;
+): Promise<number | null> {
+  return countThreads(env.DB, scope, toFilter(search, access));
+}
+
+/** The threads of a page in their order, a part of it at a time, and of large ones one at a time. */
+async function* threadTexts(
+  page: readonly Found[],
+  thread: {
+    read: (ids: string[]) => Promise<FoundThread[]>;
+    complete: (row: FoundThread) => Promise<Thread> | Thread;
+    project: (thread: Thread) => IndexedThread;
+  },
+): AsyncGenerator<string> {
+  for (const part of toReads(page)) {
+    const ids = part.map(({ key }) => String(key));
+    const rows = new Map((await thread.read(ids)).map((row) => [row.thread_id, row]));
+    for (const id of ids) {
+      const row = rows.get(id);
+      // A thread that is gone meanwhile is left out.
+      if (row !== undefined) yield JSON.stringify(thread.project(await thread.complete(row)));
+    }
+  }
 }
 
 function toFilter(
@@ -142,21 +150,6 @@ function project(
     paths.map(([alias, { root, steps }]) => [alias, followPath(thread[root], steps)]),
   );
   return { ...projected, extracted };
-}
-
-async function mapConcurrently<T, R>(
-  items: readonly T[],
-  concurrency: number,
-  map: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  const entries = items.entries();
-  // The workers share one iterator: each takes the next item.
-  const work = async () => {
-    for (const [index, item] of entries) results[index] = await map(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
-  return results;
 }
 
 function toIso(epochMs: number): string {

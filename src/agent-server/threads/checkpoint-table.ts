@@ -6,29 +6,18 @@ import type {
   Typed,
   WritesPut,
 } from "../../graph-runtime/protocol.ts";
+import {
+  CHECKPOINT_COLUMNS,
+  CheckpointPages,
+  type CheckpointRow,
+  parseMetadata,
+  type ReadPage,
+} from "./checkpoint-pages.ts";
 import { byteParts, joinBytes } from "./row-parts.ts";
-
-type CheckpointRow = {
-  ns: string;
-  id: string;
-  parent_id: string | null;
-  checkpoint_type: string;
-  checkpoint: ArrayBuffer;
-  metadata_type: string;
-  metadata: ArrayBuffer;
-  channels: string;
-  format: number;
-};
 
 type ValueRow = { type: string; data: ArrayBuffer };
 
 type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel: string };
-
-const COLUMNS =
-  "ns, id, parent_id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format";
-
-/** Rows a filtered listing reads at a time: bounds memory while it looks for matches. */
-const SCAN_PAGE_ROWS = 100;
 
 /**
  * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
@@ -38,11 +27,13 @@ const SCAN_PAGE_ROWS = 100;
  */
 export class CheckpointTable {
   readonly #sql: SqlStorage;
+  readonly #pages: CheckpointPages;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#pages = new CheckpointPages(sql, (row) => this.#load(row));
   }
 
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
@@ -60,11 +51,11 @@ export class CheckpointTable {
     const [row] = (
       id === null
         ? this.#sql.exec<CheckpointRow>(
-            `SELECT ${COLUMNS} FROM checkpoints WHERE ns = ? ORDER BY id DESC LIMIT 1`,
+            `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? ORDER BY id DESC LIMIT 1`,
             ns,
           )
         : this.#sql.exec<CheckpointRow>(
-            `SELECT ${COLUMNS} FROM checkpoints WHERE ns = ? AND id = ?`,
+            `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? AND id = ?`,
             ns,
             id,
           )
@@ -72,29 +63,13 @@ export class CheckpointTable {
     return row === undefined ? null : this.#load(row);
   }
 
-  /** Newest first; `filter` compares top-level metadata keys. */
-  list(query: CheckpointQuery): StoredCheckpoint[] {
-    const { limit = 50 } = query;
-    const found: StoredCheckpoint[] = [];
-    let before = query.before ?? null;
-    while (found.length < limit) {
-      const rows = this.#page(query, before);
-      for (const row of rows) {
-        if (query.filter && !matches(row, query.filter)) continue;
-        found.push(this.#load(row));
-        if (found.length === limit) return found;
-      }
-      if (rows.length < SCAN_PAGE_ROWS) return found;
-      before = rows.at(-1)?.id ?? null;
-    }
-    return found;
+  /** Newest first; `filter` compares top-level metadata keys. A page may be short and not be the last. */
+  page(query: CheckpointQuery): ReadPage {
+    return this.#pages.read(query);
   }
 
   namespaces(): string[] {
-    return this.#sql
-      .exec<{ ns: string }>("SELECT DISTINCT ns FROM checkpoints")
-      .toArray()
-      .map((row) => row.ns);
+    return [...this.#pages.namespaces()];
   }
 
   /** The newest root checkpoint the run left: what its result can be read from later. */
@@ -162,7 +137,7 @@ export class CheckpointTable {
       }
     }
     this.#sql.exec(
-      `INSERT OR REPLACE INTO checkpoints (${COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO checkpoints (${CHECKPOINT_COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       put.ns,
       put.id,
       put.parent_id,
@@ -228,19 +203,6 @@ export class CheckpointTable {
     }
   }
 
-  #page(query: CheckpointQuery, before: string | null): CheckpointRow[] {
-    return this.#sql
-      .exec<CheckpointRow>(
-        `SELECT ${COLUMNS} FROM checkpoints
-         WHERE (?1 IS NULL OR ns = ?1) AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR id < ?3)
-         ORDER BY id DESC LIMIT ${SCAN_PAGE_ROWS}`,
-        query.ns ?? null,
-        query.id ?? null,
-        before,
-      )
-      .toArray();
-  }
-
   #load(row: CheckpointRow): StoredCheckpoint {
     const sources: Record<string, string> = JSON.parse(row.channels);
     const channels: StoredCheckpoint["channels"] = [];
@@ -300,24 +262,12 @@ export class CheckpointTable {
   }
 }
 
-function matches(row: CheckpointRow, filter: Record<string, unknown>): boolean {
-  const metadata: Record<string, unknown> = parseJson(row.metadata);
-  return Object.entries(filter).every(
-    ([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value),
-  );
-}
-
 /** What deployed code stored need not be what LangGraph would have. */
 function graphOf(metadata: ArrayBuffer): string | null {
   try {
-    const { graph_id } = parseJson(metadata);
+    const { graph_id } = parseMetadata(metadata);
     return typeof graph_id === "string" ? graph_id : null;
   } catch {
     return null;
   }
-}
-
-// The serde's "json" type is JSON text, and metadata is always an object, so always of that type.
-function parseJson(bytes: ArrayBuffer): Record<string, unknown> {
-  return JSON.parse(new TextDecoder().decode(bytes));
 }

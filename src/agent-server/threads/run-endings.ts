@@ -122,6 +122,6 @@ export function settledStatus(
   return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
 }
 
-export function kwargsName(run: RunRow): string {
+export function kwargsName(run: Pick<RunRow, "run_id">): string {
   return `kwargs:${run.run_id}`;
 }

@@ -5,13 +5,16 @@ import type {
   RunError,
   RunOutcome,
   StoreOperation,
+  StoreTurn,
 } from "../../graph-runtime/protocol.ts";
+import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { toOutcome } from "./run-outcome.ts";
 import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { RunTraces } from "./run-traces.ts";
+import type { TraceEnds } from "./trace-ends.ts";
 import type { RunRow } from "./run-row.ts";
 import { kwargsName, RunEndings, settledStatus } from "./run-endings.ts";
 import type { ThreadStates } from "./thread-states.ts";
@@ -26,15 +29,26 @@ const CANCEL_GRACE_MS = 5000;
 /** Before an attempt that failed for reasons outside the graph is repeated. */
 const RETRY_DELAY_MS = 500;
 
+/** A cancelled run whose host did not answer keeps what it had committed. */
+const ABANDONED: RunOutcome = {
+  status: "interrupted",
+  tail: { checkpoints: [], events: [] },
+  result: null,
+  snapshot: null,
+};
+
 export type RunQueueDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
   states: ThreadStates;
   /** The graphs of a revision. */
   host: (revisionId: string | null) => GraphHostApi;
-  store: (operations: StoreOperation[]) => Promise<unknown[]>;
+  store: (operations: StoreOperation[]) => Promise<StoreTurn>;
+  /** What the code of a revision has made the platform read and write. */
+  countUse: (revisionId: string | null, use: StorageUse) => void;
   /** Null: runs leave no trace. */
   traces: RunTraces | null;
+  traceEnds: TraceEnds | null;
   now: () => number;
   /** How long the events of an ended run are kept for late readers. */
   retentionMs: number;
@@ -142,8 +156,10 @@ export class RunQueue {
     if (now - (run.started_at ?? now) > limitMs) void this.cancel(run, "timeout");
   }
 
-  /** Gives up what runs, without a trace: the thread is being deleted. */
+  /** Gives up what runs: the thread is being deleted. In a transaction. */
   abandon(): void {
+    const run = this.#execution?.run;
+    if (run !== undefined) this.#endTrace(run, "The thread was deleted", { host: false });
     this.#execution?.cancel("interrupt");
     this.#execution?.end();
     this.#execution = null;
@@ -166,7 +182,7 @@ export class RunQueue {
     execution.cancel(action);
     setTimeout(() => {
       // The host has not come back: its output is refused from now on, and the queue goes on.
-      if (this.#execution === execution) void this.#finish(execution, this.#abandoned(run));
+      if (this.#execution === execution) void this.#finish(execution, ABANDONED);
     }, CANCEL_GRACE_MS);
   }
 
@@ -208,7 +224,7 @@ export class RunQueue {
         error: String(error),
       });
       if (execution.cancelAction === null) this.#retry(execution);
-      else await this.#finish(execution, this.#abandoned(execution.run));
+      else await this.#finish(execution, ABANDONED);
     }
   }
 
@@ -231,6 +247,7 @@ export class RunQueue {
       commit: (batch) => this.#commit(execution, batch),
       cancelled: execution.cancelled,
       store: this.#deps.store,
+      count: (use) => this.#deps.countUse(run.revision_id, use),
       trace: async (batch) => trace?.accept(batch),
     });
     return this.#deps.host(run.revision_id).run(spec, port);
@@ -285,17 +302,15 @@ export class RunQueue {
       this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
       this.endings.end(run, { status: "error", error });
       this.endings.settle("error", snapshot, error);
+      this.#endTrace(run, textOf(error), { host: false });
     });
     this.endings.keepResult(run, null, error);
-    this.#deps.traces?.of(run).abandon(`${error.error}: ${error.message}`);
     this.#conclude(execution);
   }
 
-  /** A cancelled run whose host did not answer: it keeps what it had committed. */
-  #abandoned(run: RunRow): RunOutcome {
-    this.#deps.traces?.of(run).abandon("The run was cancelled");
-    const tail = { checkpoints: [], events: [] };
-    return { status: "interrupted", tail, result: null, snapshot: null };
+  /** In the transaction that ends the run, so that the trace of no run stays open. */
+  #endTrace(run: RunRow, error: string | null, { host }: { host: boolean }): void {
+    this.#deps.traceEnds?.add(run, { error, host });
   }
 
   async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {
@@ -317,6 +332,9 @@ export class RunQueue {
       const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
       this.endings.end(run, { status, error, stop });
       this.endings.settle(settled, snapshot, error);
+      const cancelled = cancelAction === null ? null : "The run was cancelled";
+      const reason = error === null ? cancelled : textOf(error);
+      this.#endTrace(run, reason, { host: outcome !== ABANDONED });
     });
     this.#conclude(execution);
   }
@@ -326,7 +344,10 @@ export class RunQueue {
     const { run } = execution;
     const before = await this.#deps.states.before(run);
     if (this.#execution !== execution) return;
-    this.#storage.transaction(() => this.endings.undo(run, before));
+    this.#storage.transaction(() => {
+      this.endings.undo(run, before);
+      this.#endTrace(run, "The run was rolled back", { host: true });
+    });
     this.#conclude(execution);
   }
 
@@ -360,4 +381,8 @@ export class RunQueue {
     execution.end();
     if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
   }
+}
+
+function textOf({ error, message }: RunError): string {
+  return `${error}: ${message}`;
 }

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -19,6 +20,10 @@ const threadParams = z.object({ thread_id: uuidParam() });
 const runParams = z.object({ thread_id: uuidParam(), run_id: uuidParam() });
 const statelessParams = z.object({ run_id: uuidParam() });
 
+const runs: ResponseConfig = {
+  description: "Runs",
+  content: { "application/json": { schema: z.array(runSchema.partial()) } },
+};
 const oneRun = { description: "The run", content: { "application/json": { schema: runSchema } } };
 const events = {
   description: "Server-sent events of the run, after `Last-Event-ID` when given",
@@ -53,26 +58,16 @@ runRoutes.openapi(
         select: listParam(RUN_FIELDS).optional(),
       }),
     },
-    responses: {
-      200: {
-        description: "Runs",
-        content: { "application/json": { schema: z.array(runSchema.partial()) } },
-      },
-    },
+    responses: { 200: runs },
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
     const { limit = 10, offset = 0, status = null, select } = c.req.valid("query");
     const page = { limit, offset };
     const thread = await threadFor(c, "threads:search", { thread_id, ...page });
-    const runs = await thread.listRuns({ ...page, status });
-    if (runs === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
-    if (select === undefined) return c.json(runs, 200);
-    const fields = new Set<string>(select);
-    const selected = runs.map((run) =>
-      Object.fromEntries(Object.entries(run).filter(([key]) => fields.has(key))),
-    );
-    return c.json(selected, 200);
+    const listed = await thread.listRuns({ ...page, status, fields: select ?? null });
+    if (listed === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
+    return jsonResponse(c, listed);
   },
 );
 

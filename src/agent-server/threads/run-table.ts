@@ -56,17 +56,22 @@ export class RunTable {
     return this.#first("SELECT * FROM runs WHERE run_id = ?", runId);
   }
 
-  /** Newest first. */
-  list(options: { limit: number; offset: number; status: RunStatus | null }): RunRow[] {
+  /** The ids of runs, newest first. */
+  list(options: { limit: number; offset: number; status: RunStatus | null }): string[] {
     return this.#sql
-      .exec<RunRow>(
-        `SELECT * FROM runs WHERE (?1 IS NULL OR status = ?1)
+      .exec<{ run_id: string }>(
+        `SELECT run_id FROM runs WHERE (?1 IS NULL OR status = ?1)
          ORDER BY seq DESC LIMIT ?2 OFFSET ?3`,
         options.status,
         options.limit,
         options.offset,
       )
-      .toArray();
+      .toArray()
+      .map((row) => row.run_id);
+  }
+
+  newest(): RunRow | null {
+    return this.#first("SELECT * FROM runs ORDER BY seq DESC LIMIT 1");
   }
 
   /** Runs that have not ended, in the order in which they execute: the running one first. */

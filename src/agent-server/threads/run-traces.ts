@@ -1,5 +1,4 @@
 import type { TraceBatch, TraceSpec } from "../../graph-runtime/protocol.ts";
-import { rootRun } from "../../graph-runtime/root-run.ts";
 import { log, type LogLevel } from "../../lib/log.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { RunRow } from "./run-row.ts";
@@ -23,6 +22,8 @@ export type RunTracesDeps = {
   scope: () => Scope;
   record: (scope: Scope, operations: TraceOperations) => Promise<void>;
   waitUntil: (promise: Promise<void>) => void;
+  /** The end of the root of this run's trace is recorded. */
+  onRootEnd: (runId: string) => void;
   logLevel: LogLevel;
 };
 
@@ -31,8 +32,6 @@ export type RunTrace = {
   spec: TraceSpec;
   /** Resolves when the batch is recorded or lost. */
   accept: (batch: TraceBatch) => Promise<void>;
-  /** Ends the root of a run whose host will not do it any more. */
-  abandon: (error: string) => void;
 };
 
 /**
@@ -50,18 +49,12 @@ export class RunTraces {
 
   /** Of a run that has started. */
   of(run: RunRow): RunTrace {
-    // Not when a batch comes: a temporary thread is gone by then.
+    // Not when a batch comes: the thread may be gone by then.
     const scope = this.#deps.scope();
     const started_at = run.started_at ?? run.created_at;
-    const accept = (batch: TraceBatch): Promise<void> => this.#enqueue(scope, run.run_id, batch);
     return {
       spec: { started_at, metadata: { deployment_id: scope.deploymentId } },
-      accept,
-      abandon: (error) => {
-        const end_time = new Date().toISOString();
-        const patch = { ...rootRun(run.run_id, started_at), end_time, error };
-        void accept({ json: JSON.stringify({ post: [], patch: [patch] }), operations: 1 });
-      },
+      accept: (batch) => this.#enqueue(scope, run.run_id, batch),
     };
   }
 
@@ -92,6 +85,7 @@ export class RunTraces {
       try {
         const operations: TraceOperations = JSON.parse(batch.json);
         await this.#deps.record(scope, operations);
+        if (endsRun(operations, runId)) this.#deps.onRootEnd(runId);
         return;
       } catch (error) {
         failure = error;
@@ -104,6 +98,18 @@ export class RunTraces {
     const error = reason.slice(0, MAX_LOGGED_ERROR_CHARS);
     log(this.#deps.logLevel, "error", { event: "trace_lost", run_id: runId, operations, error });
   }
+}
+
+function endsRun({ post, patch }: TraceOperations, runId: string): boolean {
+  return [...post, ...patch].some(
+    (run) =>
+      typeof run === "object" &&
+      run !== null &&
+      "id" in run &&
+      run.id === runId &&
+      "end_time" in run &&
+      Boolean(run.end_time),
+  );
 }
 
 /** A deployment's host is its own code, and what it sends has the type that it chose. */

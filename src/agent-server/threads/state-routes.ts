@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { CheckpointRef } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -175,7 +176,7 @@ async function readState(
   const thread = await threadFor(c, "threads:read", { thread_id: threadId });
   const state = await thread.getState({ ...requestedRevision(c), checkpoint, subgraphs });
   if (!state.ok) throw threadFailure(state, threadId);
-  return jsonText(c, state.value);
+  return jsonResponse(c, state.value);
 }
 
 async function readHistory(
@@ -186,13 +187,7 @@ async function readHistory(
   const thread = await threadFor(c, "threads:read", { thread_id: threadId });
   const history = await thread.getHistory({ ...requestedRevision(c), ...query });
   if (!history.ok) throw threadFailure(history, threadId);
-  return jsonText(c, history.value);
-}
-
-/** The graph host has written the JSON already: large states are not parsed and written again. */
-function jsonText(c: AppContext, text: string): Response {
-  c.header("Content-Type", "application/json");
-  return c.body(text);
+  return jsonResponse(c, history.value);
 }
 
 function toCheckpointRef(

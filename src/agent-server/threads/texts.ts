@@ -28,6 +28,19 @@ export class Texts {
     return rows.length === 0 ? null : rows.map((row) => row.data).join("");
   }
 
+  /** The texts whose names begin with the prefix, in the order of their names. */
+  withPrefix(prefix: string): string[] {
+    const rows = this.#sql
+      .exec<{ name: string; data: string }>(
+        "SELECT name, data FROM texts WHERE name >= ? AND name < ? ORDER BY name, part",
+        prefix,
+        `${prefix}\uffff`,
+      )
+      .toArray();
+    const byName = Map.groupBy(rows, ({ name }) => name);
+    return [...byName.values()].map((parts) => parts.map(({ data }) => data).join(""));
+  }
+
   delete(name: string): void {
     this.#sql.exec("DELETE FROM texts WHERE name = ?", name);
   }

@@ -1,4 +1,5 @@
 import type { IndexOutbox } from "./index-outbox.ts";
+import type { TraceEnds } from "./trace-ends.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
 /** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
@@ -12,13 +13,20 @@ export class ThreadAlarm {
   readonly #object: DurableObjectStorage;
   readonly #storage: ThreadStorage;
   readonly #index: IndexOutbox;
+  readonly #traceEnds: TraceEnds | null;
   /** As far as this instance knows. */
   #at: number | null = null;
 
-  constructor(object: DurableObjectStorage, storage: ThreadStorage, index: IndexOutbox) {
+  constructor(
+    object: DurableObjectStorage,
+    storage: ThreadStorage,
+    index: IndexOutbox,
+    traceEnds: TraceEnds | null,
+  ) {
     this.#object = object;
     this.#storage = storage;
     this.#index = index;
+    this.#traceEnds = traceEnds;
   }
 
   /** Written only when what is due next is earlier than what the alarm is set to. */
@@ -34,6 +42,7 @@ export class ThreadAlarm {
       !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
       this.#index.hasFailed() || thread.get().deleted === 1 ? now + INDEX_RETRY_MS : null,
       runs.nextExpiry(),
+      this.#traceEnds?.nextDue() ?? null,
     ].filter((at) => at !== null);
     if (due.length === 0) return;
     // Not the time that an alarm is being handled for: setting that again would be lost.

@@ -4,7 +4,9 @@ import { isInService } from "../deployment-name.ts";
 import { graphHost } from "../graph-host.ts";
 import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
+import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
+import { storageMeter } from "../../revision-host/usage-meter.ts";
 import type { CancelAction } from "./execution.ts";
 import type { Result } from "./failures.ts";
 import { isOfModes } from "./event-modes.ts";
@@ -12,9 +14,11 @@ import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
 import { traceRecorder } from "./record-traces.ts";
+import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "./run-streams.ts";
 import { RunTraces } from "./run-traces.ts";
-import { isInFlight, type RunRow, type RunStatus } from "./run-row.ts";
+import { isInFlight, type RunRow } from "./run-row.ts";
+import { TraceEnds } from "./trace-ends.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import { hasTables } from "../../lib/object-migrations.ts";
@@ -29,6 +33,7 @@ import type {
   CreateThreadRequest,
   EventsQuery,
   ReadStateResult,
+  RunsQuery,
   UpdateStateResult,
 } from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
@@ -40,7 +45,8 @@ import { type Run, type Thread, toRun, toThread } from "./wire.ts";
  * of execution is what makes runs of a thread execute one at a time.
  *
  * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
- * still to be written, events and results whose retention ends.
+ * still to be written, the end of a trace that is still to be recorded, events and results whose
+ * retention ends.
  * An object opened for an id that does not exist stores nothing.
  */
 export class ThreadObject extends DurableObject<Env> {
@@ -49,6 +55,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #index: IndexOutbox;
+  /** Null: runs leave no trace. */
+  readonly #traceEnds: TraceEnds | null;
   readonly #alarm: ThreadAlarm;
   readonly #runTimeoutMs: number;
   #exists: boolean;
@@ -70,24 +78,42 @@ export class ThreadObject extends DurableObject<Env> {
       },
     });
     this.#index = new IndexOutbox(env, this.#storage);
-    this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index);
+    const record = traceRecorder(env);
+    this.#traceEnds = settings.recordTraces
+      ? new TraceEnds({
+          storage: this.#storage,
+          exists: () => this.#exists,
+          scope: () => this.#scope(),
+          record,
+          now: () => Date.now(),
+          logLevel: settings.logLevel,
+        })
+      : null;
+    this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index, this.#traceEnds);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
-    this.#states = new ThreadStates(this.#storage, host);
+    const countUse = storageMeter(env, ctx, () => this.#scope());
+    this.#states = new ThreadStates(this.#storage, { host, countUse });
     this.#queue = new RunQueue({
       storage: this.#storage,
       streams: this.#streams,
       states: this.#states,
       host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
+      countUse,
       traces: settings.recordTraces
         ? new RunTraces({
             scope: () => this.#scope(),
-            record: traceRecorder(env),
+            record,
             waitUntil: (promise) => ctx.waitUntil(promise),
+            onRootEnd: (runId) => {
+              this.#traceEnds?.told(runId);
+              this.#deleteIfDone();
+            },
             logLevel: settings.logLevel,
           })
         : null,
+      traceEnds: this.#traceEnds,
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
       onChange: (run) => this.#changed(run),
@@ -158,19 +184,18 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: { run: wire, stream } };
   }
 
-  async listRuns(
-    options: { limit: number; offset: number; status: RunStatus | null },
-    filter: Visibility = null,
-  ): Promise<Run[] | null> {
+  /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
+  async listRuns(query: RunsQuery, filter: Visibility = null): Promise<JsonText | null> {
     const thread = this.#wake(filter);
     if (thread === null) return null;
-    return this.#storage.runs.list(options).map((run) => this.#run(run, thread.thread_id));
+    return jsonList(runTexts(this.#storage, thread.thread_id, query));
   }
 
   async getRun(runId: string, filter: Visibility = null): Promise<Run | null> {
     const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
-    return thread === null || run === null ? null : this.#run(run, thread.thread_id);
+    if (thread === null || run === null) return null;
+    return toRun(run, thread.thread_id, this.#queue.kwargs(run));
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
@@ -275,7 +300,9 @@ export class ThreadObject extends DurableObject<Env> {
     this.#storage.transaction(() => {
       this.#queue.endings.expire();
       this.#index.recordConfirmed();
+      this.#traceEnds?.forgetTold();
     });
+    await this.#endTraces("due");
     this.#deleteIfDone();
     if (!this.#exists) return;
     this.#scheduleAlarm();
@@ -348,23 +375,27 @@ export class ThreadObject extends DurableObject<Env> {
   #deleteIfDone(): void {
     const thread = this.#storageRow();
     if (thread === null || thread.temporary === 0) return;
-    const [run] = this.#storage.runs.list({ limit: 1, offset: 0, status: null });
-    if (run !== undefined) {
+    const run = this.#storage.runs.newest();
+    if (run !== null) {
       const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
       if (isInFlight(run) || promised || this.#streams.hasReaders(run.seq)) return;
     }
+    if (this.#traceEnds?.isEmpty() === false) return;
     void this.#erase();
   }
 
   async #removeNow(): Promise<void> {
-    this.#queue.abandon();
-    this.#storage.transaction(() => this.#storage.thread.markDeleted());
+    this.#storage.transaction(() => {
+      this.#queue.abandon();
+      this.#storage.thread.markDeleted();
+    });
     this.#scheduleAlarm();
     await this.#finishRemoval();
   }
 
   async #finishRemoval(): Promise<void> {
     await this.#index.remove();
+    await this.#endTraces("all");
     await this.#erase();
   }
 
@@ -374,6 +405,11 @@ export class ThreadObject extends DurableObject<Env> {
     this.#index.reset();
     this.#streams.endAll();
     await this.#storage.erase();
+  }
+
+  /** Records the ends of traces that nobody has told; what fails is left to the alarm. */
+  async #endTraces(which: "due" | "all"): Promise<void> {
+    await this.#traceEnds?.deliver(which);
   }
 
   #cancelLater(runId: string): void {
@@ -396,9 +432,5 @@ export class ThreadObject extends DurableObject<Env> {
 
   #thread(row: ThreadRow): Thread {
     return toThread(row, this.#storage.thread.values());
-  }
-
-  #run(run: RunRow, threadId: string): Run {
-    return toRun(run, threadId, this.#queue.kwargs(run));
   }
 }

@@ -1,6 +1,8 @@
 import type { WireCheckpoint } from "../../graph-runtime/protocol.ts";
+import type { JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { Result } from "./failures.ts";
+import type { RunStatus } from "./run-row.ts";
 import type { Run } from "./wire.ts";
 
 export type CreateThreadRequest = {
@@ -16,14 +18,21 @@ export type EventsQuery = {
   cancel_on_disconnect: boolean;
 };
 
+export type RunsQuery = {
+  limit: number;
+  offset: number;
+  status: RunStatus | null;
+  /** Which members of a run to tell; null for all. */
+  fields: readonly string[] | null;
+};
+
 /** `stream` when the creator follows the run. */
 export type CreateRunResult = Result<
   { run: Run; stream: ReadableStream<Uint8Array> | null },
   "thread_not_found" | "thread_exists" | "thread_busy"
 >;
 
-/** JSON text. */
-export type ReadStateResult = Result<string, "thread_not_found" | "graph_failed" | "graph_late">;
+export type ReadStateResult = Result<JsonText, "thread_not_found" | "graph_failed" | "graph_late">;
 
 export type UpdateStateResult = Result<
   WireCheckpoint,

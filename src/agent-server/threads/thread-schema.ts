@@ -53,7 +53,7 @@ export const THREAD_MIGRATIONS: readonly string[] = [
     PRIMARY KEY (run_seq, id, part)
   ) WITHOUT ROWID;
   CREATE TABLE texts (
-    name TEXT NOT NULL,                 -- values | kwargs:<run_id>
+    name TEXT NOT NULL,                 -- values | kwargs:<run_id> | trace-end:<run_id>
     part INTEGER NOT NULL,
     data TEXT NOT NULL,
     PRIMARY KEY (name, part)

@@ -2,21 +2,32 @@ import type {
   CheckpointRef,
   GraphHostApi,
   HostErrorCode,
+  HostResult,
   RunConfig,
   StateUpdate,
   ThreadSnapshot,
   WireCheckpoint,
 } from "../../graph-runtime/protocol.ts";
 import { inTime } from "../../lib/in-time.ts";
+import { isJsonText, type JsonText, readJsonText } from "../../lib/json-answer.ts";
+import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import type { Result } from "./failures.ts";
-import { ReadPort, UpdatePort } from "./run-port.ts";
+import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "./run-row.ts";
 import { parseSnapshot } from "./snapshot.ts";
 import type { ThreadRow } from "./thread-record.ts";
 import type { ThreadStorage } from "./thread-storage.ts";
 
-/** What reading a state may take that a run is to end with. */
+/** What reading a state may take that a run is to end with, and how large it may be. */
 const READ_LIMIT_MS = 10_000;
+const MAX_STATE_BYTES = 64 * 1024 * 1024;
+
+export type ThreadStatesDeps = {
+  /** The graphs of a revision. */
+  host: (revisionId: string | null) => GraphHostApi;
+  /** What the code of a revision has made the platform read and write. */
+  countUse: (revisionId: string | null, use: StorageUse) => void;
+};
 
 /** Whose graphs are to read or write; null for those that the Worker was built with. */
 type OfRevision = { revision_id: string | null };
@@ -47,15 +58,15 @@ export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
  */
 export class ThreadStates {
   readonly #storage: ThreadStorage;
-  readonly #host: (revisionId: string | null) => GraphHostApi;
+  readonly #deps: ThreadStatesDeps;
 
-  constructor(storage: ThreadStorage, host: (revisionId: string | null) => GraphHostApi) {
+  constructor(storage: ThreadStorage, deps: ThreadStatesDeps) {
     this.#storage = storage;
-    this.#host = host;
+    this.#deps = deps;
   }
 
   /** JSON text of a ThreadState. */
-  async get(thread: ThreadRow, query: StateQuery): Promise<Result<string, ReadFailure>> {
+  async get(thread: ThreadRow, query: StateQuery): Promise<Result<JsonText, ReadFailure>> {
     if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
     return this.#read(thread, thread.graph_id, query);
   }
@@ -64,13 +75,15 @@ export class ThreadStates {
   async history(
     thread: ThreadRow,
     { revision_id, ...query }: HistoryQuery,
-  ): Promise<Result<string, ReadFailure>> {
+  ): Promise<Result<JsonText, ReadFailure>> {
     if (thread.graph_id === null) return { ok: true, value: "[]" };
-    const history = await this.#host(revision_id).getHistory(
-      { ...graphRef(thread, thread.graph_id), ...query },
-      new ReadPort(this.#storage.checkpoints),
-    );
-    return history.ok ? history : readFailure(history);
+    const history = await this.#deps
+      .host(revision_id)
+      .getHistory(
+        { ...graphRef(thread, thread.graph_id), ...query },
+        new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id)),
+      );
+    return toResult(history);
   }
 
   /** What the thread showed before the run stored anything, and of which graph. */
@@ -107,14 +120,15 @@ export class ThreadStates {
     if (graphId === null) return { ok: false, code: "no_graph" };
     const { checkpoints, runs, thread: record } = this.#storage;
     let isOpen = true;
-    const port = new UpdatePort(checkpoints, (batch) => {
+    const { revision_id, checkpoint: at, supersteps } = request;
+    const port = new UpdatePort(checkpoints, this.#countOf(revision_id), (batch) => {
       // The host may still hold the port when it was given up, and a run may have begun since.
       if (!isOpen) throw new Error("The update has ended");
       this.#storage.transaction(() => checkpoints.apply(batch, null));
     });
-    const { checkpoint: at, supersteps } = request;
     const asked = { ...graphRef(thread, graphId), checkpoint: at, supersteps };
-    const updated = await this.#host(request.revision_id)
+    const updated = await this.#deps
+      .host(revision_id)
       .updateState(asked, port)
       .finally(() => (isOpen = false));
     if (!updated.ok) {
@@ -146,8 +160,8 @@ export class ThreadStates {
     };
     try {
       const read = this.#read(this.#storage.thread.get(), graphId, query);
-      const state = await inTime(READ_LIMIT_MS, read, () => null);
-      return state?.ok === true ? parseSnapshot(state.value) : null;
+      const text = await inTime(READ_LIMIT_MS, textOf(read), () => null);
+      return text === null ? null : parseSnapshot(text);
     } catch {
       return null;
     }
@@ -157,12 +171,28 @@ export class ThreadStates {
     thread: ThreadRow,
     graphId: string,
     { revision_id, ...query }: StateQuery,
-  ): Promise<Result<string, ReadFailure>> {
-    const port = new ReadPort(this.#storage.checkpoints);
+  ): Promise<Result<JsonText, ReadFailure>> {
+    const port = new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id));
     const ref = graphRef(thread, graphId);
-    const state = await this.#host(revision_id).getState({ ...ref, ...query }, port);
-    return state.ok ? state : readFailure(state);
+    return toResult(await this.#deps.host(revision_id).getState({ ...ref, ...query }, port));
   }
+
+  #countOf(revisionId: string | null): CountUse {
+    return (use) => this.#deps.countUse(revisionId, use);
+  }
+}
+
+/** The whole text of a state, where it is no larger than a thread's own may be. */
+async function textOf(read: Promise<Result<JsonText, ReadFailure>>): Promise<string | null> {
+  const state = await read;
+  return state.ok ? readJsonText(state.value, MAX_STATE_BYTES) : null;
+}
+
+/** A deployment's host may answer anything. */
+function toResult(answer: HostResult<JsonText> | null): Result<JsonText, ReadFailure> {
+  if (answer?.ok === true && isJsonText(answer.value)) return { ok: true, value: answer.value };
+  if (answer?.ok === false) return readFailure(answer);
+  return { ok: false, code: "graph_failed", message: "The graph answered no JSON text" };
 }
 
 function readFailure({ code, message }: { code: HostErrorCode; message: string }) {

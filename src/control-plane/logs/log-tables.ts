@@ -21,4 +21,9 @@ export const LOG_MIGRATIONS = [
     bytes_received INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE usage ADD COLUMN storage_operations INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN storage_rows INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN storage_bytes INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

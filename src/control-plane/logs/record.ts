@@ -5,7 +5,7 @@ import { logStub } from "./log-stub.ts";
 import type { UsageOfDay } from "./usage-table.ts";
 
 export type { LogLine } from "./log-line.ts";
-export type { UsageOfDay } from "./usage-table.ts";
+export { NO_USAGE, USAGE_COUNTS, type UsageOfDay } from "./usage-table.ts";
 
 /** Of one call, whose size is bounded by this and the length of a message. */
 const LINES_PER_CALL = 500;
@@ -32,7 +32,7 @@ export async function recordLogs(
   }
 }
 
-/** Adds to what a deployment used of the network; it never rejects, either. */
+/** Adds to what a deployment used; it never rejects, either. */
 export async function recordUsage(
   env: Env,
   deployment: Scope,

@@ -12,11 +12,12 @@ usageRoutes.openapi(
     method: "get",
     path: "/deployments/{deployment_id}/usage",
     tags: ["Deployment logs"],
-    summary: "List what a deployment's code asked of the network, by day, the newest first",
+    summary:
+      "List what a deployment's code used of the network and of the store, by day, the newest first",
     request: { params: deploymentParams, query: usageQuery },
     responses: {
       200: {
-        description: "The days on which it asked for something",
+        description: "The days on which it used something",
         content: { "application/json": { schema: usageSchema } },
       },
     },

@@ -1,30 +1,44 @@
-/** What deployed code asked of the network on a UTC day; bytes are those of bodies. */
-type OutboundUsage = {
-  requests: number;
-  refused: number;
-  bytes_sent: number;
-  bytes_received: number;
+/** What is counted of deployed code on a UTC day. */
+export const USAGE_COUNTS = [
+  // Of the network; bytes are those of bodies.
+  "requests",
+  "refused",
+  "bytes_sent",
+  "bytes_received",
+  // Of the store and of checkpoints: what the platform read and wrote for it.
+  "storage_operations",
+  "storage_rows",
+  "storage_bytes",
+] as const;
+
+type Usage = Record<(typeof USAGE_COUNTS)[number], number>;
+
+export const NO_USAGE: Usage = {
+  requests: 0,
+  refused: 0,
+  bytes_sent: 0,
+  bytes_received: 0,
+  storage_operations: 0,
+  storage_rows: 0,
+  storage_bytes: 0,
 };
 
 /** `day`: whole UTC days since 1970. */
-export type UsageOfDay = OutboundUsage & { day: number };
+export type UsageOfDay = Usage & { day: number };
 
 /** A little more than a year. */
 const KEPT_DAYS = 400;
 
+const COLUMNS = USAGE_COUNTS.join(", ");
+
 export function addUsage(sql: SqlStorage, days: readonly UsageOfDay[]): void {
-  for (const { day, requests, refused, bytes_sent, bytes_received } of days) {
+  for (const usage of days) {
     sql.exec(
-      `INSERT INTO usage (day, requests, refused, bytes_sent, bytes_received)
-       VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
-         refused = refused + excluded.refused, bytes_sent = bytes_sent + excluded.bytes_sent,
-         bytes_received = bytes_received + excluded.bytes_received`,
-      day,
-      requests,
-      refused,
-      bytes_sent,
-      bytes_received,
+      `INSERT INTO usage (day, ${COLUMNS}) VALUES (?${", ?".repeat(USAGE_COUNTS.length)})
+       ON CONFLICT DO UPDATE SET
+         ${USAGE_COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+      usage.day,
+      ...USAGE_COUNTS.map((name) => usage[name]),
     );
   }
 }
@@ -36,8 +50,7 @@ export function selectUsage(
 ): UsageOfDay[] {
   return sql
     .exec<UsageOfDay>(
-      `SELECT day, requests, refused, bytes_sent, bytes_received FROM usage
-       ORDER BY day DESC LIMIT ? OFFSET ?`,
+      `SELECT day, ${COLUMNS} FROM usage ORDER BY day DESC LIMIT ? OFFSET ?`,
       limit,
       offset,
     )

@@ -1,9 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { listFeedback } from "../../db/feedback-repo.ts";
+import { feedbackPage } from "../../db/feedback-repo.ts";
 import { insertFeedbackTokens, listFeedbackTokens } from "../../db/feedback-tokens-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
+import { jsonListOf } from "../../lib/json-answer.ts";
 import { changeFeedback, removeFeedback, requireFeedback } from "./change-feedback.ts";
 import { feedbackDeps } from "./feedback-shards.ts";
 import { newFeedbackToken, toFeedbackToken } from "./feedback-token.ts";
@@ -92,8 +94,9 @@ feedbackRoutes.openapi(
       comparativeExperimentId: query.comparative_experiment_id,
     };
     const page = { limit: query.limit ?? DEFAULT_LIMIT, offset: query.offset ?? 0 };
-    const rows = await listFeedback(c.env.DB, c.var.scope.workspaceId, filter, page);
-    return c.json(rows.map(toFeedback), 200);
+    const rows = feedbackPage(c.env.DB, c.var.scope.workspaceId, filter, page);
+    // A long answer is a stream, which the router cannot check.
+    return jsonResponse(c, await jsonListOf(rows, toFeedback)) as never;
   },
 );
 

@@ -2,7 +2,7 @@ import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { FilterError, type FilterScope } from "./filter-error.ts";
 import type { Filter } from "./filter-tree.ts";
 import { parseTree } from "./parse.ts";
-import { attributesOf, readsLeaves, runCondition } from "./run-condition.ts";
+import { attributesOf, runCondition } from "./run-condition.ts";
 
 export { FilterError, type FilterScope } from "./filter-error.ts";
 export type { Filter } from "./filter-tree.ts";
@@ -10,7 +10,7 @@ export type { Filter } from "./filter-tree.ts";
 /** SQLite inside a Durable Object takes 100 in a statement; the rest is for other conditions. */
 const MAX_PARAMETERS = 80;
 /** Of 100,000 in a statement. */
-const MAX_SQL_CHARS = 60_000;
+const MAX_SQL_CHARS = 80_000;
 
 /** Texts of the filter language; undefined where there is none. */
 export type ScopeTexts = {
@@ -21,6 +21,9 @@ export type ScopeTexts = {
   /** Of any run of the run's trace. */
   treeFilter?: string | undefined;
 };
+
+/** Of the starts of runs, in microseconds; inclusive, and null for no bound. */
+export type TimeSpan = { from: number | null; to: number | null };
 
 /** Traces known to fulfil `traceFilter` or `treeFilter` by a run that is stored elsewhere. */
 export type KnownTraces = { trace: readonly string[]; tree: readonly string[] };
@@ -49,18 +52,20 @@ export function compileFilter(filter: Filter, alias: string): Sql {
 /**
  * All of the scopes as one condition on the row `alias` of a shard's `runs`; "1" for none. Throws a
  * FilterError, whose `scope` names the text that is at fault, unless all of them together are.
- * Whether it throws does not depend on `known`.
+ * Whether it throws does not depend on `known`. Where only runs that start within `span` are asked for,
+ * their traces alone are looked at.
  */
 export function compileScopes(
   { filter, traceFilter, treeFilter }: ScopeTexts,
   alias: string,
   known: KnownTraces = { trace: [], tree: [] },
+  span?: TimeSpan,
 ): Sql {
   const own = optional(filter, (text) =>
     inScope("filter", () => runCondition(parseTree(text), alias)),
   );
-  const traces = optional(traceFilter, (text) => tracesSql("trace", text));
-  const trees = optional(treeFilter, (text) => tracesSql("tree", text));
+  const traces = optional(traceFilter, (text) => tracesSql("trace", text, span));
+  const trees = optional(treeFilter, (text) => tracesSql("tree", text, span));
   checkLimits([...own, ...traces, ...trees]);
   return allOf([
     ...own,
@@ -77,9 +82,11 @@ export function attributeQueries(filter: string): Sql[] {
   return attributesOf(parseTree(filter));
 }
 
-/** Whether inputs or outputs have to be read to tell if a run matches. Throws a FilterError. */
-export function readsTexts(filter: string): boolean {
-  return readsLeaves(parseTree(filter));
+/** The syntax trees of the texts that there are. Throws a FilterError. */
+export function parsedScopes({ filter, traceFilter, treeFilter }: ScopeTexts): Filter[] {
+  return [filter, traceFilter, treeFilter].flatMap((text) =>
+    text === undefined ? [] : [parseTree(text)],
+  );
 }
 
 /**
@@ -101,13 +108,28 @@ export function matchingTracesSql(
 }
 
 /** Ends inside of its WHERE. */
-function tracesSql(scope: keyof KnownTraces, text: string): Sql {
+function tracesSql(scope: keyof KnownTraces, text: string, span?: TimeSpan): Sql {
   const matches = inScope(`${scope}_filter`, () => runCondition(parseTree(text), "scoped"));
-  const root = scope === "trace" ? "scoped.parent_run_id IS NULL AND " : "";
+  const among = amongTracesOf(span);
+  // The plus keeps SQLite from going through all roots where it has the traces.
+  const isRoot = `${among === "" ? "" : "+"}scoped.parent_run_id IS NULL AND `;
+  const root = scope === "trace" ? isRoot : "";
   return {
-    text: `SELECT scoped.trace_id FROM runs AS scoped WHERE ${root}${matches.text}`,
+    text: `SELECT scoped.trace_id FROM runs AS scoped
+      WHERE ${among}${root}${matches.text}`,
     params: matches.params,
   };
+}
+
+/** Bounds are written out: parameters are few, and these are numbers. */
+function amongTracesOf(span: TimeSpan | undefined): string {
+  const bounds = [
+    ...(typeof span?.from === "number" ? [`near.start_time >= ${span.from}`] : []),
+    ...(typeof span?.to === "number" ? [`near.start_time <= ${span.to}`] : []),
+  ];
+  if (bounds.length === 0) return "";
+  const near = `SELECT near.trace_id FROM runs AS near WHERE ${bounds.join(" AND ")}`;
+  return `scoped.trace_id IN (${near}) AND `;
 }
 
 function amongSql(alias: string, traces: Sql, known: readonly string[]): Sql {

@@ -13,6 +13,9 @@ import { type Argument, type Call, parseSyntax } from "./syntax.ts";
 /** Of one search(text): each is looked for in every text of a run. */
 const MAX_WORDS = 32;
 
+/** Of what texts are looked through for: the time that takes grows with it. */
+const MAX_PATTERN_CHARS = 1000;
+
 const WORD = /[\p{L}\p{M}\p{N}_]{2,}/gu;
 
 const PREDICATE = 'a condition such as eq(name, "x")';
@@ -79,7 +82,7 @@ function toTest(name: Comparison, field: FieldName, argument: Argument): Test {
       return { op: "in", values: toList(field, argument) };
     case "like":
     case "notlike":
-      return { op: name, pattern: toText(argument, `${name} takes a pattern in quotes`) };
+      return { op: name, pattern: toPattern(name, argument, "a pattern in quotes") };
     case "search":
       return { op: "contains", text: toSearchText(argument) };
   }
@@ -126,7 +129,7 @@ function toMetadataKey(call: Call): Filter {
 
 function toWords(call: Call): Filter {
   const [argument] = takeArguments(call, "a text");
-  const text = toText(argument, "search takes a text in quotes");
+  const text = toPattern("search", argument, "a text in quotes");
   const words = [...new Set((text.match(WORD) ?? []).map(lowerAscii))];
   if (words.length === 0) {
     const expected = "a word of two or more letters, digits or underscores";
@@ -165,7 +168,15 @@ function toList(field: FieldName, argument: Argument): (string | number)[] {
 }
 
 function toSearchText(argument: Argument): string {
-  const text = toText(argument, "search takes a text in quotes");
+  const text = toPattern("search", argument, "a text in quotes");
   if (text !== "") return text;
   throw new FilterError(argument.at, "search needs a text that is not empty", "a text in quotes");
+}
+
+function toPattern(name: string, argument: Argument, what: string): string {
+  const text = toText(argument, `${name} takes ${what}`);
+  if (text.length <= MAX_PATTERN_CHARS) return text;
+  const expected = `at most ${MAX_PATTERN_CHARS} characters`;
+  const problem = `${name} takes ${expected}, not ${text.length}: leave out a part of the text`;
+  throw new FilterError(argument.at, problem, expected);
 }

@@ -69,26 +69,6 @@ export function attributesOf(filter: Filter): Sql[] {
   }
 }
 
-/** Whether the filter asks for what is in the run's inputs or outputs. */
-export function readsLeaves(filter: Filter): boolean {
-  switch (filter.kind) {
-    case "and":
-    case "or":
-      return filter.operands.some(readsLeaves);
-    case "not":
-      return readsLeaves(filter.operand);
-    case "predicate": {
-      const family = fieldOf(filter.field).entry?.family;
-      return family === "input" || family === "output";
-    }
-    case "words":
-      return true;
-    case "metadata":
-    case "metadata key":
-      return false;
-  }
-}
-
 function required(predicates: readonly Predicate[]): Sql[] {
   const ids = requiredAttributes(predicates);
   return ids === null ? [] : [ids];

@@ -93,7 +93,7 @@ async function dottedOrderOf(
 ): Promise<string | null> {
   const page = await shardStub(env, place).page(
     { ids: [runId] },
-    { order: "asc", after: null, limit: 1, maxBytes: 0, payloads: [] },
+    { order: "asc", after: null, limit: 1, maxBytes: 0, payloads: [], effort: 1 },
   );
   return page.runs[0]?.dotted_order ?? null;
 }

@@ -26,7 +26,7 @@ export async function findParents(
     located.map(async ({ runId, ref }): Promise<KnownParent[]> => {
       const { runs } = await shardStub(env, ref).page(
         { ids: [runId] },
-        { order: "asc", after: null, limit: 1, maxBytes: 0, payloads: ["extra"] },
+        { order: "asc", after: null, limit: 1, maxBytes: 0, payloads: ["extra"], effort: 1 },
       );
       const [run] = runs;
       if (run === undefined) return [];

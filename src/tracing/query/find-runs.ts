@@ -7,6 +7,7 @@ import { knownTracesReader } from "./known-traces.ts";
 import { type PlacedRun, refOf, RunSource } from "./run-source.ts";
 import type { RunSelection } from "./selection.ts";
 import { findCandidates, ShardMerge } from "./shard-merge.ts";
+import { TooManyTurns, Turns } from "./turns.ts";
 
 export type RunsQuery = {
   workspaceId: string;
@@ -17,13 +18,16 @@ export type RunsQuery = {
   after: RunPosition | null;
   limit: number;
   payloads: readonly PayloadField[];
+  /** What is left of the request's; all of them when they are not given. */
+  turns?: Turns;
 };
 
 export type RunsFound = { runs: PlacedRun[]; next: RunPosition | null };
 
 /**
  * The selected runs over all shards, in the order of their start and then their id. Shards are
- * opened only as far as the page reaches into their days.
+ * opened only as far as the page reaches into their days. Throws a 422 when too many runs have to be
+ * looked at before the first is found.
  */
 export async function findRuns(env: Env, query: RunsQuery): Promise<RunsFound> {
   const { workspaceId, projectIds, selection, order, after, limit } = query;
@@ -34,23 +38,31 @@ export async function findRuns(env: Env, query: RunsQuery): Promise<RunsFound> {
     (rows) => onlyNamed(env, query, rows),
   );
   const known = knownTracesReader(env, selection, workspaceId);
+  const turns = query.turns ?? new Turns();
   const runs: PlacedRun[] = [];
   const merge = new ShardMerge(candidates, order, async (ref) => {
-    const source = new RunSource(env, ref, query, await known(ref));
+    const source = new RunSource(env, ref, query, turns, await known(ref));
     await source.fill(limit - runs.length + 1);
     return source;
   });
-  while (runs.length < limit) {
-    const best = await merge.next();
-    const taken = best?.take();
-    if (best === undefined || taken === undefined) return { runs, next: null };
-    runs.push(taken);
-    await best.fill(limit - runs.length + 1);
+  const behindLast = (): RunPosition | null => {
+    const last = runs.at(-1)?.run;
+    return last === undefined ? null : { startTime: last.start_time, id: last.id };
+  };
+  try {
+    while (runs.length < limit) {
+      const best = await merge.next();
+      const taken = best?.take();
+      if (best === undefined || taken === undefined) return { runs, next: null };
+      runs.push(taken);
+      await best.fill(limit - runs.length + 1);
+    }
+  } catch (error) {
+    // What was found is a page that ends early: whoever asks for the next goes on from there.
+    if (error instanceof TooManyTurns && runs.length > 0) return { runs, next: behindLast() };
+    throw error;
   }
-  const last = runs.at(-1)?.run;
-  const next =
-    last === undefined || !merge.isMore ? null : { startTime: last.start_time, id: last.id };
-  return { runs, next };
+  return { runs, next: merge.isMore ? behindLast() : null };
 }
 
 /** Runs and traces that are asked for by id are in few shards, which the id index knows. */

@@ -4,6 +4,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { shardStub } from "../run-shard/shard-ref.ts";
 import type { Micros } from "../run-write.ts";
 import { refOf } from "./run-source.ts";
+import { Turns } from "./turns.ts";
 
 /** The most frequent values of each metadata key of a project's runs, at most `k` of each. */
 export async function projectMetadata(
@@ -17,15 +18,17 @@ export async function projectMetadata(
     ...(startTime === undefined ? {} : { from: startTime }),
   });
   const selection = { from: startTime, isRoot: rootsOnly ? true : undefined };
-  const counts = await mapLimited(rows, SHARDS_AT_ONCE, async (row) =>
-    shardStub(c.env, refOf(row)).metadataCounts(selection, keys ?? null),
-  );
+  const turns = new Turns();
   const byKey = new Map<string, Map<string, number>>();
-  for (const { key, value, n } of counts.flat()) {
+  const add = ({ key, value, n }: { key: string; value: string; n: number }): void => {
     const values = byKey.get(key) ?? new Map<string, number>();
     values.set(value, (values.get(value) ?? 0) + n);
     byKey.set(key, values);
-  }
+  };
+  await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
+    const stub = shardStub(c.env, refOf(row));
+    await turns.readAll((after) => stub.metadataCounts(selection, keys ?? null, after), add);
+  });
   return Object.fromEntries(
     [...byKey].map(([key, values]) => [
       key,

@@ -3,8 +3,11 @@ import type { PayloadField } from "../run-write.ts";
 import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-record.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
 import type { KnownTraces, RunSelection } from "./selection.ts";
+import type { Turns } from "./turns.ts";
 
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+const FIRST_EFFORT = 1 / 16;
 
 export type SourceQuery = {
   selection: RunSelection;
@@ -21,16 +24,26 @@ export class RunSource {
   readonly ref: ShardRef;
   readonly #env: ShardEnv;
   readonly #query: SourceQuery;
+  readonly #turns: Turns;
   readonly #known: KnownTraces | undefined;
   #after: RunPosition | null;
   #buffer: RunRecord[] = [];
   #next = 0;
+  /** A page is mostly found with little work; what follows in vain may take more. */
+  #effort = FIRST_EFFORT;
   #ended = false;
 
-  constructor(env: ShardEnv, ref: ShardRef, query: SourceQuery, known: KnownTraces | undefined) {
+  constructor(
+    env: ShardEnv,
+    ref: ShardRef,
+    query: SourceQuery,
+    turns: Turns,
+    known: KnownTraces | undefined,
+  ) {
     this.ref = ref;
     this.#env = env;
     this.#query = query;
+    this.#turns = turns;
     this.#known = known;
     this.#after = query.after;
   }
@@ -50,16 +63,20 @@ export class RunSource {
   /** Reads at most `limit` runs when none is left in the buffer. */
   async fill(limit: number): Promise<void> {
     const { selection, order, payloads } = this.#query;
+    const maxBytes = MAX_PAGE_BYTES;
     while (this.head === undefined && !this.#ended) {
       const page = await shardStub(this.#env, this.ref).page(
         selection,
-        { order, after: this.#after, limit, maxBytes: MAX_PAGE_BYTES, payloads },
+        { order, after: this.#after, limit, maxBytes, payloads, effort: this.#effort },
         this.#known,
       );
       this.#buffer = page.runs;
       this.#next = 0;
       this.#after = page.next;
       this.#ended = page.next === null;
+      if (this.#ended || page.runs.length > 0) continue;
+      await this.#turns.spend();
+      this.#effort = Math.min(this.#effort * 2, 1);
     }
   }
 }

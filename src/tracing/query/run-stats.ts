@@ -4,6 +4,7 @@ import { shardStub } from "../run-shard/shard-ref.ts";
 import {
   ALL_RUNS,
   type FeedbackTotals,
+  type GroupTotals,
   type GroupBy,
   type StatsQuery,
   type StatsTotals,
@@ -12,8 +13,12 @@ import { mergeHistograms } from "./histogram.ts";
 import { knownTracesReader } from "./known-traces.ts";
 import { refOf } from "./run-source.ts";
 import type { RunSelection } from "./selection.ts";
+import { Turns } from "./turns.ts";
 
-const MAX_GROUPS_PER_SHARD = 10_000;
+const MAX_GROUPS_PER_TURN = 10_000;
+
+/** Of all names, types and tags together. */
+const MAX_FACETS = 1000;
 
 export type StatsRequest = {
   workspaceId: string;
@@ -35,19 +40,19 @@ export async function collectStats(
     ...(to === undefined ? {} : { to }),
   });
   const known = knownTracesReader(env, selection, workspaceId);
-  const parts = await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
+  const turns = new Turns();
+  const groups = new Map<string, StatsTotals>();
+  const add = ({ group, totals }: GroupTotals): void => {
+    const before = groups.get(group);
+    groups.set(group, before === undefined ? totals : addTotals(before, totals));
+  };
+  await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
     const ref = refOf(row);
     const stub = shardStub(env, ref);
-    const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_SHARD };
-    return await stub.stats(selection, question, await known(ref));
+    const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_TURN };
+    const told = await known(ref);
+    await turns.readAll((after) => stub.stats(selection, question, after, told), add);
   });
-  const groups = new Map<string, StatsTotals>();
-  for (const part of parts) {
-    for (const { group, totals } of part) {
-      const before = groups.get(group);
-      groups.set(group, before === undefined ? totals : addTotals(before, totals));
-    }
-  }
   if (groupBy === null && groups.size === 0) groups.set(ALL_RUNS, NO_RUNS);
   return groups;
 }
@@ -116,7 +121,7 @@ function addFacets(facets: StatsTotals["facets"]): StatsTotals["facets"] {
     const name = `${key}\n${value}`;
     sums.set(name, { key, value, n: n + (sums.get(name)?.n ?? 0) });
   }
-  return [...sums.values()].toSorted((left, right) => right.n - left.n);
+  return [...sums.values()].toSorted((left, right) => right.n - left.n).slice(0, MAX_FACETS);
 }
 
 /** Both records' members; `add` makes one of two. */

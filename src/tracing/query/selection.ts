@@ -1,5 +1,5 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
-import { compileScopes } from "../filter/filter.ts";
+import { compileScopes, type TimeSpan } from "../filter/filter.ts";
 import type { Micros, RunType } from "../run-write.ts";
 
 /** Which runs a question is about; what is undefined does not restrict. All must hold. */
@@ -27,11 +27,15 @@ export type RunSelection = {
 /** Traces that fulfil a scope by a run of another shard. */
 export type KnownTraces = { trace: readonly string[]; tree: readonly string[] };
 
-/** The selection as a condition on the row `alias` of `runs`. Throws a FilterError. */
+/**
+ * The selection as a condition on the row `alias` of `runs`, for runs that start within `span`. Throws a
+ * FilterError.
+ */
 export function selectionSql(
   selection: RunSelection,
   alias: string,
   known: KnownTraces = { trace: [], tree: [] },
+  span?: TimeSpan,
 ): Sql {
   const { ids, traceId, parentRunId, runType, isRoot, hasError, from, to } = selection;
   const conditions: Sql[] = [];
@@ -61,7 +65,7 @@ export function selectionSql(
     const below = `${order} > ? AND ${order} < ?`;
     conditions.push(sql(`(${order} = ? OR (${below}))`, within, `${within}.`, `${within}/`));
   }
-  conditions.push(compileScopes(selection, alias, known));
+  conditions.push(compileScopes(selection, alias, known, span));
   return allOf(conditions);
 }
 

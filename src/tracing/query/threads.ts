@@ -6,6 +6,7 @@ import { mergeHistograms } from "./histogram.ts";
 import { knownTracesReader } from "./known-traces.ts";
 import { refOf } from "./run-source.ts";
 import type { RunSelection } from "./selection.ts";
+import { Turns } from "./turns.ts";
 
 /** The threads of the selected root runs over all shards, the latest first. */
 export async function findThreads(
@@ -20,15 +21,18 @@ export async function findThreads(
     ...(to === undefined ? {} : { to }),
   });
   const known = knownTracesReader(env, selection, workspaceId);
-  const found = await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
-    const ref = refOf(row);
-    return shardStub(env, ref).threads(selection, await known(ref));
-  });
+  const turns = new Turns();
   const threads = new Map<string, ThreadTotals>();
-  for (const part of found.flat() as ThreadTotals[]) {
+  const add = (part: ThreadTotals): void => {
     const before = threads.get(part.threadId);
     threads.set(part.threadId, before === undefined ? part : merge(before, part));
-  }
+  };
+  await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
+    const ref = refOf(row);
+    const told = await known(ref);
+    const stub = shardStub(env, ref);
+    await turns.readAll((after) => stub.threads(selection, after, told), add);
+  });
   return [...threads.values()].toSorted(
     (left, right) => right.maxStart - left.maxStart || (left.threadId < right.threadId ? -1 : 1),
   );

@@ -24,7 +24,7 @@ export function readExportPage(
   { columns, after, limit, maxBytes }: ExportPageQuery,
   plan: PagePlan,
 ): ExportPage {
-  const { from, scanEnd } = pageRange(storage, condition, { order: "asc", after }, plan);
+  const from = pageRange(condition, { order: "asc", after }, plan);
   const packers = Array.from(
     new Set<RunColumn>(["start_time", "id", ...columns]),
     (column) => new ColumnPacker(column),
@@ -53,7 +53,7 @@ export function readExportPage(
     last = { startTime: row[0] as number, id: row[1] as string };
     rows += 1;
   }
-  return { runs: pack(packers, rows), next: scanEnd };
+  return { runs: pack(packers, rows), next: plan.scanEnd };
 }
 
 function pack(packers: readonly ColumnPacker[], rows: number): PackedRuns {

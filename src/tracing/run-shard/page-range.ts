@@ -1,56 +1,59 @@
 import type { Sql } from "../../db/sql.ts";
-import { attributeQueries, readsTexts } from "../filter/filter.ts";
+import { attributeQueries, type TimeSpan } from "../filter/filter.ts";
 import type { RunSelection } from "../query/selection.ts";
 import { rareAttribute } from "./rare-attribute.ts";
-import type { RunOrder, RunPosition } from "./run-record.ts";
-
-/** Of how many runs the texts are read before other requests have their turn: some 0.2 s. */
-const TEXTS_AT_ONCE = 10_000;
+import type { RunPosition } from "./run-record.ts";
+import { beyond, findTurnEnd, isFoundByIndex, type Place } from "./scan-turn.ts";
 
 export type PagePlan = {
   /** When given, only these rows are looked at. */
   rows: Sql | null;
-  /** How many runs may be looked at; the page may end before it is full. */
-  scan: number | null;
+  /** The last run that is looked at, where the page may end before it is full; null: as many as it takes. */
+  scanEnd: RunPosition | null;
+  /** Within which all runs that are looked at start; undefined: anywhere. */
+  span: TimeSpan | undefined;
 };
 
-type Place = { order: RunOrder; after: RunPosition | null };
-
-/** How to find the runs of a filter. Throws a FilterError. */
-export function planPage(storage: SqlStorage, filter: string | undefined): PagePlan {
-  if (filter === undefined) return { rows: null, scan: null };
-  const rows = rareAttribute(storage, attributeQueries(filter));
-  return { rows, scan: rows === null && readsTexts(filter) ? TEXTS_AT_ONCE : null };
+/** How to find the runs of a page. Throws a FilterError. */
+export function planPage(
+  storage: SqlStorage,
+  selection: RunSelection,
+  place: Place & { effort: number },
+): PagePlan {
+  const { filter } = selection;
+  if (isFoundByIndex(selection)) return { rows: null, scanEnd: null, span: undefined };
+  const rows = filter === undefined ? null : rareAttribute(storage, attributeQueries(filter));
+  if (rows !== null) return { rows, scanEnd: null, span: spanOfRows(storage, rows) };
+  const turn = { effort: place.effort, perRun: 0 };
+  const scanEnd = findTurnEnd(storage, selection, place, turn);
+  return { rows, scanEnd, span: spanOf(place, scanEnd) };
 }
 
-/**
- * The selection without what lies before the page: SQLite begins at one bound of the start only, and it
- * may choose that of the selection, over and over, instead of where the page begins.
- */
-export function fromPlace(selection: RunSelection, { order, after }: Place): RunSelection {
-  if (after === null) return selection;
-  const { startTime } = after;
-  return order === "asc"
-    ? { ...selection, from: Math.max(selection.from ?? startTime, startTime) }
-    : { ...selection, to: Math.min(selection.to ?? startTime, startTime) };
+/** Within which the runs from a place to an end start. */
+export function spanOf({ order, after }: Place, end: RunPosition | null): TimeSpan {
+  const [from, to] = order === "asc" ? [after, end] : [end, after];
+  return { from: from?.startTime ?? null, to: to?.startTime ?? null };
+}
+
+function spanOfRows(storage: SqlStorage, { text, params }: Sql): TimeSpan {
+  return storage
+    .exec<TimeSpan>(
+      `SELECT min(start_time) AS "from", max(start_time) AS "to" FROM runs WHERE seq IN (${text})`,
+      ...params,
+    )
+    .one();
 }
 
 /**
  * The part of a query that begins with FROM and ends with ORDER BY, for the runs `r` of a page with
- * their traces `t`. `scanEnd` is the last run that the query looks at, null when it looks at all.
+ * their traces `t`.
  */
-export function pageRange(
-  storage: SqlStorage,
-  condition: Sql,
-  place: Place,
-  { rows, scan }: PagePlan,
-): { from: Sql; scanEnd: RunPosition | null } {
+export function pageRange(condition: Sql, place: Place, { rows, scanEnd }: PagePlan): Sql {
   const descending = place.order === "desc";
   const direction = descending ? "DESC" : "ASC";
   const position = beyond(place.after, descending ? "<" : ">");
-  const scanEnd = scan === null ? null : findScanEnd(storage, place, scan);
   const end = beyond(scanEnd, descending ? ">=" : "<=");
-  const from = {
+  return {
     text: `FROM runs r JOIN traces t ON t.trace_id = r.trace_id
      WHERE ${rows === null ? "1" : `r.seq IN (${rows.text})`} AND ${condition.text}
        AND ${position.text} AND ${end.text}
@@ -58,32 +61,4 @@ export function pageRange(
      ORDER BY ${rows === null ? "" : "+"}r.start_time ${direction}, r.id ${direction}`,
     params: [...(rows?.params ?? []), ...condition.params, ...position.params, ...end.params],
   };
-  return { from, scanEnd };
-}
-
-function beyond(position: RunPosition | null, compare: string): Sql {
-  if (position === null) return { text: "1", params: [] };
-  return {
-    text: `(r.start_time, r.id) ${compare} (?, ?)`,
-    params: [position.startTime, position.id],
-  };
-}
-
-/** The last run of the next `scan` ones; null when there are fewer. */
-function findScanEnd(
-  storage: SqlStorage,
-  { order, after }: Place,
-  scan: number,
-): RunPosition | null {
-  const direction = order === "desc" ? "DESC" : "ASC";
-  const { text, params } = beyond(after, order === "desc" ? "<" : ">");
-  const [row] = storage
-    .exec<{ start_time: number; id: string }>(
-      `SELECT r.start_time, r.id FROM runs r WHERE ${text}
-       ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT 1 OFFSET ?`,
-      ...params,
-      scan - 1,
-    )
-    .toArray();
-  return row === undefined ? null : { startTime: row.start_time, id: row.id };
 }

@@ -17,7 +17,7 @@ export function readPage(
   plan: PagePlan,
 ): RunPage {
   const { limit } = query;
-  const { from, scanEnd } = pageRange(storage, condition, query, plan);
+  const from = pageRange(condition, query, plan);
   const cursor = storage.exec<Omit<RunRecord, "payloads">>(
     `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
      ${from.text} LIMIT ?`,
@@ -37,7 +37,7 @@ export function readPage(
     }
     runs.push({ ...row, payloads });
   }
-  return { runs, next: scanEnd };
+  return { runs, next: plan.scanEnd };
 }
 
 function readPayloads(

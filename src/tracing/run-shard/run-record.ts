@@ -14,6 +14,8 @@ export type PageQuery = {
   /** The page ends early when its payloads exceed this; it has one run at least. */
   maxBytes: number;
   payloads: readonly PayloadField[];
+  /** How much of a turn's work may be done, from 0 to 1, before the page ends. */
+  effort: number;
 };
 
 /** A run with what its trace's row says and the payloads that were asked for. */

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { allOf, type Sql } from "../../db/sql.ts";
 import { deleteFeedbackRows } from "../../db/feedback-repo.ts";
 import { listShard, unlistShard } from "../../db/run-shards-repo.ts";
 import type { TraceTier } from "../../db/tracing-schema.ts";
@@ -16,14 +17,15 @@ import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./fee
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
 import { Garbage } from "./garbage.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
-import { fromPlace, planPage } from "./page-range.ts";
+import { planPage, spanOf } from "./page-range.ts";
 import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
 import { readPage } from "./run-page.ts";
-import type { PageQuery, RunPage } from "./run-record.ts";
+import type { PageQuery, RunPage, RunPosition } from "./run-record.ts";
+import { beyond, findTurnEnd, fromPlace } from "./scan-turn.ts";
 import type { ShardFeedback } from "./shard-feedback.ts";
 import { type ShardRef, shardStub } from "./shard-ref.ts";
-import { readStats, type GroupTotals, type StatsQuery } from "./shard-stats.ts";
+import { readStats, type GroupTotals, type StatsQuery, statsWork } from "./shard-stats.ts";
 import { readThreads, type ThreadTotals } from "./shard-threads.ts";
 import { matchingTraces, readMetadataCounts, splitTraces } from "./shard-traces.ts";
 import { SHARD_MIGRATIONS } from "./tables.ts";
@@ -36,6 +38,12 @@ const RETRY_MS = 5_000;
 const MAX_UPLOAD_MS = 3_600_000;
 const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
+/** Microseconds for each run, besides trying the filters on it. */
+const THREADS_WORK = 12;
+const METADATA_WORK = 8;
+
+/** What was read of a part of the runs; `next` is where to go on, null when there are no more. */
+type Part<T> = { rows: T[]; next: RunPosition | null };
 
 /**
  * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
@@ -146,37 +154,53 @@ export class RunShardObject extends DurableObject<Env> {
   /** Runs of the selection in order of their start. */
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
     if (!this.#exists) return { runs: [], next: null };
-    const plan = planPage(this.#sql, selection.filter);
-    const condition = selectionSql(fromPlace(selection, query), "r", known);
+    const plan = planPage(this.#sql, selection, query);
+    const condition = selectionSql(fromPlace(selection, query), "r", known, plan.span);
     return readPage(this.#sql, condition, query, plan);
   }
 
   /** As `page`, in ascending order and column by column. */
   exportPage(selection: RunSelection, query: ExportPageQuery, known?: KnownTraces): ExportPage {
     if (!this.#exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
-    const plan = planPage(this.#sql, selection.filter);
-    const place = { order: "asc", after: query.after } as const;
-    const condition = selectionSql(fromPlace(selection, place), "r", known);
+    const place = { order: "asc", after: query.after, effort: 1 } as const;
+    const plan = planPage(this.#sql, selection, place);
+    const condition = selectionSql(fromPlace(selection, place), "r", known, plan.span);
     return readExportPage(this.#sql, condition, query, plan);
   }
 
-  stats(selection: RunSelection, query: StatsQuery, known?: KnownTraces): GroupTotals[] {
-    if (!this.#exists) return [];
-    return readStats(this.#sql, selectionSql(selection, "r", known), query);
+  /** Totals of the runs behind `after`, as far as a turn goes. */
+  stats(
+    selection: RunSelection,
+    query: StatsQuery,
+    after: RunPosition | null,
+    known?: KnownTraces,
+  ): Part<GroupTotals> {
+    return this.#part(selection, { after, perRun: statsWork(query) }, known, (condition) =>
+      readStats(this.#sql, condition, query),
+    );
   }
 
-  threads(selection: RunSelection, known?: KnownTraces): ThreadTotals[] {
-    if (!this.#exists) return [];
-    return readThreads(this.#sql, selectionSql(selection, "r", known));
+  /** Threads of the root runs behind `after`, as far as a turn goes. */
+  threads(
+    selection: RunSelection,
+    after: RunPosition | null,
+    known?: KnownTraces,
+  ): Part<ThreadTotals> {
+    const roots = { ...selection, isRoot: true };
+    return this.#part(roots, { after, perRun: THREADS_WORK }, known, (condition) =>
+      readThreads(this.#sql, condition),
+    );
   }
 
-  /** How often each value of each metadata key occurs. */
+  /** How often each value of each metadata key occurs behind `after`, as far as a turn goes. */
   metadataCounts(
     selection: RunSelection,
     keys: string[] | null,
-  ): { key: string; value: string; n: number }[] {
-    if (!this.#exists) return [];
-    return readMetadataCounts(this.#sql, selectionSql(selection, "r"), keys);
+    after: RunPosition | null,
+  ): Part<{ key: string; value: string; n: number }> {
+    return this.#part(selection, { after, perRun: METADATA_WORK }, undefined, (condition) =>
+      readMetadataCounts(this.#sql, condition, keys),
+    );
   }
 
   /** Traces of this shard that have runs on other days too. */
@@ -338,6 +362,24 @@ export class RunShardObject extends DurableObject<Env> {
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
     return seq;
+  }
+
+  /** What `read` makes of the runs that a turn comes to. */
+  #part<T>(
+    selection: RunSelection,
+    { after, perRun }: { after: RunPosition | null; perRun: number },
+    known: KnownTraces | undefined,
+    read: (condition: Sql) => T[],
+  ): Part<T> {
+    if (!this.#exists) return { rows: [], next: null };
+    const place = { order: "asc", after } as const;
+    const next = findTurnEnd(this.#sql, selection, place, { effort: 1, perRun });
+    const bounded = { ...fromPlace(selection, place) };
+    // Where there is no filter, SQLite finds the bound of the start in its index.
+    if (next !== null) bounded.to = Math.min(bounded.to ?? next.startTime, next.startTime);
+    const condition = selectionSql(bounded, "r", known, spanOf(place, next));
+    const rows = read(allOf([condition, beyond(after, ">"), beyond(next, "<=")]));
+    return { rows, next };
   }
 
   #ref(): ShardRef {

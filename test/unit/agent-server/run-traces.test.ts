@@ -19,7 +19,7 @@ const SCOPE: Scope = { workspaceId: "workspace-1", deploymentId: "default" };
 /** Records what it is given, unless `fail` says otherwise. */
 function fixture(fail: () => boolean = () => false) {
   const recorded: Recorded[] = [];
-  const waited: Promise<void>[] = [];
+  const ended: string[] = [];
   let attempts = 0;
   const traces = new RunTraces({
     scope: () => SCOPE,
@@ -28,10 +28,11 @@ function fixture(fail: () => boolean = () => false) {
       if (fail()) throw new Error("storage is full");
       recorded.push(call);
     },
-    waitUntil: (promise) => void waited.push(promise),
+    waitUntil: () => undefined,
+    onRootEnd: (runId) => void ended.push(runId),
     logLevel: "error",
   });
-  return { traces, recorded, waited, attempts: () => attempts };
+  return { traces, recorded, ended, attempts: () => attempts };
 }
 
 const batch = (id: string, chars = 0) => ({
@@ -129,25 +130,22 @@ describe("RunTraces", () => {
     },
   );
 
-  test("ends the root of a run that its host left behind", async ({ expect }) => {
-    const { traces, recorded, waited } = fixture();
-    traces.of(run).abandon("The run was cancelled");
+  test("says when the end of a run's root is recorded, not before", async ({ expect }) => {
+    vi.spyOn(console, "error").mockReturnValue();
+    let failures = 3;
+    const { traces, ended } = fixture(() => failures-- > 0);
+    const trace = traces.of(run);
+    const end = { json: JSON.stringify({ post: [], patch: [{ id: RUN_ID, end_time: 1 }] }) };
+    const lost = trace.accept({ ...end, operations: 1 });
+    await vi.advanceTimersByTimeAsync(2600);
+    await lost;
+    const others = [batch("other"), batch(RUN_ID)].map((each) => trace.accept(each));
     await vi.advanceTimersByTimeAsync(100);
-    await Promise.all(waited);
-    expect(recorded.map(([, operations]) => operations)).toEqual([
-      {
-        post: [],
-        patch: [
-          {
-            id: RUN_ID,
-            trace_id: RUN_ID,
-            dotted_order: `20260801T120000123001Z${RUN_ID}`,
-            start_time: "2026-08-01T12:00:00.123001Z",
-            end_time: "2026-08-01T12:30:00.000Z",
-            error: "The run was cancelled",
-          },
-        ],
-      },
-    ]);
+    await Promise.all(others);
+    expect(ended).toEqual([]);
+    const recorded = trace.accept({ ...end, operations: 1 });
+    await vi.advanceTimersByTimeAsync(100);
+    await recorded;
+    expect(ended).toEqual([RUN_ID]);
   });
 });

@@ -1,10 +1,18 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, test, vi } from "vitest";
 import { logStub } from "../../src/control-plane/logs/log-stub.ts";
-import { OutboundMeter } from "../../src/revision-host/outbound-meter.ts";
+import { UsageMeter } from "../../src/revision-host/usage-meter.ts";
 
 const NEVER = new Promise<void>(() => {});
-const NOTHING = { requests: 0, refused: 0, bytes_sent: 0, bytes_received: 0 };
+const NOTHING = {
+  requests: 0,
+  refused: 0,
+  bytes_sent: 0,
+  bytes_received: 0,
+  storage_operations: 0,
+  storage_rows: 0,
+  storage_bytes: 0,
+};
 
 const realWait = scheduler.wait.bind(scheduler);
 
@@ -30,7 +38,7 @@ function newMeter() {
   const ctx = { waitUntil: (promise: Promise<unknown>) => void promised.push(promise) };
   return {
     promised,
-    meter: () => new OutboundMeter(env, ctx, revision),
+    meter: () => new UsageMeter(env, ctx, revision),
     usage: () => logStub(env, revision).listUsage({ limit: 10, offset: 0 }),
     messages: async () => {
       const page = await logStub(env, revision).list({
@@ -56,6 +64,18 @@ test("what many requests count is written at once", async ({ expect }) => {
   await Promise.all(promised);
   expect(await usage()).toEqual([
     { ...NOTHING, day: Math.floor(Date.now() / 86_400_000), requests: 5, bytes_sent: 10 },
+  ]);
+});
+
+test("what is read and written for code is counted beside its network", async ({ expect }) => {
+  waitInstead();
+  const { promised, meter, usage } = newMeter();
+  meter().add({ requests: 1 });
+  meter().addStorage({ operations: 2, rows: 30, bytes: 400 });
+  meter().addStorage({ operations: 1, rows: 1, bytes: 1 });
+  await Promise.all(promised);
+  expect(await usage()).toMatchObject([
+    { requests: 1, storage_operations: 3, storage_rows: 31, storage_bytes: 401 },
   ]);
 });
 

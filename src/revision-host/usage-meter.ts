@@ -1,9 +1,18 @@
-import { recordLogs, recordUsage } from "../control-plane/logs/record.ts";
+import {
+  NO_USAGE,
+  recordLogs,
+  recordUsage,
+  USAGE_COUNTS,
+  type UsageOfDay,
+} from "../control-plane/logs/record.ts";
+import type { Scope } from "../lib/scope.ts";
 import { dayOf } from "../lib/utc-day.ts";
-import type { UsageOfDay } from "../control-plane/logs/record.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 
 type Count = Omit<UsageOfDay, "day">;
+
+/** What the platform read and wrote in its store and its checkpoints. */
+export type StorageUse = { operations: number; rows: number; bytes: number };
 
 /** What one revision did since it was last written down. */
 type Pending = {
@@ -25,8 +34,8 @@ const MORE_REFUSALS = "Requests to other hosts were refused, too";
 /** Of this isolate: requests of all revisions come by here, and no request has memory of its own. */
 const pendings = new Map<string, Pending>();
 
-/** Counts what one revision asks of the network, and writes it to its deployment's log by and by. */
-export class OutboundMeter {
+/** Counts what one revision uses, and writes it to its deployment's log by and by. */
+export class UsageMeter {
   readonly #env: Env;
   readonly #ctx: Pick<ExecutionContext, "waitUntil">;
   readonly #revision: RevisionRef;
@@ -39,10 +48,11 @@ export class OutboundMeter {
 
   add(amounts: Partial<Count>): void {
     const count = this.#today();
-    count.requests += amounts.requests ?? 0;
-    count.refused += amounts.refused ?? 0;
-    count.bytes_sent += amounts.bytes_sent ?? 0;
-    count.bytes_received += amounts.bytes_received ?? 0;
+    for (const name of USAGE_COUNTS) count[name] += amounts[name] ?? 0;
+  }
+
+  addStorage({ operations, rows, bytes }: StorageUse): void {
+    this.add({ storage_operations: operations, storage_rows: rows, storage_bytes: bytes });
   }
 
   /** Counts a refused request; the same text is logged once for a while, with its number. */
@@ -57,7 +67,7 @@ export class OutboundMeter {
   #today(): Count {
     const { days } = this.#pending();
     const day = dayOf(Date.now() * 1000);
-    const count = days.get(day) ?? { requests: 0, refused: 0, bytes_sent: 0, bytes_received: 0 };
+    const count = days.get(day) ?? { ...NO_USAGE };
     days.set(day, count);
     return count;
   }
@@ -77,6 +87,18 @@ export class OutboundMeter {
     }
     return pending;
   }
+}
+
+/** Counts for the revisions of one deployment; the graphs that the Worker was built with have none. */
+export function storageMeter(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  deployment: () => Scope,
+): (revisionId: string | null, use: StorageUse) => void {
+  return (revisionId, use) => {
+    if (revisionId === null) return;
+    new UsageMeter(env, ctx, { ...deployment(), revisionId }).addStorage(use);
+  };
 }
 
 async function write(env: Env, key: string): Promise<void> {

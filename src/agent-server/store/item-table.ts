@@ -1,0 +1,231 @@
+import type { StoredItem, StoreOperation, StorePosition } from "../../graph-runtime/protocol.ts";
+import type { ReadBudget } from "../read-budget.ts";
+import { matchesFilter } from "./store-filter.ts";
+import { matchesNamespace } from "./store-namespace.ts";
+
+type Get = Extract<StoreOperation, { op: "get" }>;
+type Put = Extract<StoreOperation, { op: "put" }>;
+type Search = Extract<StoreOperation, { op: "search" }>;
+type ListNamespaces = Extract<StoreOperation, { op: "list_namespaces" }>;
+
+/** What was found until the budget was spent; `rest` finds what comes behind it, null when that is nothing. */
+export type Found<T> = { found: T[]; rest: StoreOperation | null };
+
+type ItemRow = StorePosition & { value: string; created_at: number };
+
+/** A row is 2 MB at most, with everything in it. */
+const MAX_VALUE_BYTES = 1_900_000;
+const MAX_NAME_BYTES = 8192;
+
+/** Up to so many items below a prefix are put in order here; of more, all items are looked at in order. */
+const SORTED_ROWS = 2000;
+const SORTED_CHARS = 1024 * 1024;
+
+const NEWEST_FIRST = "ORDER BY updated_at DESC, namespace, key";
+
+/** The items of a store. A namespace is stored as the JSON text of its labels. */
+export class ItemTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  create(): void {
+    this.#sql.exec(`
+      CREATE TABLE IF NOT EXISTS items (
+        namespace TEXT NOT NULL,       -- JSON array of labels
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,           -- JSON object
+        created_at INTEGER NOT NULL,   -- epoch ms
+        updated_at INTEGER NOT NULL,
+        PRIMARY KEY (namespace, key)
+      );
+      CREATE INDEX IF NOT EXISTS items_by_update ON items (updated_at DESC, namespace, key);
+      CREATE INDEX IF NOT EXISTS items_by_namespace ON items (namespace, updated_at, key);
+    `);
+  }
+
+  get({ namespace, key }: Get, budget: ReadBudget): StoredItem | null {
+    return this.#item({ namespace: JSON.stringify(namespace), key }, budget);
+  }
+
+  /** A null value deletes. Putting again replaces the value and keeps `created_at`. */
+  put({ namespace, key, value }: Put, budget: ReadBudget): null {
+    const name = JSON.stringify(namespace);
+    if (value === null) {
+      budget.count(1, 0);
+      this.#sql.exec("DELETE FROM items WHERE namespace = ? AND key = ?", name, key);
+      return null;
+    }
+    const text = JSON.stringify(value);
+    checkSize("value", text, MAX_VALUE_BYTES);
+    checkSize("namespace", name, MAX_NAME_BYTES);
+    checkSize("key", key, MAX_NAME_BYTES);
+    budget.count(1, text.length);
+    this.#sql.exec(
+      `INSERT INTO items (namespace, key, value, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
+       ON CONFLICT (namespace, key) DO UPDATE SET value = ?3, updated_at = ?4`,
+      name,
+      key,
+      text,
+      Date.now(),
+    );
+    return null;
+  }
+
+  /** Newest update first. What is put between the turns of a search may be missing from it. */
+  search(operation: Search, budget: ReadBudget): Found<StoredItem> {
+    const { namespace_prefix, filter, limit } = operation;
+    const { from, to } = rangeOf(namespace_prefix);
+    const found: StoredItem[] = [];
+    let { after, offset } = operation;
+    if (limit <= 0) return { found, rest: null };
+    for (const place of this.#places(operation, budget)) {
+      const isUnder = place.namespace > from && place.namespace < to;
+      const isCounted = isUnder && filter === undefined && offset > 0;
+      const item = isUnder && !isCounted ? this.#item(place, budget) : null;
+      if (isCounted) offset -= 1;
+      else if (item !== null && (filter === undefined || matchesFilter(item.value, filter))) {
+        if (offset > 0) offset -= 1;
+        else found.push(item);
+      }
+      if (found.length >= limit) return { found, rest: null };
+      after = { updated_at: place.updated_at, namespace: place.namespace, key: place.key };
+      if (budget.isSpent) {
+        return { found, rest: { ...operation, after, offset, limit: limit - found.length } };
+      }
+    }
+    return { found, rest: null };
+  }
+
+  /** In the order of their texts, each once. One look-up for each, however many items it has. */
+  listNamespaces(operation: ListNamespaces, budget: ReadBudget): Found<string[]> {
+    const { prefix = [], suffix, max_depth, limit } = operation;
+    const wildcard = prefix.indexOf("*");
+    const { from, to } = rangeOf(wildcard < 0 ? prefix : prefix.slice(0, wildcard));
+    const found: string[][] = [];
+    let { after = from, offset } = operation;
+    while (found.length < limit) {
+      const [row] = this.#sql
+        .exec<{ namespace: string }>(
+          "SELECT namespace FROM items WHERE namespace > ? AND namespace < ? ORDER BY namespace LIMIT 1",
+          after,
+          to,
+        )
+        .toArray();
+      if (row === undefined) break;
+      budget.count(1, row.namespace.length);
+      after = row.namespace;
+      const labels: string[] = JSON.parse(row.namespace);
+      if (matchesNamespace(labels, { prefix, suffix })) {
+        const name = labels.slice(0, max_depth ?? labels.length);
+        // All that begin with these labels are the same name, and beside each other.
+        if (name.length < labels.length) after = rangeOf(name).to;
+        if (offset > 0) offset -= 1;
+        else found.push(name);
+      }
+      if (budget.isSpent && found.length < limit) {
+        return { found, rest: { ...operation, after, offset, limit: limit - found.length } };
+      }
+    }
+    return { found, rest: null };
+  }
+
+  #item(
+    { namespace, key }: Pick<StorePosition, "namespace" | "key">,
+    budget: ReadBudget,
+  ): StoredItem | null {
+    const [row] = this.#sql
+      .exec<ItemRow>("SELECT * FROM items WHERE namespace = ? AND key = ?", namespace, key)
+      .toArray();
+    budget.count(1, row?.value.length ?? 0);
+    if (row === undefined) return null;
+    return { ...row, namespace: JSON.parse(row.namespace), value: JSON.parse(row.value) };
+  }
+
+  /** Where items are behind `after`, newest update first: those under the prefix, and maybe others. */
+  *#places({ namespace_prefix, after }: Search, budget: ReadBudget): Generator<StorePosition> {
+    const few = this.#fewUnder(namespace_prefix, budget);
+    if (few !== null) {
+      yield* after === undefined ? few : few.filter((place) => byTurn(place, after) > 0);
+      return;
+    }
+    for (const rows of this.#behind(after)) {
+      for (const row of rows) {
+        budget.count(1, row.namespace.length + row.key.length);
+        yield row;
+      }
+    }
+  }
+
+  /** All under the prefix, if they are few. */
+  #fewUnder(prefix: string[], budget: ReadBudget): StorePosition[] | null {
+    const { from, to } = rangeOf(prefix);
+    const places: StorePosition[] = [];
+    let chars = 0;
+    const rows = this.#sql.exec<StorePosition>(
+      `SELECT updated_at, namespace, key FROM items INDEXED BY items_by_namespace
+       WHERE namespace > ? AND namespace < ?`,
+      from,
+      to,
+    );
+    for (const row of rows) {
+      const rowChars = row.namespace.length + row.key.length;
+      budget.count(1, rowChars);
+      chars += rowChars;
+      if (places.length === SORTED_ROWS || chars > SORTED_CHARS) return null;
+      places.push(row);
+    }
+    return places.toSorted(byTurn);
+  }
+
+  /** From the index alone, and row by row: nothing is read that is not asked for. */
+  *#behind(after: StorePosition | undefined): Generator<SqlStorageCursor<StorePosition>> {
+    const select = "SELECT updated_at, namespace, key FROM items INDEXED BY items_by_update";
+    if (after === undefined) {
+      yield this.#sql.exec(`${select} ${NEWEST_FIRST}`);
+      return;
+    }
+    const { updated_at, namespace, key } = after;
+    yield this.#sql.exec(
+      `${select} WHERE updated_at = ? AND (namespace, key) > (?, ?) ${NEWEST_FIRST}`,
+      updated_at,
+      namespace,
+      key,
+    );
+    yield this.#sql.exec(`${select} WHERE updated_at < ? ${NEWEST_FIRST}`, updated_at);
+  }
+}
+
+/**
+ * The texts of the namespaces that begin with these labels are those between `from` and `to`: what follows the
+ * labels in JSON is a comma or a bracket, and `to` differs in the quote or bracket before it.
+ */
+function rangeOf(labels: string[]): { from: string; to: string } {
+  const from = JSON.stringify(labels).slice(0, -1);
+  const last = from.length - 1;
+  return { from, to: from.slice(0, last) + String.fromCharCode(from.charCodeAt(last) + 1) };
+}
+
+function byTurn(left: StorePosition, right: StorePosition): number {
+  return (
+    right.updated_at - left.updated_at ||
+    compareText(left.namespace, right.namespace) ||
+    compareText(left.key, right.key)
+  );
+}
+
+function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function checkSize(field: string, text: string, max: number): void {
+  // UTF-8 needs at least a byte for each UTF-16 unit, and at most three.
+  if (text.length * 3 <= max) return;
+  const bytes = new TextEncoder().encode(text).byteLength;
+  if (bytes <= max) return;
+  throw new Error(
+    `The "${field}" of an item of the store has ${bytes} bytes as JSON; at most ${max} are allowed`,
+  );
+}

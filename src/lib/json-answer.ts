@@ -1,0 +1,104 @@
+/** JSON text as it is to be answered: short text as it is, and longer text as a stream of its UTF-8. */
+export type JsonText = string | ReadableStream<Uint8Array>;
+
+/** Longer text is a stream. One RPC message carries 32 MiB, with up to two bytes for a character. */
+const MAX_TEXT_CHARS = 1024 * 1024;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * A list of items that are JSON text already. They are asked for as the reader takes them, so that a list of any
+ * length takes the memory of one item. Rejects when one of the first items, up to MAX_TEXT_CHARS, cannot be had;
+ * one that comes later breaks the stream off.
+ */
+export function jsonList(items: AsyncIterable<string>): Promise<JsonText> {
+  return joinParts(partsOfList(items));
+}
+
+/** A list of what is made of each row. */
+export function jsonListOf<Row>(
+  rows: AsyncIterable<Row>,
+  toItem: (row: Row) => object,
+): Promise<JsonText> {
+  return jsonList(textsOf(rows, toItem));
+}
+
+async function* textsOf<Row>(
+  rows: AsyncIterable<Row>,
+  toItem: (row: Row) => object,
+): AsyncGenerator<string> {
+  for await (const row of rows) yield JSON.stringify(toItem(row));
+}
+
+/** One value, of any size. */
+export async function jsonText(text: string): Promise<JsonText> {
+  return text.length <= MAX_TEXT_CHARS ? text : streamOf(text, emptyParts());
+}
+
+export function isJsonText(value: unknown): value is JsonText {
+  return typeof value === "string" || value instanceof ReadableStream;
+}
+
+/** The whole text; null when it is longer than `maxBytes`. */
+export async function readJsonText(json: JsonText, maxBytes: number): Promise<string | null> {
+  if (typeof json === "string") return json;
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  for await (const chunk of json) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+async function* partsOfList(items: AsyncIterable<string>): AsyncGenerator<string, void> {
+  let separator = "[";
+  for await (const item of items) {
+    yield separator + item;
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
+
+async function* emptyParts(): AsyncGenerator<string, void> {}
+
+async function joinParts(parts: AsyncGenerator<string, void>): Promise<JsonText> {
+  let head = "";
+  while (head.length <= MAX_TEXT_CHARS) {
+    const part = await parts.next();
+    if (part.done === true) return head;
+    head += part.value;
+  }
+  return streamOf(head, parts);
+}
+
+function streamOf(head: string, parts: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let rest = encoder.encode(head);
+  const pull = async (controller: ReadableByteStreamController): Promise<void> => {
+    while (rest.byteLength === 0) {
+      const part = await parts.next();
+      if (part.done === true) {
+        controller.close();
+        controller.byobRequest?.respond(0);
+        return;
+      }
+      rest = encoder.encode(part.value);
+    }
+    // A copy, because the stream takes the memory of what it is given.
+    controller.enqueue(rest.slice(0, CHUNK_BYTES));
+    rest = rest.subarray(CHUNK_BYTES);
+  };
+  return new ReadableStream({
+    type: "bytes",
+    pull: (controller) =>
+      pull(controller).catch((error: unknown) => {
+        console.error({ event: "answer_broken_off", error: String(error) });
+        throw error;
+      }),
+    cancel: async () => {
+      await parts.return();
+    },
+  });
+}

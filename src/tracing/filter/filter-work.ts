@@ -1,0 +1,83 @@
+import { fieldOf } from "./fields.ts";
+import type { Filter, Predicate } from "./filter-tree.ts";
+import { isLongLike } from "./text-condition.ts";
+
+/** About how long it takes to try a filter on a run, in microseconds. */
+export type FilterWork = {
+  perRun: number;
+  /** For each byte of the texts that are read. */
+  perByte: number;
+  /** Besides the run's own row. */
+  reads: { leaves: boolean; feedback: boolean };
+};
+
+const ATTRIBUTE_WORK = 4;
+const LEAVES_WORK = { perRun: 8, perByte: 0.02 };
+const LONG_LIKE_WORK = { perRun: 50, perByte: 2 };
+
+/** Of trying all of these filters. */
+export function workOf(filters: readonly Filter[]): FilterWork {
+  const work = { perRun: 1, perByte: 0, reads: { leaves: false, feedback: false } };
+  const add = (perRun: number, perByte: number): void => {
+    work.perRun += perRun;
+    work.perByte += perByte;
+  };
+  const visit = (filter: Filter): void => {
+    switch (filter.kind) {
+      case "and":
+      case "or":
+        filter.operands.forEach(visit);
+        return;
+      case "not":
+        visit(filter.operand);
+        return;
+      case "words":
+        work.reads.leaves = true;
+        add(LEAVES_WORK.perRun, LEAVES_WORK.perByte * filter.words.length);
+        return;
+      case "metadata":
+      case "metadata key":
+        add(ATTRIBUTE_WORK, 0);
+        return;
+      case "predicate":
+        visitPredicate(filter);
+    }
+  };
+  const visitPredicate = ({ field, test }: Predicate): void => {
+    const family = fieldOf(field).entry?.family;
+    if (family === "input" || family === "output") {
+      work.reads.leaves = true;
+      add(LEAVES_WORK.perRun, LEAVES_WORK.perByte);
+    } else if (family !== undefined) {
+      if (family === "feedback") work.reads.feedback = true;
+      add(ATTRIBUTE_WORK, 0);
+    } else {
+      add(0.2, 0);
+    }
+    if ((test.op === "like" || test.op === "notlike") && isLongLike(test.pattern)) {
+      add(LONG_LIKE_WORK.perRun, LONG_LIKE_WORK.perByte);
+    }
+  };
+  filters.forEach(visit);
+  return work;
+}
+
+/**
+ * The conditions of the filter that an index finds the runs of, each of which has to hold; and whether
+ * there are no others.
+ */
+export function indexedPart(filter: Filter): { conditions: Predicate[]; isAll: boolean } {
+  const operands = filter.kind === "and" ? filter.operands : [filter];
+  const conditions = operands.filter(isIndexed);
+  return { conditions, isAll: conditions.length === operands.length };
+}
+
+const INDEXED_FIELDS = new Set(["id", "trace_id", "parent_run_id", "thread_id", "name"]);
+
+function isIndexed(filter: Filter): filter is Predicate {
+  if (filter.kind !== "predicate" || filter.test.op !== "eq") return false;
+  const { value } = filter.test;
+  if (filter.field === "status") return value === "error";
+  if (value === null) return filter.field === "parent_run_id";
+  return INDEXED_FIELDS.has(filter.field);
+}

@@ -1,0 +1,154 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import { test } from "vitest";
+import { CheckpointTable } from "../../src/agent-server/threads/checkpoint-table.ts";
+import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/thread-schema.ts";
+import type { CheckpointPut, Typed } from "../../src/graph-runtime/protocol.ts";
+import { migrateTables } from "../../src/lib/object-migrations.ts";
+
+const encoder = new TextEncoder();
+
+function typed(value: unknown): Typed {
+  return ["json", encoder.encode(JSON.stringify(value))];
+}
+
+/** Ids sort as they count. */
+function idOf(step: number): string {
+  return String(step).padStart(8, "0");
+}
+
+function put(ns: string, step: number, value: Typed = typed(step)): CheckpointPut {
+  return {
+    ns,
+    id: idOf(step),
+    parent_id: null,
+    format: 4,
+    checkpoint: typed({}),
+    metadata: typed({ step, even: step % 2 === 0 }),
+    channels: [["value", value]],
+    inherited: [],
+  };
+}
+
+type Counted = {
+  table: CheckpointTable;
+  fill: (puts: CheckpointPut[]) => void;
+  rowsRead: () => number;
+};
+
+/** A table in an object of its own; `rowsRead` tells what was read since it was asked last. */
+function withTable<T>(use: (counted: Counted) => T): Promise<T> {
+  const stub = env.THREADS.get(env.THREADS.newUniqueId());
+  return runInDurableObject(stub, (_, state) => {
+    migrateTables(state.storage, THREAD_MIGRATIONS);
+    let cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
+    const sql = new Proxy(state.storage.sql, {
+      get: (target, name) => {
+        if (name !== "exec") return Reflect.get(target, name) as unknown;
+        return (query: string, ...bindings: SqlStorageValue[]) => {
+          const cursor = target.exec(query, ...bindings);
+          cursors.push(cursor);
+          return cursor;
+        };
+      },
+    });
+    const table = new CheckpointTable(sql);
+    return use({
+      table,
+      fill: (puts) =>
+        state.storage.transactionSync(() =>
+          table.apply(
+            puts.map((one) => ({ put: one })),
+            null,
+          ),
+        ),
+      rowsRead: () => {
+        const rows = cursors.reduce((sum, cursor) => sum + cursor.rowsRead, 0);
+        cursors = [];
+        return rows;
+      },
+    });
+  });
+}
+
+function steps(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+test.for([
+  ["the newest", undefined],
+  ["in the middle", 50],
+] as const)("a page of %s reads the same of many as of few", async ([, before], { expect }) => {
+  const rows = (count: number): Promise<number> =>
+    withTable(({ table, fill, rowsRead }) => {
+      fill(steps(count).map((step) => put("", step)));
+      rowsRead();
+      const query = {
+        ns: "",
+        limit: 10,
+        ...(before === undefined ? {} : { before: idOf(before) }),
+      };
+      expect(table.page(query).checkpoints).toHaveLength(10);
+      return rowsRead();
+    });
+  const few = await rows(100);
+  expect(few).toBeLessThan(100);
+  expect(await rows(2000)).toBe(few);
+});
+
+test("what namespaces there are is found without reading every checkpoint", async ({ expect }) => {
+  await withTable(({ table, fill, rowsRead }) => {
+    fill(["", "a", "b|c"].flatMap((ns) => steps(500).map((step) => put(ns, step))));
+    rowsRead();
+    expect(table.namespaces()).toEqual(["", "a", "b|c"]);
+    expect(rowsRead()).toBeLessThan(20);
+  });
+});
+
+test("pages of all namespaces are in the order of ids, each checkpoint once", async ({
+  expect,
+}) => {
+  await withTable(({ table, fill }) => {
+    fill(steps(90).map((step) => put(["", "a", "b"][step % 3] ?? "", step)));
+    const ids: string[] = [];
+    let before: string | undefined;
+    for (;;) {
+      const { checkpoints, next } = table.page({ before, limit: 7 });
+      ids.push(...checkpoints.map(({ id }) => id));
+      if (next === null) break;
+      before = next;
+    }
+    expect(ids).toEqual(steps(90).map(idOf).toReversed());
+    expect(table.page({ id: idOf(4), limit: 7 }).checkpoints.map(({ ns }) => ns)).toEqual(["a"]);
+  });
+});
+
+test("a page ends before its values are too much for one message", async ({ expect }) => {
+  const megabytes: Typed = ["bytes", new Uint8Array(3_000_000)];
+  await withTable(({ table, fill }) => {
+    fill(steps(5).map((step) => put("", step, megabytes)));
+    const first = table.page({ ns: "", limit: 50 });
+    expect(first.checkpoints.map(({ id }) => id)).toEqual([idOf(4), idOf(3)]);
+    expect(first.next).toBe(idOf(3));
+    const huge: Typed = ["bytes", new Uint8Array(9_000_000)];
+    fill([put("", 5, huge)]);
+    expect(table.page({ ns: "", limit: 50 }).checkpoints.map(({ id }) => id)).toEqual([idOf(5)]);
+  });
+});
+
+test("a filter that matches little is looked for in pages", async ({ expect }) => {
+  await withTable(({ table, fill, rowsRead }) => {
+    fill(steps(2500).map((step) => put("", step)));
+    rowsRead();
+    const pages: string[][] = [];
+    let before: string | undefined;
+    for (;;) {
+      const { checkpoints, next } = table.page({ ns: "", before, limit: 5, filter: { step: 3 } });
+      expect(rowsRead()).toBeLessThan(1100);
+      pages.push(checkpoints.map(({ id }) => id));
+      if (next === null) break;
+      before = next;
+    }
+    expect(pages).toEqual([[], [], [idOf(3)]]);
+  });
+});

@@ -1,0 +1,125 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, inject, test } from "vitest";
+import { collectStats } from "../../src/tracing/query/run-stats.ts";
+import { findThreads } from "../../src/tracing/query/threads.ts";
+import { Turns } from "../../src/tracing/query/turns.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { ALL_RUNS } from "../../src/tracing/run-shard/shard-stats.ts";
+import { inShard, root, TestStore } from "./run-shard-support.ts";
+import { migrateIndex } from "./support.ts";
+
+const START = new Date("2026-03-01T00:00:00Z");
+
+/** More than there are in one of the patterns that SQLite takes. */
+const wildcards = `%${"a_".repeat(30)}b%`;
+
+/** So costly for each run, by what is counted, that a turn comes to few of them. */
+const costly = `and(${Array.from({ length: 8 }, () => `like(name, "${wildcards}")`).join(", ")})`;
+
+let store = new TestStore();
+let ref: ShardRef;
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+beforeEach(async () => {
+  store = new TestStore();
+  await store.post(root({ name: "first", start: START }));
+  ref = await store.shardOn(START);
+});
+
+/** Copies of the first run, a millisecond apart, each a root in one of ten threads. */
+function copy(count: number, name: string): Promise<void> {
+  return inShard(ref, (sql) => {
+    sql.exec(
+      `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+       INSERT INTO runs (seq, id, trace_id, dotted_order, name, run_type, start_time, end_time,
+         status, thread_id, patched, inserted_at, received_at)
+       SELECT 1000 + n, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?,
+         iif(n % 2, 'llm', 'tool'), start_time + n * 1000, start_time + n * 1000 + n % 4, 'success',
+         'thread ' || (n % 10), 0, 0, 0
+       FROM runs, n WHERE seq = (SELECT min(seq) FROM runs)`,
+      count,
+      name,
+    );
+  });
+}
+
+const page = { order: "asc", after: null, limit: 100, maxBytes: 1e6, payloads: [] } as const;
+
+describe("a shard", () => {
+  test("looks at a part of its runs in a turn, the less the more costly", async ({ expect }) => {
+    await copy(1000, "a".repeat(10_000));
+    const shard = shardStub(env, ref);
+    const { runs, next } = await shard.page({ filter: costly }, { ...page, effort: 1 });
+    expect(runs).toEqual([]);
+    const [few] = [next?.startTime ?? Infinity];
+    const { next: later } = await shard.page(
+      { filter: `like(name, "${wildcards}")` },
+      { ...page, effort: 1 },
+    );
+    expect(later?.startTime).toBeGreaterThan(few);
+    expect(later?.startTime).toBeLessThan(START.getTime() * 1000 + 900_000);
+  });
+
+  test("takes a trace filter to the traces of the runs of its turn alone", async ({ expect }) => {
+    await copy(1000, "a".repeat(1000));
+    const { next } = await shardStub(env, ref).page(
+      { traceFilter: costly },
+      { ...page, effort: 1 },
+    );
+    expect(next).not.toBeNull();
+    expect(await store.ids({ traceFilter: 'eq(name, "first")' })).toHaveLength(1000);
+  });
+});
+
+describe("over many turns", () => {
+  beforeEach(() => copy(25_000, "run"));
+
+  test("a page finds the run that is last", async ({ expect }) => {
+    const last = "00000000-0000-4000-8000-000000025000";
+    const filter = 'and(gt(latency, -1), gte(start_time, "2026-03-01T00:00:25Z"))';
+    expect(await store.ids({ filter })).toEqual([last]);
+  });
+
+  test("statistics are those of all runs", async ({ expect }) => {
+    const query = { measures: ["latency" as const], details: true, feedback: true, facets: true };
+    const question = { workspaceId: store.workspaceId, projectIds: [ref.projectId], query };
+    const all = await collectStats(env, { ...question, selection: {}, groupBy: null });
+    expect(all.get(ALL_RUNS)).toMatchObject({ runs: 25_001, ended: 25_000 });
+    expect(all.get(ALL_RUNS)?.facets).toContainEqual({ key: "name", value: "run", n: 25_000 });
+    const groups = await collectStats(env, {
+      ...question,
+      selection: { filter: 'eq(name, "run")' },
+      groupBy: { attribute: "run_type" },
+    });
+    expect(Object.fromEntries([...groups].map(([name, { runs }]) => [name, runs]))).toEqual({
+      llm: 12_500,
+      tool: 12_500,
+    });
+    const threads = await findThreads(env, { ...question, selection: {} });
+    expect(threads.map(({ threadId, count }) => [threadId, count])).toEqual(
+      [0, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((n) => [`thread ${n}`, 2500]),
+    );
+  });
+});
+
+describe("a query that would have to look at too many runs", () => {
+  test("is refused, and says how to narrow it", async ({ expect }) => {
+    await copy(20, "a".repeat(10_000));
+    const turns = new Turns(5);
+    await expect(store.query({ selection: { filter: costly }, turns })).rejects.toMatchObject({
+      code: "validation",
+      message: expect.stringContaining("narrow the time range"),
+    });
+  });
+
+  test("gives what it has found before", async ({ expect }) => {
+    await copy(20, "a".repeat(10_000));
+    const { runs, next } = await store.query({
+      turns: new Turns(5),
+      selection: { filter: `or(eq(name, "first"), ${costly})` },
+    });
+    expect(runs.map(({ run }) => run.name)).toEqual(["first"]);
+    expect(next).not.toBeNull();
+  });
+});
