@@ -27,7 +27,8 @@ export async function watchMemory(pid: number, work: () => Promise<void>): Promi
   return { before, peak };
 }
 
-function residentBytes(pid: number): number {
+/** The resident bytes of a process. */
+export function residentBytes(pid: number): number {
   const status = `/proc/${pid}/status`;
   const kilobytes = existsSync(status)
     ? /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]
