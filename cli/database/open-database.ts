@@ -52,7 +52,7 @@ async function withState<T>(
   if (!existsSync(persistPath)) {
     throw new CliError(`${stateDir} holds no platform yet: start one with npm start`);
   }
-  const config = readWorkerConfig(repoRoot);
+  const config = await readWorkerConfig(repoRoot);
   const miniflare = createMiniflare(databaseMiniflareOptions(config, persistPath));
   try {
     const database = await miniflare.getD1Database(BINDING);

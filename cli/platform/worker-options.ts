@@ -10,7 +10,6 @@ import {
   type V4WorkerOptions,
   type WorkerdStructuredLog,
 } from "miniflare";
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { CliError } from "../cli-error.ts";
 import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
@@ -48,8 +47,10 @@ export type WorkerConfig = {
 };
 
 /** Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. */
-export function readWorkerConfig(repoRoot: string): WorkerConfig {
+export async function readWorkerConfig(repoRoot: string): Promise<WorkerConfig> {
   const configPath = join(repoRoot, "wrangler.toml");
+  // Loaded only now: it takes longer than all else that a start needs when nothing has changed.
+  const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = await import("wrangler");
   const { config, options } = withoutWranglerLog(() => {
     const read = unstable_readConfig({ config: configPath });
     return { config: read, options: unstable_getMiniflareWorkerOptions(read) };
@@ -96,6 +97,8 @@ export type ServeOptions = {
   s3?: { port: number; credentials: S3Credentials };
   /** Of a Worker that has a project: answers its graph host, which asks for the schemas of a graph's types. */
   schemas?: (request: Request) => Response;
+  /** Answers the Worker, which asks how much room there is when it cannot write. */
+  disk?: () => Promise<Response>;
   onLog: (log: WorkerdStructuredLog) => void;
   /** Called when workerd has crashed and runs again. */
   onCrashRestart: () => void;
@@ -127,6 +130,7 @@ export function serveMiniflareOptions(
         serviceBindings: {
           ...workerOptions.serviceBindings,
           ...(options.schemas === undefined ? {} : { PROJECT_SCHEMAS: options.schemas }),
+          ...(options.disk === undefined ? {} : { LOCAL_DISK: options.disk }),
         },
         r2Buckets: bucketsOf(workerOptions, s3?.credentials),
         unsafeDirectSockets: [{ host: options.host, port: options.port }],

@@ -10,7 +10,8 @@ export type ErrorCode =
   | "validation"
   | "rate_limited"
   | "internal"
-  | "unavailable";
+  | "unavailable"
+  | "insufficient_storage";
 
 export const STATUS_OF = {
   bad_request: 400,
@@ -25,6 +26,7 @@ export const STATUS_OF = {
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
+  insufficient_storage: 507,
 } as const satisfies Record<ErrorCode, number>;
 
 /** One entry per refused field: `loc` is ["body" | "query" | "path" | "header", ...keys]. */

@@ -1,5 +1,3 @@
-import type { EventLog, LoggedEvent } from "./event-log.ts";
-
 /** The encoded events that readers share; one event may be larger. */
 const KEPT_BYTES = 1024 * 1024;
 
@@ -7,6 +5,11 @@ const KEPT_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
 const NOTHING = new Uint8Array(0);
+
+export type LoggedEvent = { id: number; event: string; data: string };
+
+/** Gives events after `after` and before `before`, oldest first, a page at a time. */
+type Log = { read: (runSeq: number, after: number, before: number) => LoggedEvent[] };
 
 /** An event as readers get it. */
 type Frame = { id: number; event: string; bytes: Uint8Array };
@@ -16,7 +19,7 @@ type Frame = { id: number; event: string; bytes: Uint8Array };
  * keep up. Who is further behind reads from the log by itself.
  */
 export class EventFrames {
-  readonly #log: Pick<EventLog, "read">;
+  readonly #log: Log;
   readonly #runSeq: number;
   /** Without gaps, the oldest first. */
   #kept: Frame[] = [];
@@ -24,7 +27,7 @@ export class EventFrames {
   /** The log has had nothing after the last frame. */
   #isAtEnd = false;
 
-  constructor(log: Pick<EventLog, "read">, runSeq: number) {
+  constructor(log: Log, runSeq: number) {
     this.#log = log;
     this.#runSeq = runSeq;
   }

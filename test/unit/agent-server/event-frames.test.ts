@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
-import { EventFrames, FrameReader } from "../../../src/agent-server/threads/event-frames.ts";
-import type { LoggedEvent } from "../../../src/agent-server/threads/event-log.ts";
+import {
+  EventFrames,
+  FrameReader,
+  type LoggedEvent,
+} from "../../../src/agent-server/threads/event-frames.ts";
 
 /** As many events as the real log gives at once, at most. */
 const PAGE = 4;
