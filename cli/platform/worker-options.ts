@@ -1,18 +1,17 @@
 import { dirname, join, resolve } from "node:path";
-import {
-  convertV4MiniflareOptions,
-  Log,
-  LogLevel,
-  Miniflare,
-  type MiniflareOptions,
-  type Request,
-  type Response,
-  type V4WorkerOptions,
-  type WorkerdStructuredLog,
+import type {
+  Log as LogType,
+  Miniflare as MiniflareType,
+  MiniflareOptions,
+  Request,
+  Response,
+  V4WorkerOptions,
+  WorkerdStructuredLog,
 } from "miniflare";
 import { CliError } from "../cli-error.ts";
 import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "./miniflare.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
 /** What the tools use of a D1 binding; Miniflare's own type needs Cloudflare's type package. */
@@ -179,7 +178,7 @@ export function databaseMiniflareOptions(
  * A Miniflare whose process still decides what a signal does. Miniflare's own handlers leave at once
  * with an exit code of 128 and more, before anything else could be closed.
  */
-export function createMiniflare(options: MiniflareOptions): Miniflare {
+export function createMiniflare(options: MiniflareOptions): MiniflareType {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const before = new Map(signals.map((signal) => [signal, new Set(process.listeners(signal))]));
   const miniflare = new Miniflare(options);
@@ -199,7 +198,7 @@ function sharedOptions(
   unsafeRuntimeEnv: Record<string, string>;
   port: number;
   cf: false;
-  log: Log;
+  log: LogType;
 } {
   return {
     resourcePersistencePath: persistPath,
