@@ -43,13 +43,16 @@ export async function run(): Promise<BenchResult> {
     const peak = residentBytes(bench.pid);
     await sleep(SETTLE_MS);
     const after = residentBytes(bench.pid);
+    // What was not given back to the system, but can be used again, is no more after them.
+    await readTogether(bench, LEAVING);
+    const again = residentBytes(bench.pid);
     const crowds: Crowd[] = [];
     const alone: Crowd[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       alone.push(await readTogether(bench, 1));
       crowds.push(await readTogether(bench, CROWD));
     }
-    return report({ alone, crowds, leaving, memory: { before, peak, after } });
+    return report({ alone, crowds, leaving, memory: { before, peak, after, again } });
   });
 }
 
@@ -89,7 +92,7 @@ function report(measured: {
   alone: Crowd[];
   crowds: Crowd[];
   leaving: Crowd;
-  memory: { before: number; peak: number; after: number };
+  memory: { before: number; peak: number; after: number; again: number };
 }): BenchResult {
   const { alone, crowds, leaving, memory } = measured;
   const cpuMs = (rounds: Crowd[]): number =>
@@ -104,8 +107,8 @@ function report(measured: {
   const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(0);
   console.log(`\nresident MB of workerd around ${leaving.readers} readers`);
   printTable(
-    ["", "before", "at their end", `${SETTLE_MS / 1_000} s later`],
-    [["", megabytes(memory.before), megabytes(memory.peak), megabytes(memory.after)]],
+    ["", "before", "at their end", `${SETTLE_MS / 1_000} s later`, "after as many again"],
+    [["", ...[memory.before, memory.peak, memory.after, memory.again].map(megabytes)]],
   );
   const ratios = {
     cpu_per_event_256_vs_1: roundTo(cpuMs(crowds) / cpuMs(alone), 3),

@@ -91,8 +91,8 @@ export class FrameReader {
   }
 
   /**
-   * The next bytes from events before `before`, in a buffer that is the caller's own. Empty when all
-   * events that were looked at are of no interest to the reader; null when there are none.
+   * The next bytes from events before `before`; other readers may be given the same buffer. Empty when
+   * all events that were looked at are of no interest to the reader; null when there are none.
    */
   next(before: number): Uint8Array | null {
     const parts: Uint8Array[] = [];
@@ -124,6 +124,8 @@ function toFrame({ id, event, data }: LoggedEvent): Frame {
 }
 
 function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
   const bytes = new Uint8Array(size);
   let offset = 0;
   for (const part of parts) {

@@ -27,7 +27,7 @@ type Reader = {
   /** The next bytes; empty when what there is does not concern the reader, null when there is nothing. */
   read: () => Uint8Array | null;
   /** Set while the reader can take more. */
-  wanting: ReadableByteStreamController | null;
+  wanting: ReadableStreamDefaultController<Uint8Array> | null;
   /** Nothing more is to be read. */
   stopped: boolean;
 };
@@ -180,17 +180,20 @@ export class RunStreams {
     followed.readers.add(reader);
     if (kind === "events") followed.ofEvents += 1;
     this.#expectHeartbeat(reader.spokeAt + heartbeatMs);
-    return new ReadableStream({
-      type: "bytes",
-      pull: (controller) => {
-        reader.wanting = controller;
-        this.#serve(runSeq, reader);
+    // No stream of type "bytes": workerd makes and clears a large buffer for each read of such a one.
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          reader.wanting = controller;
+          this.#serve(runSeq, reader);
+        },
+        cancel: () => {
+          this.#leave(runSeq, reader);
+          source.onDisconnect?.();
+        },
       },
-      cancel: () => {
-        this.#leave(runSeq, reader);
-        source.onDisconnect?.();
-      },
-    });
+      { highWaterMark: 0 },
+    );
   }
 
   /** Sends a reader that can take more what there is, and its end after the last. */
@@ -205,7 +208,6 @@ export class RunStreams {
       if (!ended) return;
       this.#leave(runSeq, reader);
       controller.close();
-      controller.byobRequest?.respond(0);
     } else if (bytes.byteLength > 0) {
       send(reader, bytes);
     } else {
@@ -251,7 +253,7 @@ export class RunStreams {
       for (const reader of readers) {
         const isDue = reader.spokeAt + reader.heartbeatMs <= now + HEARTBEAT_SLACK_MS;
         // What the reader did not ask for keeps nobody's connection alive.
-        if (isDue && reader.wanting !== null) send(reader, reader.heartbeat.slice());
+        if (isDue && reader.wanting !== null) send(reader, reader.heartbeat);
         const dueAt = reader.spokeAt + reader.heartbeatMs;
         // A reader that cannot take more has enough to read.
         nextAt = Math.min(nextAt, dueAt > now ? dueAt : now + reader.heartbeatMs);
@@ -261,7 +263,7 @@ export class RunStreams {
   }
 }
 
-/** Only to a reader that can take more. The bytes are the stream's from then on. */
+/** Only to a reader that can take more. */
 function send(reader: Reader, bytes: Uint8Array): void {
   const controller = reader.wanting;
   if (controller === null) return;
