@@ -111,7 +111,7 @@ function databaseFile(persistPath: string, config: WorkerConfig, binding: string
   const key = createHash("sha256").update(D1_OBJECT).digest();
   const hmac = (text: string | Buffer): Buffer =>
     createHmac("sha256", key).update(text).digest().subarray(0, 16);
-  const name = hmac(String(id));
+  const name = hmac(id);
   const objectId = Buffer.concat([name, hmac(name)]).toString("hex");
   return join(persistPath, "d1", D1_OBJECT, `${objectId}.sqlite`);
 }

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type * as MiniflareModule from "miniflare";
 
 /**
  * Miniflare, as the CommonJS that it is. An `import` would first compile its megabytes to find out what
@@ -6,4 +7,4 @@ import { createRequire } from "node:module";
  */
 export const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } = createRequire(
   import.meta.url,
-)("miniflare") as typeof import("miniflare");
+)("miniflare") as typeof MiniflareModule;
