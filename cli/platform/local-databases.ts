@@ -36,18 +36,26 @@ type Preparation = {
 export async function prepareDatabases(preparation: Preparation): Promise<void> {
   const { config, persistPath, prepare } = preparation;
   const unready: WorkerConfig["databases"] = [];
+  refuseMissingDatabases(config, persistPath);
   for (const database of config.databases) {
     const file = databaseFile(persistPath, config, database.binding);
-    // Objects are made when a Worker has been served, and the database before that.
-    if (!existsSync(file) && existsSync(join(persistPath, "do"))) {
-      throw new CliError(
-        `${file} is missing, and the other data of ${persistPath} is of no use without it: put back a copy of it, or begin anew with another folder (--state)`,
-      );
-    }
     const isReady = existsSync(file) && (await prepareFile(file, database, prepare));
     if (!isReady) unready.push(database);
   }
   if (unready.length > 0) await migrate(preparation, unready);
+}
+
+/** Throws a `CliError` when a state that has been served lacks a database: an empty one would take its place. */
+export function refuseMissingDatabases(config: WorkerConfig, persistPath: string): void {
+  // Objects are made when a Worker is served, and the databases before that.
+  if (!existsSync(join(persistPath, "do"))) return;
+  for (const { binding } of config.databases) {
+    const file = databaseFile(persistPath, config, binding);
+    if (existsSync(file)) continue;
+    throw new CliError(
+      `${file} is missing, and the other data of ${persistPath} is of no use without it: put back a copy of it, or begin anew with another folder (--state)`,
+    );
+  }
 }
 
 /** False when the file lacks a migration: D1 itself applies those, not another version of SQLite. */

@@ -2,6 +2,7 @@ import {
   globSync,
   openSync,
   closeSync,
+  existsSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,6 +13,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Platform, startPlatform } from "../../../cli/serve.ts";
 import { acquireStateDir } from "../../../cli/platform/state-dir.ts";
+import { withDatabase } from "../../../cli/database/open-database.ts";
 import { smallPlatform } from "./support/small-platform.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
@@ -63,6 +65,9 @@ describe("a database", { timeout: TIMEOUT_MS }, () => {
     expect(said).toContain(`${file} is missing`);
     expect(said).toContain("put back a copy of it");
     expect(said).not.toContain("\n");
+    const target = { kind: "local", stateDir: join(folder, "state") } as const;
+    await expect(withDatabase(folder, target, async () => {})).rejects.toThrow(said);
+    expect(existsSync(file)).toBe(false);
   });
 
   test.for(["its first page", "a page of a table"])(
