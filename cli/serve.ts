@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
 import { checkGraphs } from "./platform/check-graphs.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
-import { applyMigrations } from "./platform/d1-migrations.ts";
+import { type Build, buildPlatform } from "./platform/build-platform.ts";
 import {
   chooseS3Port,
   type LocalS3,
@@ -13,34 +12,26 @@ import {
   localS3Credentials,
   rememberS3Port,
 } from "./platform/local-s3.ts";
+import { answerDisk } from "./platform/local-disk.ts";
+import { prepareDatabases } from "./platform/local-databases.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
 import { LogGate } from "./platform/log-gate.ts";
 import { isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
-import { sourceMapper } from "./platform/stack-frames.ts";
+import { releaseAfterCrash } from "./platform/release-after-crash.ts";
 import { startFailure } from "./platform/start-failure.ts";
 import { makePrivateFolder } from "./platform/private-folder.ts";
-import { acquireStateDir, type StateDir } from "./platform/state-dir.ts";
-import {
-  bundleWorker,
-  PROJECT_MODULE,
-  WORKER_MODULE,
-  workerModules,
-  type WorkerModule,
-} from "./platform/worker-bundle.ts";
+import { acquireStateDir } from "./platform/state-dir.ts";
+import { stateFailure } from "./platform/state-failure.ts";
 import {
   createMiniflare,
-  databaseMiniflareOptions,
-  readWorkerConfig,
   serveMiniflareOptions,
   type D1,
   type WorkerConfig,
 } from "./platform/worker-options.ts";
 import { keepRegion } from "./platform/state-region.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
-import { buildProject, type BuiltProject } from "./project/build-project.ts";
 import type { LangGraphChoice } from "./project/langchain-source.ts";
-import { buildTemplates } from "./project/build-templates.ts";
 
 /** Something hangs when it takes longer: a busy machine may need a minute. */
 const READY_TIMEOUT_MS = 120_000;
@@ -101,14 +92,6 @@ export type Platform = {
   close: () => Promise<void>;
 };
 
-type Build = {
-  config: WorkerConfig;
-  project: BuiltProject;
-  modules: WorkerModule[];
-  inputs: string[];
-  mapFrames: (text: string) => string;
-};
-
 /**
  * Builds a project of graphs and serves it with the Worker under a local workerd.
  * Resolves when the server answers; throws a `CliError` for what the caller can put right.
@@ -123,7 +106,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= runAll(cleanUps));
   try {
-    const built = await buildAll(options, state);
+    const built = await buildPlatform(options, state.buildDir);
     warn(options, built);
     keepRegion(state.path, regionOf(varsOf(built.config, options)));
     makePrivateFolder(state.persistPath);
@@ -131,7 +114,15 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     cleanUps.push(stopRecording);
     const watchdog = startWatchdog(state.workerdPidFile);
     cleanUps.push(() => watchdog.stop());
-    await prepareDatabases(built.config, state, runtimeEnv, options);
+    await prepareDatabases({
+      config: built.config,
+      persistPath: state.persistPath,
+      runtimeEnv,
+      prepare: async (database) => {
+        await options.releaseLeases?.(database);
+        await options.prepareDatabase?.(database, varsOf(built.config, options));
+      },
+    });
 
     const gate = new LogGate(options.onLog);
     const log = (level: PlatformLog["level"], message: string): void =>
@@ -152,6 +143,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
         schemas: (request) => schemas.answer(request),
+        disk: () => answerDisk(state.path),
         onCrashRestart: () => {
           watchdog.watch();
           void takeOver();
@@ -165,15 +157,21 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     let fireCron = async (): Promise<void> => {};
     /** After a start of workerd: its queues were in memory, and what it worked on is nobody's now. */
     const takeOver = async (): Promise<void> => {
-      try {
-        for (const { binding } of built.config.databases) {
-          await options.releaseLeases?.(await miniflare.getD1Database(binding));
-        }
-      } catch (error) {
-        log("warn", `leases are left to expire: ${(error as Error).message}`);
-      }
-      await fireCron();
+      takingOver?.abort();
+      const given = (takingOver = new AbortController());
+      await releaseAfterCrash({
+        release: async () => {
+          for (const { binding } of built.config.databases) {
+            await options.releaseLeases?.(await miniflare.getD1Database(binding));
+          }
+        },
+        signal: given.signal,
+        warn: (message) => log("warn", message),
+      });
+      if (!given.signal.aborted) await fireCron();
     };
+    let takingOver: AbortController | undefined;
+    cleanUps.push(() => takingOver?.abort());
     const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
@@ -218,7 +216,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       const stop = reloadOnChange({
         first: built,
         inputsOf: ({ inputs }) => inputs,
-        build: () => buildAll(options, state),
+        build: () => buildPlatform(options, state.buildDir),
         serve: async (build) => {
           await gate.during(async () => {
             const next = optionsFor(build, Number(url.port), s3Port);
@@ -250,7 +248,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   } catch (error) {
     // Closing repeats the failure that is on its way already.
     await close().catch(() => {});
-    throw error;
+    throw stateFailure(error, state.path);
   }
 }
 
@@ -265,58 +263,6 @@ function regionOf(vars: Record<string, unknown>): Region {
 
 function varsOf(config: WorkerConfig, options: PlatformOptions): Record<string, unknown> {
   return { ...config.miniflare.bindings, ...options.vars };
-}
-
-async function buildAll(options: PlatformOptions, state: StateDir): Promise<Build> {
-  makePrivateFolder(state.buildDir);
-  const config = readWorkerConfig(options.repoRoot);
-  const project = await buildProject({
-    configPath: options.configPath,
-    outFile: join(state.buildDir, PROJECT_MODULE),
-    // They are read beside the server: see `LocalSchemas`.
-    schemas: false,
-    ...(options.langGraph === undefined ? {} : { langGraph: options.langGraph }),
-    ...(options.graphHostModule === undefined ? {} : { graphHostModule: options.graphHostModule }),
-  });
-  await buildTemplates();
-  const workerInputs = await bundleWorker({
-    repoRoot: options.repoRoot,
-    main: options.workerMain ?? config.main,
-    define: config.define,
-    outFile: join(state.buildDir, WORKER_MODULE),
-  });
-  const settings = ["wrangler.toml", ".dev.vars"].map((name) => join(options.repoRoot, name));
-  return {
-    config,
-    project,
-    modules: workerModules(state.buildDir, project.files),
-    inputs: [...new Set([...project.inputs, ...workerInputs, ...settings])],
-    mapFrames: sourceMapper(state.buildDir),
-  };
-}
-
-/** Migrates before the Worker starts, because its objects and timers may use the tables at once. */
-async function prepareDatabases(
-  config: WorkerConfig,
-  state: StateDir,
-  runtimeEnv: Record<string, string>,
-  options: PlatformOptions,
-): Promise<void> {
-  if (config.databases.length === 0) return;
-  const miniflare = createMiniflare(
-    databaseMiniflareOptions(config, state.persistPath, runtimeEnv),
-  );
-  try {
-    for (const { binding, migrationsDir, table } of config.databases) {
-      const database = await miniflare.getD1Database(binding);
-      if (migrationsDir !== undefined)
-        await applyMigrations(database, { dir: migrationsDir, table });
-      await options.releaseLeases?.(database);
-      await options.prepareDatabase?.(database, varsOf(config, options));
-    }
-  } finally {
-    await miniflare.dispose();
-  }
 }
 
 /** Waits for a start, and puts the reason of a failed one in terms of the source files. */

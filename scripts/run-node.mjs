@@ -25,7 +25,12 @@ export async function runNode(...commands) {
 function spawnNode(args) {
   const child = spawn(nodePath(), ["--disable-warning=ExperimentalWarning", ...args], {
     stdio: "inherit",
-    env: { ...projectEnvironment(), THREADWORKS_PARENT_PID: String(process.pid) },
+    env: {
+      // Node compiles the same modules at every start; a file of this folder is replaced with its module.
+      NODE_COMPILE_CACHE: join(REPO_ROOT, ".threadworks/compile-cache"),
+      ...projectEnvironment(),
+      THREADWORKS_PARENT_PID: String(process.pid),
+    },
   });
   // The program decides what a signal means; this process waits for its exit code.
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));

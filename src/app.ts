@@ -24,6 +24,7 @@ import { surfaceHost } from "./http/private-host.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
+import { explainStorage } from "./http/storage-full.ts";
 import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
 import { VERSION } from "./lib/version.ts";
 import { workspaceScope } from "./identity/authenticate.ts";
@@ -131,8 +132,9 @@ function pathOf(request: Request, options?: { env?: SettingsVars }): string {
   }
 }
 
-function renderError(error: Error, c: AppContext): Response {
-  return c.req.path.startsWith(`${TRACING_V2}/`) ? renderProblem(error, c) : renderDetail(error, c);
+async function renderError(error: Error, c: AppContext): Promise<Response> {
+  const told = await explainStorage(error, c.env);
+  return c.req.path.startsWith(`${TRACING_V2}/`) ? renderProblem(told, c) : renderDetail(told, c);
 }
 
 /** The OpenAPI document, made of the routes when it is first asked for. */

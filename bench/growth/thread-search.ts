@@ -5,6 +5,7 @@ import { BENCH_GRAPHS } from "../support/paths.ts";
 import type { Scratch } from "../support/scratch.ts";
 import { startPlatformServer } from "../support/start-platform.ts";
 import { median, roundTo } from "../support/statistics.ts";
+import { printTable } from "../support/table.ts";
 
 /** Of `platform-process.ts`, for which the graphs are served without keys. */
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
@@ -14,19 +15,13 @@ const WARM_UP_CREATES = 20;
 const ROUNDS = 3;
 const CREATES_PER_ROUND = 20;
 
-export type ThreadSearchResult = {
-  /** Milliseconds, medians. */
-  createAlone: number;
-  createBesideSearch: number;
-  search: number;
-  ratios: { create_beside_search_vs_alone: number };
-};
-
 /**
  * How long creating a thread takes beside one client that searches over 100,000 threads for what none
  * of them has, again and again, against how long it takes alone.
  */
-export async function measureThreadSearch(scratch: Scratch): Promise<ThreadSearchResult> {
+export async function measureThreadSearch(
+  scratch: Scratch,
+): Promise<{ create_beside_search_vs_alone: number }> {
   const stateDir = join(scratch.path, "thread-search");
   const configPath = join(BENCH_GRAPHS, "langgraph.json");
   const server = scratch.track(await startPlatformServer({ configPath, stateDir }));
@@ -68,12 +63,12 @@ export async function measureThreadSearch(scratch: Scratch): Promise<ThreadSearc
   }
   await server.stop();
   const [createAlone, createBesideSearch] = [median(alone), median(beside)];
-  return {
-    createAlone,
-    createBesideSearch,
-    search: median(searches),
-    ratios: { create_beside_search_vs_alone: roundTo(createBesideSearch / createAlone, 3) },
-  };
+  console.log(`\nCreation of a thread with ${THREADS} in the index; medians, ms`);
+  printTable(
+    ["", "alone", "beside a search", "the search itself"],
+    [["", ...[createAlone, createBesideSearch, median(searches)].map((ms) => ms.toFixed(1))]],
+  );
+  return { create_beside_search_vs_alone: roundTo(createBesideSearch / createAlone, 3) };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

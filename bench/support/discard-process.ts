@@ -17,7 +17,7 @@ if (stateDir === undefined) throw new Error("usage: discard-process.ts <state>")
 const state = acquireStateDir(stateDir);
 mkdirSync(state.buildDir, { recursive: true });
 const outFile = join(state.buildDir, WORKER_MODULE);
-const config = readWorkerConfig(REPO_ROOT);
+const config = await readWorkerConfig(REPO_ROOT);
 await bundleWorker({
   repoRoot: REPO_ROOT,
   main: fileURLToPath(import.meta.resolve("./discard-worker.ts")),

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { PLANS } from "../../src/db/schema.ts";
+import { PLANS } from "../../src/lib/plan-order.ts";
 import { setWorkspacePlan } from "../database/identity.ts";
 import { printFromDatabase } from "./database-command.ts";
 

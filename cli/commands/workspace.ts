@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { PLANS } from "../../src/db/schema.ts";
+import { PLANS } from "../../src/lib/plan-order.ts";
 import { createWorkspace, listWorkspaces } from "../database/identity.ts";
 import { printFromDatabase } from "./database-command.ts";
 import { addPlan } from "./plan.ts";

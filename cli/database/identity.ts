@@ -1,5 +1,5 @@
 import { v7 as uuid } from "uuid";
-import { LOWEST_PLAN } from "../../src/identity/plan-order.ts";
+import { LOWEST_PLAN } from "../../src/lib/plan-order.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../../src/identity/api-key.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database, SqlRow } from "./database.ts";

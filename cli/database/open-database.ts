@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { BILLING_REGION } from "../../src/lib/region.ts";
 import { CliError } from "../cli-error.ts";
 import { applyMigrations } from "../platform/d1-migrations.ts";
+import { refuseMissingDatabases } from "../platform/local-databases.ts";
 import { stateRegion } from "../platform/state-region.ts";
 import {
   createMiniflare,
@@ -52,7 +53,8 @@ async function withState<T>(
   if (!existsSync(persistPath)) {
     throw new CliError(`${stateDir} holds no platform yet: start one with npm start`);
   }
-  const config = readWorkerConfig(repoRoot);
+  const config = await readWorkerConfig(repoRoot);
+  refuseMissingDatabases(config, persistPath);
   const miniflare = createMiniflare(databaseMiniflareOptions(config, persistPath));
   try {
     const database = await miniflare.getD1Database(BINDING);

@@ -1,4 +1,4 @@
-import { LOWEST_PLAN } from "../../src/identity/plan-order.ts";
+import { LOWEST_PLAN } from "../../src/lib/plan-order.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database } from "./database.ts";
 

@@ -28,7 +28,7 @@ export async function prepareDevState(repoRoot: string): Promise<string | undefi
       import("../platform/worker-options.ts"),
       import("../platform/state-region.ts"),
     ]);
-  const { bindings = {} } = readWorkerConfig(repoRoot).miniflare;
+  const { bindings = {} } = (await readWorkerConfig(repoRoot)).miniflare;
   keepRegion(stateDir, bindings["REGION"] === "eu" ? "eu" : "us");
   makePrivateFolder(join(stateDir, "v3"));
   await withDatabase(repoRoot, { kind: "local", stateDir }, (database) =>

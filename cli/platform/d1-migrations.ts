@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { unstable_splitSqlQuery } from "wrangler";
 import type { D1 } from "./worker-options.ts";
 
 const DEFAULT_TABLE = "d1_migrations";
@@ -13,11 +12,10 @@ export async function applyMigrations(
   database: D1,
   options: { dir: string; table?: string | undefined },
 ): Promise<string[]> {
-  if (!existsSync(options.dir)) return [];
-  const names = readdirSync(options.dir).filter((name) => name.endsWith(".sql"));
+  const names = migrationsIn(options.dir);
   if (names.length === 0) return [];
 
-  const table = `"${(options.table ?? DEFAULT_TABLE).replaceAll('"', '""')}"`;
+  const table = quotedTable(options.table);
   await database
     .prepare(
       `CREATE TABLE IF NOT EXISTS ${table}(
@@ -27,9 +25,10 @@ export async function applyMigrations(
       )`,
     )
     .all();
-  const { results } = await database.prepare(`SELECT name FROM ${table}`).all();
-  const applied = new Set(results.map((row) => row["name"]));
+  const applied = await appliedMigrations(database, options.table);
   const missing = names.filter((name) => !applied.has(name)).toSorted(byLeadingNumber);
+  if (missing.length === 0) return [];
+  const { unstable_splitSqlQuery } = await import("wrangler");
   for (const name of missing) {
     const statements = unstable_splitSqlQuery(readFileSync(join(options.dir, name), "utf8"));
     await database.batch([
@@ -38,6 +37,29 @@ export async function applyMigrations(
     ]);
   }
   return missing;
+}
+
+/** The names of a folder's migrations; of a folder that does not exist, none. */
+export function migrationsIn(dir: string): string[] {
+  return existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith(".sql")) : [];
+}
+
+/** The names of the migrations that a database has; of one without any, none. */
+export async function appliedMigrations(
+  database: D1,
+  table: string | undefined,
+): Promise<ReadonlySet<unknown>> {
+  const known = await database
+    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+    .bind(table ?? DEFAULT_TABLE)
+    .all();
+  if (known.results.length === 0) return new Set();
+  const { results } = await database.prepare(`SELECT name FROM ${quotedTable(table)}`).all();
+  return new Set(results.map((row) => row["name"]));
+}
+
+function quotedTable(table: string = DEFAULT_TABLE): string {
+  return `"${table.replaceAll('"', '""')}"`;
 }
 
 /** `9_x.sql` comes before `10_y.sql`; names without a number follow. */

@@ -1,10 +1,11 @@
-import { type Request, Response } from "miniflare";
+import type { Request, Response as ResponseType } from "miniflare";
 import {
   beginReadingSchemas,
   type ExtractedSchemas,
   type ReadSchemas,
   type TypedSources,
 } from "../project/extract-schemas.ts";
+import { Response } from "./miniflare.ts";
 
 /**
  * The schemas of the graphs that a local platform serves. Reading them takes longer than a start should,
@@ -46,7 +47,7 @@ export class LocalSchemas {
   }
 
   /** Answers the graph host's question for one graph, `GET /<graph id>`: by "graph" or "graph|subgraph". */
-  answer({ url }: Pick<Request, "url">): Response {
+  answer({ url }: Pick<Request, "url">): ResponseType {
     const graphId = decodeURIComponent(new URL(url).pathname.slice(1));
     return Response.json(Object.hasOwn(this.#known, graphId) ? this.#known[graphId] : {});
   }

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
 import { makePrivateFolder } from "./private-folder.ts";
+import { sqliteFailure, stateFailure } from "./state-failure.ts";
 import { killWorkerd } from "./workerd-process.ts";
 
 export type StateDir = {
@@ -27,6 +28,14 @@ type Owner = { pid: number; url?: string };
  */
 export function acquireStateDir(stateDir: string): StateDir {
   const path = resolve(stateDir);
+  try {
+    return acquire(path);
+  } catch (error) {
+    throw stateFailure(error, path);
+  }
+}
+
+function acquire(path: string): StateDir {
   const runDir = join(path, "run");
   const ownerFile = join(runDir, "owner.json");
   makePrivateFolder(runDir);
@@ -56,15 +65,17 @@ export function acquireStateDir(stateDir: string): StateDir {
   };
 }
 
+/** Undefined when another process has the lock. */
 function lockFile(file: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(file, { timeout: 0 });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(file, { timeout: 0 });
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     if ((error as Error).message.includes("locked")) return undefined;
-    throw error;
+    throw sqliteFailure(error, file, "delete it and start again");
   }
 }
 

@@ -2,7 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
-import { bundledFiles, describeMessage, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+import {
+  bundledFiles,
+  bundledModules,
+  describeMessage,
+  WORKERD_BUILD_OPTIONS,
+} from "../project/workerd-build.ts";
 import { TEMPLATES_FILE } from "../project/build-templates.ts";
 import type { ProjectFile } from "../project/project-files.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
@@ -13,14 +18,14 @@ const TEMPLATES_MODULE = "templates.js";
 
 /**
  * Bundles the Worker itself. The project of graphs stays a module of its own, next to the result.
- * Returns the files that the bundle was made from.
+ * Returns the files that the bundle was made from: those that somebody edits, and with installed packages.
  */
 export async function bundleWorker(options: {
   repoRoot: string;
   main: string;
   define: Record<string, string>;
   outFile: string;
-}): Promise<string[]> {
+}): Promise<{ inputs: string[]; modules: string[] }> {
   try {
     const result = await esbuild.build({
       ...WORKERD_BUILD_OPTIONS,
@@ -30,7 +35,11 @@ export async function bundleWorker(options: {
       define: { "process.env.NODE_ENV": '"production"', ...options.define },
       plugins: [projectModulePlugin, nodeBuiltinsPlugin()],
     });
-    return bundledFiles(result.metafile, options.repoRoot);
+    const { metafile } = result;
+    return {
+      inputs: bundledFiles(metafile, options.repoRoot),
+      modules: bundledModules(metafile, options.repoRoot),
+    };
   } catch (error) {
     const { errors } = error as esbuild.BuildFailure;
     if (!Array.isArray(errors)) throw error;

@@ -1,19 +1,17 @@
 import { dirname, join, resolve } from "node:path";
-import {
-  convertV4MiniflareOptions,
-  Log,
-  LogLevel,
-  Miniflare,
-  type MiniflareOptions,
-  type Request,
-  type Response,
-  type V4WorkerOptions,
-  type WorkerdStructuredLog,
+import type {
+  Log as LogType,
+  Miniflare as MiniflareType,
+  MiniflareOptions,
+  Request,
+  Response,
+  V4WorkerOptions,
+  WorkerdStructuredLog,
 } from "miniflare";
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { CliError } from "../cli-error.ts";
 import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "./miniflare.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
 /** What the tools use of a D1 binding; Miniflare's own type needs Cloudflare's type package. */
@@ -48,8 +46,10 @@ export type WorkerConfig = {
 };
 
 /** Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. */
-export function readWorkerConfig(repoRoot: string): WorkerConfig {
+export async function readWorkerConfig(repoRoot: string): Promise<WorkerConfig> {
   const configPath = join(repoRoot, "wrangler.toml");
+  // Loaded only now: it takes longer than all else that a start needs when nothing has changed.
+  const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = await import("wrangler");
   const { config, options } = withoutWranglerLog(() => {
     const read = unstable_readConfig({ config: configPath });
     return { config: read, options: unstable_getMiniflareWorkerOptions(read) };
@@ -96,6 +96,8 @@ export type ServeOptions = {
   s3?: { port: number; credentials: S3Credentials };
   /** Of a Worker that has a project: answers its graph host, which asks for the schemas of a graph's types. */
   schemas?: (request: Request) => Response;
+  /** Answers the Worker, which asks how much room there is when it cannot write. */
+  disk?: () => Promise<Response>;
   onLog: (log: WorkerdStructuredLog) => void;
   /** Called when workerd has crashed and runs again. */
   onCrashRestart: () => void;
@@ -127,6 +129,7 @@ export function serveMiniflareOptions(
         serviceBindings: {
           ...workerOptions.serviceBindings,
           ...(options.schemas === undefined ? {} : { PROJECT_SCHEMAS: options.schemas }),
+          ...(options.disk === undefined ? {} : { LOCAL_DISK: options.disk }),
         },
         r2Buckets: bucketsOf(workerOptions, s3?.credentials),
         unsafeDirectSockets: [{ host: options.host, port: options.port }],
@@ -175,7 +178,7 @@ export function databaseMiniflareOptions(
  * A Miniflare whose process still decides what a signal does. Miniflare's own handlers leave at once
  * with an exit code of 128 and more, before anything else could be closed.
  */
-export function createMiniflare(options: MiniflareOptions): Miniflare {
+export function createMiniflare(options: MiniflareOptions): MiniflareType {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const before = new Map(signals.map((signal) => [signal, new Set(process.listeners(signal))]));
   const miniflare = new Miniflare(options);
@@ -195,7 +198,7 @@ function sharedOptions(
   unsafeRuntimeEnv: Record<string, string>;
   port: number;
   cf: false;
-  log: Log;
+  log: LogType;
 } {
   return {
     resourcePersistencePath: persistPath,

@@ -14,7 +14,7 @@ import {
   type ProjectFiles,
   readProjectFiles,
 } from "./project-files.ts";
-import { bundledFiles, isInstalled } from "./workerd-build.ts";
+import { bundledFiles, bundledModules, isInstalled } from "./workerd-build.ts";
 
 const GRAPH_HOST_MODULE = join(REPO_ROOT, "src/graph-runtime/graph-host.ts");
 
@@ -51,6 +51,10 @@ export type BuiltProject = {
   typedSources: TypedSources;
   /** Absolute paths of the files that the result was made from, without installed packages. */
   inputs: string[];
+  /** Those of the files, and of installed packages, that are in the module. */
+  modules: string[];
+  /** The graphs may read files, so that all of the project's text files are among the inputs. */
+  readsFiles: boolean;
   warnings: string[];
 };
 
@@ -85,7 +89,8 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     // It is awaited below, unless the build fails before.
     reading?.catch(() => {});
     await checkAuth(project, `${resolve(options.outFile)}.auth-check.mjs`);
-    const text = importsFileSystem(metafile) ? await readProjectFiles(project) : NO_FILES;
+    const readsFiles = importsFileSystem(metafile);
+    const text = readsFiles ? await readProjectFiles(project) : NO_FILES;
     warnings.push(...text.warnings);
     if (reading !== undefined) {
       const extracted = await reading;
@@ -104,6 +109,8 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
       files: text.files,
       typedSources,
       inputs: [...new Set([project.configPath, ...envFiles, ...read])],
+      modules: bundledModules(metafile, projectDir),
+      readsFiles,
       warnings,
     };
   } finally {

@@ -23,12 +23,16 @@ export function describeMessage({ text, location }: esbuild.Message): string {
   return `${location.file}:${location.line}:${location.column + 1}: ${text}`;
 }
 
-/** The files of a bundle that somebody edits: everything but generated modules and installed packages. */
-export function bundledFiles(metafile: esbuild.Metafile, workingDir: string): string[] {
+/** The files of a bundle: everything but generated modules. */
+export function bundledModules(metafile: esbuild.Metafile, workingDir: string): string[] {
   return Object.keys(metafile.inputs)
     .filter((input) => !/^(?:[\w-]{2,}:|\(disabled\):|<)/.test(input))
-    .map((input) => resolve(workingDir, input))
-    .filter((file) => !isInstalled(file));
+    .map((input) => resolve(workingDir, input));
+}
+
+/** Those of them that somebody edits: no installed packages. */
+export function bundledFiles(metafile: esbuild.Metafile, workingDir: string): string[] {
+  return bundledModules(metafile, workingDir).filter((file) => !isInstalled(file));
 }
 
 /** Whether a path leads into an installed package. */

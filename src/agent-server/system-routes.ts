@@ -3,6 +3,7 @@ import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
 import { booleanParam } from "../http/query-params.ts";
 import { createRouter } from "../http/router.ts";
+import { isDiskFull, storageFull } from "../http/storage-full.ts";
 import { LANGGRAPH_VERSION, VERSION } from "../lib/version.ts";
 
 /** Health and version: for load balancers and SDKs, without a key. */
@@ -13,7 +14,7 @@ systemRoutes.openapi(
     method: "get",
     path: "/ok",
     tags: ["System"],
-    summary: "Whether the server works, and on request its database",
+    summary: "Whether the server works, and on request whether its database takes writes",
     security: [],
     request: { query: z.strictObject({ check_db: booleanParam().optional() }) },
     responses: {
@@ -21,6 +22,8 @@ systemRoutes.openapi(
         description: "It works",
         content: { "application/json": { schema: z.object({ ok: z.literal(true) }) } },
       },
+      503: { description: "The database does not answer" },
+      507: { description: "There is no room to store anything" },
     },
   }),
   async (c) => {
@@ -68,9 +71,15 @@ systemRoutes.openapi(
 
 async function probeDatabase(c: AppContext): Promise<void> {
   try {
-    // A table of ours: it also fails where migrations were never applied.
-    await c.env.DB.prepare("SELECT 1 FROM workspaces LIMIT 1").all();
+    // A row that nobody can see: the transaction that makes it removes it.
+    const [id, now] = [`probe ${crypto.randomUUID()}`, Date.now()];
+    const insert = "INSERT INTO workspaces (id, name, created_at) VALUES (?, 'probe', ?)";
+    await c.env.DB.batch([
+      c.env.DB.prepare(insert).bind(id, now),
+      c.env.DB.prepare("DELETE FROM workspaces WHERE id = ?").bind(id),
+    ]);
   } catch (cause) {
     throw new ApiError("unavailable", "The database does not answer", { cause });
   }
+  if (await isDiskFull(c.env)) throw storageFull();
 }

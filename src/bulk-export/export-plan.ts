@@ -1,6 +1,5 @@
-import type { Plan } from "../db/schema.ts";
+import { isAtLeast, type Plan } from "../lib/plan-order.ts";
 import type { AppContext } from "../http/app-types.ts";
-import { isAtLeast } from "../identity/plan-order.ts";
 import { needsPlan, requirePlan } from "../identity/require-plan.ts";
 
 const NEEDED: Plan = "plus";

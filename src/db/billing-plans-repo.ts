@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { billingPlans } from "./billing-schema.ts";
-import type { Plan } from "./schema.ts";
+import type { Plan } from "../lib/plan-order.ts";
 
 /** Undefined when nothing is billed for the workspace. To be asked in the US region only. */
 export async function selectBillingPlan(

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { REGIONS } from "../lib/region.ts";
-import { PLANS } from "./schema.ts";
+import { PLANS } from "../lib/plan-order.ts";
 
 /**
  * What workspaces of all regions pay for. Rows exist in the US region only; a workspace without one

@@ -12,11 +12,6 @@ import {
  * types from it. Keys begin with the tenant. Times are epoch milliseconds; JSON columns hold text.
  */
 
-/** From the lowest to the highest. */
-export const PLANS = ["developer", "plus", "enterprise"] as const;
-
-export type Plan = (typeof PLANS)[number];
-
 /** The workspaces of this region; their plans are in `billing-schema.ts`. */
 export const workspaces = sqliteTable("workspaces", {
   id: text().primaryKey(),

@@ -11,7 +11,8 @@ export type ErrorCode =
   | "rate_limited"
   | "internal"
   | "unavailable"
-  | "timed_out";
+  | "timed_out"
+  | "insufficient_storage";
 
 export const STATUS_OF = {
   bad_request: 400,
@@ -27,6 +28,7 @@ export const STATUS_OF = {
   internal: 500,
   unavailable: 503,
   timed_out: 504,
+  insufficient_storage: 507,
 } as const satisfies Record<ErrorCode, number>;
 
 /** One entry per refused field: `loc` is ["body" | "query" | "path" | "header", ...keys]. */

@@ -1,5 +1,5 @@
 import { selectPrivateEndpoint } from "../db/private-endpoints-repo.ts";
-import { isAtLeast } from "./plan-order.ts";
+import { isAtLeast } from "../lib/plan-order.ts";
 import { workspacePlan } from "./workspace-plan.ts";
 
 /** How a workspace may be reached. */

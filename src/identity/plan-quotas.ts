@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Plan } from "../db/schema.ts";
+import type { Plan } from "../lib/plan-order.ts";
 
 const quota = (fallback: number) => z.int().nonnegative().default(fallback);
 

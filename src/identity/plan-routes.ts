@@ -1,7 +1,7 @@
 import { selectBillingPlan } from "../db/billing-plans-repo.ts";
 import { ApiError } from "../http/errors.ts";
 import { createRouter } from "../http/router.ts";
-import { LOWEST_PLAN } from "./plan-order.ts";
+import { LOWEST_PLAN } from "../lib/plan-order.ts";
 import { BILLING_REGION } from "../lib/region.ts";
 import { type PlanAnswer } from "../regions/billing-call.ts";
 import { isSignedCall } from "../regions/signed-call.ts";

@@ -1,7 +1,6 @@
-import type { Plan } from "../db/schema.ts";
+import { isAtLeast, type Plan, plansFrom } from "../lib/plan-order.ts";
 import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../http/errors.ts";
-import { isAtLeast, plansFrom } from "./plan-order.ts";
 import { workspacePlan } from "./workspace-plan.ts";
 
 /**

@@ -1,11 +1,10 @@
 import { selectBillingPlan } from "../db/billing-plans-repo.ts";
 import { type KnownPlanRow, selectKnownPlan, storeKnownPlan } from "../db/known-plans-repo.ts";
-import type { Plan } from "../db/schema.ts";
+import { LOWEST_PLAN, type Plan } from "../lib/plan-order.ts";
 import { parseSettings, type Settings } from "../env.ts";
 import { log } from "../lib/log.ts";
 import { BILLING_REGION } from "../lib/region.ts";
 import { askForPlan } from "../regions/billing-call.ts";
-import { LOWEST_PLAN } from "./plan-order.ts";
 
 /** How long a plan from the other region is taken for the present one. */
 const FRESH_MS = 60_000;

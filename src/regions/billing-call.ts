@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PLANS, type Plan } from "../db/schema.ts";
+import { PLANS, type Plan } from "../lib/plan-order.ts";
 import type { Settings } from "../env.ts";
 import { signCall } from "./signed-call.ts";
 

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { vi } from "vitest";
 import { createWorkspace, createKey } from "../../cli/database/identity.ts";
-import type { Plan } from "../../src/db/schema.ts";
+import type { Plan } from "../../src/lib/plan-order.ts";
 import { type Answer, send, toAnswer } from "./http.ts";
 import type { TestServer } from "./server.ts";
 

@@ -1,5 +1,5 @@
 import { createKey, createWorkspace, revokeKey } from "../../cli/database/identity.ts";
-import type { Plan } from "../../src/db/schema.ts";
+import type { Plan } from "../../src/lib/plan-order.ts";
 import type { TestServer } from "./server.ts";
 
 export type TestWorkspace = {

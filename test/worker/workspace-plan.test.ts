@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, inject, test, vi } from "vitest";
-import type { Plan } from "../../src/db/schema.ts";
+import type { Plan } from "../../src/lib/plan-order.ts";
 import { workspacePlan } from "../../src/identity/workspace-plan.ts";
 import { migrateIndex } from "./support.ts";
 

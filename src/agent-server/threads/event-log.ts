@@ -1,7 +1,6 @@
 import type { RunEvent } from "../../graph-runtime/protocol.ts";
+import type { LoggedEvent } from "./event-frames.ts";
 import { textParts } from "./row-parts.ts";
-
-export type LoggedEvent = { id: number; event: string; data: string };
 
 type EventRow = LoggedEvent & { part: number };
 

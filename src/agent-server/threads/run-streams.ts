@@ -1,10 +1,14 @@
-import type { EventLog, LoggedEvent } from "./event-log.ts";
+import { EventFrames, FrameReader } from "./event-frames.ts";
+import type { EventLog } from "./event-log.ts";
 
 /** Proxies and clients give up on silent connections; the SDK's idle watch counts on about 5 s. */
 const EVENTS_HEARTBEAT_MS = 5000;
 
 /** That a client has left shows in the next write: whoever waits for a result often wants it cancelled. */
 const RESULT_HEARTBEAT_MS = 1000;
+
+/** Readers whose heartbeats are due this close to each other share a timer. */
+const HEARTBEAT_SLACK_MS = 50;
 
 export type EventStreamOptions = {
   /** The last event id the reader has; -1 for none. */
@@ -14,7 +18,29 @@ export type EventStreamOptions = {
   onDisconnect: (() => void) | null;
 };
 
-type Waiter = () => void;
+type Reader = {
+  kind: "events" | "results";
+  heartbeat: Uint8Array;
+  heartbeatMs: number;
+  /** When it was last sent something. */
+  spokeAt: number;
+  /** The next bytes; empty when what there is does not concern the reader, null when there is nothing. */
+  read: () => Uint8Array | null;
+  /** Set while the reader can take more. */
+  wanting: ReadableStreamDefaultController<Uint8Array> | null;
+  /** Nothing more is to be read. */
+  stopped: boolean;
+};
+
+/** A run that somebody reads. */
+type Followed = {
+  readers: Set<Reader>;
+  /** How many of them read events, and not the result. */
+  ofEvents: number;
+  frames: EventFrames;
+  /** A turn that serves the readers is due. */
+  isWoken: boolean;
+};
 
 /**
  * The readers of a thread's runs. A reader pulls from the event log at its own pace, so a slow one
@@ -27,11 +53,10 @@ export class RunStreams {
   readonly #resultOf: (runSeq: number) => string | null;
   readonly #hasEnded: (runSeq: number) => boolean;
   readonly #onLeave: (runSeq: number) => void;
-  readonly #waiters = new Map<number, Set<Waiter>>();
-  readonly #stops = new Set<Waiter>();
-  readonly #readers = new Map<number, { events: number; results: number }>();
+  readonly #followed = new Map<number, Followed>();
   /** For runs with events not yet known to be on disk: the first such id, and the one past the last. */
   readonly #undurable = new Map<number, { first: number; end: number }>();
+  #heartbeat: { dueAt: number; timer: ReturnType<typeof setTimeout> } | null = null;
 
   constructor(
     log: EventLog,
@@ -50,17 +75,18 @@ export class RunStreams {
 
   /** Somebody reads the run's events now. */
   isFollowed(runSeq: number): boolean {
-    return (this.#readers.get(runSeq)?.events ?? 0) > 0;
+    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0;
   }
 
   /** Somebody waits for the run's result, and has had no answer yet. */
   isAwaited(runSeq: number): boolean {
-    return (this.#readers.get(runSeq)?.results ?? 0) > 0;
+    const followed = this.#followed.get(runSeq);
+    return followed !== undefined && followed.readers.size > followed.ofEvents;
   }
 
   /** Somebody still reads something of the run. */
   hasReaders(runSeq: number): boolean {
-    return this.#readers.has(runSeq);
+    return this.#followed.has(runSeq);
   }
 
   /** Events from `first` to before `end` were written but must not be shown before `release`. */
@@ -82,34 +108,34 @@ export class RunStreams {
 
   /** Ends every stream where it is: the thread is gone. */
   endAll(): void {
-    for (const stop of this.#stops) stop();
+    for (const [runSeq, { readers }] of this.#followed) {
+      for (const reader of readers) reader.stopped = true;
+      this.wake(runSeq);
+    }
   }
 
+  /** Shows the run's readers what is new, after the work that goes on now. */
   wake(runSeq: number): void {
-    const waiters = this.#waiters.get(runSeq);
-    if (waiters === undefined) return;
-    this.#waiters.delete(runSeq);
-    for (const waiter of waiters) waiter();
+    const followed = this.#followed.get(runSeq);
+    if (followed === undefined) return;
+    followed.frames.logChanged();
+    if (followed.isWoken) return;
+    followed.isWoken = true;
+    queueMicrotask(() => {
+      followed.isWoken = false;
+      for (const reader of followed.readers) this.#serve(runSeq, reader);
+    });
   }
 
   /** Server-sent events of a run; ends after its last event. */
   events(runSeq: number, options: EventStreamOptions): ReadableStream<Uint8Array> {
-    let after = options.after;
+    const reader = new FrameReader(this.#follow(runSeq).frames, options);
     return this.#stream(runSeq, {
       kind: "events",
       // No blank line after it: the SDK's parser would make an empty event of that.
       heartbeat: ": heartbeat\n",
       heartbeatMs: EVENTS_HEARTBEAT_MS,
-      read: () => {
-        const page = this.#log.read(runSeq, after, this.#undurable.get(runSeq)?.first ?? Infinity);
-        const last = page.at(-1);
-        if (last === undefined) return null;
-        after = last.id;
-        return page
-          .filter(({ event }) => options.accept === null || options.accept(event))
-          .map(encodeEvent)
-          .join("");
-      },
+      read: () => reader.next(this.#undurable.get(runSeq)?.first ?? Infinity),
       onDisconnect: options.onDisconnect,
     });
   }
@@ -124,7 +150,7 @@ export class RunStreams {
       read: () => {
         if (answered || !this.#hasEnded(runSeq) || this.#undurable.has(runSeq)) return null;
         answered = true;
-        return this.#resultOf(runSeq) ?? "{}";
+        return new TextEncoder().encode(this.#resultOf(runSeq) ?? "{}");
       },
       onDisconnect,
     });
@@ -133,101 +159,117 @@ export class RunStreams {
   #stream(
     runSeq: number,
     source: {
-      kind: "events" | "results";
+      kind: Reader["kind"];
       heartbeat: string;
       heartbeatMs: number;
-      /** The next text, or null when there is none now. */
-      read: () => string | null;
+      read: Reader["read"];
       onDisconnect: (() => void) | null;
     },
   ): ReadableStream<Uint8Array> {
-    const encoder = new TextEncoder();
-    const leave = this.#enter(runSeq, source.kind);
-    let stopWaiting: Waiter | null = null;
-    let stopped = false;
-    const stop = (): void => {
-      stopped = true;
-      stopWaiting?.();
+    const { kind, heartbeatMs, read } = source;
+    const reader: Reader = {
+      kind,
+      heartbeat: new TextEncoder().encode(source.heartbeat),
+      heartbeatMs,
+      spokeAt: Date.now(),
+      read,
+      wanting: null,
+      stopped: false,
     };
-    this.#stops.add(stop);
-    const finish = (): void => {
-      this.#stops.delete(stop);
-      leave();
-    };
-    let spokeAt = Date.now();
-    const send = (controller: ReadableByteStreamController, text: string): void => {
-      spokeAt = Date.now();
-      controller.enqueue(encoder.encode(text));
-    };
-    const pull = async (controller: ReadableByteStreamController): Promise<void> => {
-      for (;;) {
-        // Asked before reading: events written in between are read, never skipped.
-        const ended = stopped || (this.#hasEnded(runSeq) && !this.#undurable.has(runSeq));
-        const text = stopped ? null : source.read();
-        if (text !== null && text !== "") {
-          send(controller, text);
-          return;
-        }
-        // What the reader did not ask for keeps nobody's connection alive.
-        const patience = source.heartbeatMs - (Date.now() - spokeAt);
-        if (text === "" && patience > 0) continue;
-        if (text === null && ended) {
-          finish();
-          controller.close();
-          controller.byobRequest?.respond(0);
-          return;
-        }
-        const woken =
-          patience > 0 && (await this.#wait(runSeq, patience, (stop) => (stopWaiting = stop)));
-        if (woken) continue;
-        send(controller, source.heartbeat);
-        return;
-      }
-    };
-    return new ReadableStream({
-      type: "bytes",
-      pull,
-      cancel: () => {
-        stopWaiting?.();
-        finish();
-        source.onDisconnect?.();
+    const followed = this.#follow(runSeq);
+    followed.readers.add(reader);
+    if (kind === "events") followed.ofEvents += 1;
+    this.#expectHeartbeat(reader.spokeAt + heartbeatMs);
+    // No stream of type "bytes": workerd makes and clears a large buffer for each read of such a one.
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          reader.wanting = controller;
+          this.#serve(runSeq, reader);
+        },
+        cancel: () => {
+          this.#leave(runSeq, reader);
+          source.onDisconnect?.();
+        },
       },
-    });
+      { highWaterMark: 0 },
+    );
   }
 
-  /** True when woken, false when it is time for a heartbeat. */
-  #wait(runSeq: number, ms: number, onStop: (stop: Waiter) => void): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), ms);
-    const waiter = (): void => resolve(true);
-    const waiters = this.#waiters.get(runSeq) ?? new Set();
-    this.#waiters.set(runSeq, waiters.add(waiter));
-    onStop(waiter);
-    return promise.finally(() => {
-      clearTimeout(timer);
-      waiters.delete(waiter);
-    });
+  /** Sends a reader that can take more what there is, and its end after the last. */
+  #serve(runSeq: number, reader: Reader): void {
+    const controller = reader.wanting;
+    if (controller === null) return;
+    // Asked before reading: events written in between are read, never skipped.
+    const ended = reader.stopped || (this.#hasEnded(runSeq) && !this.#undurable.has(runSeq));
+    let bytes = reader.stopped ? null : reader.read();
+    if (bytes?.byteLength === 0) bytes = reader.read();
+    if (bytes === null) {
+      if (!ended) return;
+      this.#leave(runSeq, reader);
+      controller.close();
+    } else if (bytes.byteLength > 0) {
+      send(reader, bytes);
+    } else {
+      // A turn of its own: the pages that one reader passes over are no reason for others to wait.
+      setTimeout(() => this.#serve(runSeq, reader), 0);
+    }
   }
 
-  /** Counts a reader in; the answer counts it out, once. */
-  #enter(runSeq: number, kind: "events" | "results"): () => void {
-    const counts = this.#readers.get(runSeq) ?? { events: 0, results: 0 };
-    this.#readers.set(runSeq, counts);
-    counts[kind] += 1;
-    let entered = true;
-    return () => {
-      if (!entered) return;
-      entered = false;
-      counts[kind] -= 1;
-      if (counts.events + counts.results === 0) this.#readers.delete(runSeq);
-      this.#onLeave(runSeq);
-    };
+  #follow(runSeq: number): Followed {
+    const found = this.#followed.get(runSeq);
+    if (found !== undefined) return found;
+    const frames = new EventFrames(this.#log, runSeq);
+    const followed = { readers: new Set<Reader>(), ofEvents: 0, frames, isWoken: false };
+    this.#followed.set(runSeq, followed);
+    return followed;
+  }
+
+  /** Counts a reader out, once. */
+  #leave(runSeq: number, reader: Reader): void {
+    reader.wanting = null;
+    const followed = this.#followed.get(runSeq);
+    if (followed?.readers.delete(reader) !== true) return;
+    if (reader.kind === "events") followed.ofEvents -= 1;
+    if (followed.readers.size === 0) this.#followed.delete(runSeq);
+    this.#onLeave(runSeq);
+  }
+
+  /** Has one timer for all readers go off no later than that. */
+  #expectHeartbeat(dueAt: number): void {
+    if (this.#heartbeat !== null) {
+      if (this.#heartbeat.dueAt <= dueAt) return;
+      clearTimeout(this.#heartbeat.timer);
+    }
+    const timer = setTimeout(() => this.#sendHeartbeats(), dueAt - Date.now());
+    this.#heartbeat = { dueAt, timer };
+  }
+
+  #sendHeartbeats(): void {
+    this.#heartbeat = null;
+    const now = Date.now();
+    let nextAt = Infinity;
+    for (const { readers } of this.#followed.values()) {
+      for (const reader of readers) {
+        const isDue = reader.spokeAt + reader.heartbeatMs <= now + HEARTBEAT_SLACK_MS;
+        // What the reader did not ask for keeps nobody's connection alive.
+        if (isDue && reader.wanting !== null) send(reader, reader.heartbeat);
+        const dueAt = reader.spokeAt + reader.heartbeatMs;
+        // A reader that cannot take more has enough to read.
+        nextAt = Math.min(nextAt, dueAt > now ? dueAt : now + reader.heartbeatMs);
+      }
+    }
+    if (nextAt < Infinity) this.#expectHeartbeat(nextAt);
   }
 }
 
-/** JSON text has no line breaks, so one `data` line holds it. Names come from graph code. */
-function encodeEvent({ id, event, data }: LoggedEvent): string {
-  return `event: ${event.replace(/[\r\n]/g, "")}\ndata: ${data}\nid: ${id}\n\n`;
+/** Only to a reader that can take more. */
+function send(reader: Reader, bytes: Uint8Array): void {
+  const controller = reader.wanting;
+  if (controller === null) return;
+  reader.wanting = null;
+  reader.spokeAt = Date.now();
+  controller.enqueue(bytes);
 }
 
 /** A body that is there already. */

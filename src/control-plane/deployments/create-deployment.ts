@@ -4,7 +4,7 @@ import {
   insertDeployment,
   selectDeploymentByName,
 } from "../../db/deployments-repo.ts";
-import type { Plan } from "../../db/schema.ts";
+import type { Plan } from "../../lib/plan-order.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../http/errors.ts";
 import { planQuota } from "../../identity/plan-quotas.ts";

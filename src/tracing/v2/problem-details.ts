@@ -23,6 +23,7 @@ const TITLES: Readonly<Record<number, string>> = {
   422: "Unprocessable Content",
   429: "Too Many Requests",
   503: "Service Unavailable",
+  507: "Insufficient Storage",
 };
 
 /** What of a request cannot be read at all is 400; what can, and is not acceptable, is 422. */

@@ -93,6 +93,10 @@ describe("a bundle", () => {
         project: expect.objectContaining({ projectDir: folder }),
         sources: ["agent.ts", "plain.cjs", "view.tsx", "name.ts"].map((name) => join(folder, name)),
       },
+      modules: ["host.js", "name.ts", "agent.ts", "plain.cjs", "view.tsx"].map((name) =>
+        join(folder, name),
+      ),
+      readsFiles: false,
       inputs: expect.arrayContaining(
         ["langgraph.json", "agent.ts", "name.ts", "plain.cjs", "view.tsx"].map((name) =>
           join(folder, name),

@@ -1,4 +1,7 @@
-import { PLANS, type Plan } from "../db/schema.ts";
+/** From the lowest to the highest. */
+export const PLANS = ["developer", "plus", "enterprise"] as const;
+
+export type Plan = (typeof PLANS)[number];
 
 /** Of a workspace that pays for nothing. */
 export const LOWEST_PLAN = PLANS[0];

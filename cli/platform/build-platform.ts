@@ -1,0 +1,176 @@
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { REPO_ROOT } from "../invocation.ts";
+import { buildProject, type BuiltProject } from "../project/build-project.ts";
+import { buildTemplates } from "../project/build-templates.ts";
+import type { LangGraphChoice } from "../project/langchain-source.ts";
+import { loadProjectConfig } from "../project/langgraph-json.ts";
+import { readProjectFiles } from "../project/project-files.ts";
+import { unlessUnchanged } from "./build-record.ts";
+import { sourceMapper } from "./stack-frames.ts";
+import {
+  bundleWorker,
+  PROJECT_MODULE,
+  WORKER_MODULE,
+  workerModules,
+  type WorkerModule,
+} from "./worker-bundle.ts";
+import { makePrivateFolder } from "./private-folder.ts";
+import { readWorkerConfig, type WorkerConfig } from "./worker-options.ts";
+
+/** What bundles, besides its options: a change of it changes what comes out. */
+const TOOLS_FOLDER = join(REPO_ROOT, "cli/project");
+const OTHER_TOOLS = [
+  "cli/platform/worker-bundle.ts",
+  "cli/platform/worker-options.ts",
+  "package-lock.json",
+];
+
+/** What package managers leave in a folder, and what says how its modules are resolved. */
+const RESOLUTION = [
+  "package.json",
+  "tsconfig.json",
+  "node_modules",
+  "node_modules/.package-lock.json",
+  "node_modules/.modules.yaml",
+  "node_modules/.yarn-integrity",
+  "node_modules/.yarn-state.yml",
+];
+
+export type BuildOptions = {
+  repoRoot: string;
+  /** The project's `langgraph.json`, or its folder. */
+  configPath: string;
+  /** The Worker's entry module, in place of wrangler.toml's `main`. */
+  workerMain?: string;
+  langGraph?: LangGraphChoice;
+  graphHostModule?: string;
+};
+
+export type Build = {
+  config: WorkerConfig;
+  project: BuiltProject;
+  modules: WorkerModule[];
+  /** The files that somebody edits. */
+  inputs: string[];
+  mapFrames: (text: string) => string;
+};
+
+/**
+ * Reads the configuration and bundles the project and the Worker into `buildDir`; each of the three only
+ * when something has changed since it was there last.
+ */
+export async function buildPlatform(options: BuildOptions, buildDir: string): Promise<Build> {
+  const { repoRoot } = options;
+  makePrivateFolder(buildDir);
+  const config = await configOf(repoRoot, buildDir);
+  const project = await projectOf(options, buildDir);
+  await buildTemplates();
+  const main = options.workerMain ?? config.main;
+  const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
+  const settings = ["wrangler.toml", ".dev.vars"].map((name) => join(repoRoot, name));
+  return {
+    config,
+    project,
+    modules: workerModules(buildDir, project.files),
+    inputs: [...new Set([...project.inputs, ...workerInputs, ...settings])],
+    mapFrames: sourceMapper(buildDir),
+  };
+}
+
+function configOf(repoRoot: string, buildDir: string): Promise<WorkerConfig> {
+  const names = ["wrangler.toml", ".dev.vars", ".env", ".env.local"];
+  const cloudflare = Object.entries(process.env).filter(([name]) => name.startsWith("CLOUDFLARE_"));
+  return unlessUnchanged({
+    recordFile: join(buildDir, "config.json"),
+    key: [repoRoot, cloudflare],
+    outputs: [],
+    build: async () => ({
+      result: await readWorkerConfig(repoRoot),
+      inputs: [...names.map((name) => join(repoRoot, name)), ...toolFiles()],
+    }),
+  });
+}
+
+async function projectOf(options: BuildOptions, buildDir: string): Promise<BuiltProject> {
+  const { configPath, langGraph, graphHostModule } = options;
+  const outFile = join(buildDir, PROJECT_MODULE);
+  const project = loadProjectConfig(configPath);
+  let built: BuiltProject | undefined;
+  const recorded = await unlessUnchanged({
+    recordFile: join(buildDir, "project.json"),
+    key: [project, langGraph ?? null, graphHostModule ?? null],
+    outputs: [outFile, `${outFile}.map`],
+    build: async () => {
+      built = await buildProject({
+        configPath,
+        outFile,
+        // They are read beside the server: see `LocalSchemas`.
+        schemas: false,
+        ...(langGraph === undefined ? {} : { langGraph }),
+        ...(graphHostModule === undefined ? {} : { graphHostModule }),
+      });
+      const { inputs, readsFiles, typedSources, warnings } = built;
+      const result = { inputs, readsFiles, sources: typedSources.sources, warnings };
+      return {
+        result,
+        inputs: [...built.modules, ...inputs, ...resolvedBy(inputs), ...toolFiles()],
+      };
+    },
+  });
+  if (built !== undefined) return built;
+  const { files } = recorded.readsFiles ? await readProjectFiles(project) : { files: [] };
+  return {
+    graphs: project.graphs.map(({ id }) => id),
+    hasAuth: project.auth !== undefined,
+    env: project.env,
+    files,
+    typedSources: { project, sources: recorded.sources },
+    inputs: [
+      ...new Set([...recorded.inputs, ...files.map(({ path }) => join(project.projectDir, path))]),
+    ],
+    modules: [],
+    readsFiles: recorded.readsFiles,
+    warnings: recorded.warnings,
+  };
+}
+
+/** Returns the files that somebody edits. */
+function workerOf(
+  options: { repoRoot: string; main: string; define: Record<string, string> },
+  buildDir: string,
+): Promise<string[]> {
+  const outFile = join(buildDir, WORKER_MODULE);
+  return unlessUnchanged({
+    recordFile: join(buildDir, "worker.json"),
+    key: options,
+    outputs: [outFile, `${outFile}.map`],
+    build: async () => {
+      const { inputs, modules } = await bundleWorker({ ...options, outFile });
+      return {
+        result: inputs,
+        inputs: [...modules, ...resolvedBy(inputs), ...toolFiles()],
+      };
+    },
+  });
+}
+
+/** What decides which modules the imports of these files are: other names beside them, and what is installed. */
+function resolvedBy(files: readonly string[]): string[] {
+  const folders = new Set(files.map((file) => dirname(file)));
+  const above = new Set(folders);
+  // A set that grows while it is walked is walked to its end.
+  for (const folder of above) above.add(dirname(folder));
+  return [
+    ...folders,
+    ...[...above].flatMap((folder) => RESOLUTION.map((name) => join(folder, name))),
+  ];
+}
+
+function toolFiles(): string[] {
+  const names = readdirSync(TOOLS_FOLDER);
+  return [
+    ...names.map((name) => join(TOOLS_FOLDER, name)),
+    ...OTHER_TOOLS.map((name) => join(REPO_ROOT, name)),
+  ];
+}

@@ -1,0 +1,66 @@
+import { log } from "../lib/log.ts";
+import { ApiError } from "./errors.ts";
+
+/** The binding by which a local platform tells how much room its disk has. */
+const DISK_BINDING = "LOCAL_DISK";
+
+/** A disk with less is full: each new object needs a file of its own, and a log beside it. */
+const MIN_FREE_BYTES = 4 * 1024 * 1024;
+
+/** What SQLite, D1 and the system say. */
+const FULL = /database or disk is full|exceeded maximum db size|no space left on device/i;
+
+/** All that the runtime says of a failure of its own, such as that of a write to the disk. */
+const UNEXPLAINED = /^internal error; reference = /;
+
+const MAX_CAUSES = 5;
+
+/**
+ * The error to answer with: a 507 that says what to do when the reason of `error` is that there is no room
+ * to store anything, and `error` itself otherwise.
+ */
+export async function explainStorage(error: Error, env: unknown): Promise<Error> {
+  if (error instanceof ApiError && error.cause === undefined) return error;
+  const messages = messagesOf(error);
+  const isFull =
+    messages.some((message) => FULL.test(message)) ||
+    (messages.some((message) => UNEXPLAINED.test(message)) && (await isDiskFull(env)));
+  if (!isFull) return error;
+  log("error", "error", { event: "storage_full", error: messages.join(": ") });
+  return storageFull(error);
+}
+
+export function storageFull(cause?: unknown): ApiError {
+  return new ApiError(
+    "insufficient_storage",
+    "The storage of this installation is full, so the request was not carried out: free some space, and send it again",
+    { cause },
+  );
+}
+
+/** Whether the disk of a local platform has no room left; false where nobody can tell. */
+export async function isDiskFull(env: unknown): Promise<boolean> {
+  const disk: unknown = Reflect.get(Object(env), DISK_BINDING);
+  if (!isFetcher(disk)) return false;
+  try {
+    const { free_bytes } = await (
+      await disk.fetch("http://disk/")
+    ).json<{ free_bytes?: unknown }>();
+    return typeof free_bytes === "number" && free_bytes < MIN_FREE_BYTES;
+  } catch {
+    // Whoever asks has a failure of its own to tell.
+    return false;
+  }
+}
+
+function messagesOf(error: unknown): string[] {
+  const messages: string[] = [];
+  for (let each = error; each instanceof Error && messages.length < MAX_CAUSES; each = each.cause) {
+    messages.push(each.message);
+  }
+  return messages;
+}
+
+function isFetcher(value: unknown): value is Fetcher {
+  return typeof value === "object" && value !== null && "fetch" in value;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test, vi } from "vitest";
+import { releaseAfterCrash } from "../../../cli/platform/release-after-crash.ts";
+
+/** A release that fails so many times before it works. */
+function setUp(failures: number) {
+  const warnings: string[] = [];
+  let left = failures;
+  const release = vi.fn<() => Promise<void>>(async () => {
+    left -= 1;
+    if (left >= 0) throw new Error("fetch failed");
+  });
+  const ended = new AbortController();
+  const done = releaseAfterCrash({
+    release,
+    signal: ended.signal,
+    warn: (message) => warnings.push(message),
+    firstDelayMs: 1,
+  });
+  return { done, release, ended, warnings };
+}
+
+describe("what a crashed Worker had claimed", () => {
+  test("is released when that works only later", async () => {
+    const { done, release, warnings } = setUp(2);
+    await done;
+    expect(release).toHaveBeenCalledTimes(3);
+    expect(warnings).toEqual([]);
+  });
+
+  test("is told of once when it takes long", async () => {
+    const { done, release, warnings } = setUp(6);
+    await done;
+    expect(release).toHaveBeenCalledTimes(7);
+    expect(warnings).toEqual(["what the Worker had claimed is not released yet: fetch failed"]);
+  });
+
+  test("is not released after the end", async () => {
+    const { done, release, ended } = setUp(Infinity);
+    await vi.waitFor(() => expect(release).toHaveBeenCalled());
+    ended.abort();
+    await done;
+    const calls = release.mock.calls.length;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(release).toHaveBeenCalledTimes(calls);
+  });
+});

@@ -1,0 +1,132 @@
+import {
+  globSync,
+  openSync,
+  closeSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Platform, startPlatform } from "../../../cli/serve.ts";
+import { acquireStateDir } from "../../../cli/platform/state-dir.ts";
+import { withDatabase } from "../../../cli/database/open-database.ts";
+import { smallPlatform } from "./support/small-platform.ts";
+import { temporaryProject } from "./support/temporary-project.ts";
+
+const TIMEOUT_MS = 180_000;
+
+async function start(folder: string): Promise<Platform> {
+  const platform = await startPlatform({
+    repoRoot: folder,
+    configPath: folder,
+    stateDir: join(folder, "state"),
+    graphHostModule: join(folder, "graph-host.js"),
+    port: 0,
+    watch: false,
+    schemas: false,
+    onLog: () => {},
+  });
+  onTestFinished(() => platform.close());
+  return platform;
+}
+
+/** A checkout whose state has been served once; with the file of its database. */
+async function served(): Promise<{ folder: string; file: string }> {
+  const folder = smallPlatform();
+  const platform = await start(folder);
+  await fetch(new URL("/notes", platform.url), { method: "POST", body: "kept" });
+  await platform.close();
+  const [file = "", ...others] = globSync(join(folder, "state/v3/d1/**/*.sqlite")).filter(
+    (each) => !each.endsWith("metadata.sqlite"),
+  );
+  expect(others).toEqual([]);
+  return { folder, file };
+}
+
+/** What the start of a platform on this state says. */
+async function refusal(folder: string): Promise<string> {
+  const error = await start(folder).then(
+    () => undefined,
+    (failure: Error) => failure,
+  );
+  expect(error).toMatchObject({ name: "CliError" });
+  return error?.message ?? "";
+}
+
+describe("a database", { timeout: TIMEOUT_MS }, () => {
+  test("that is gone stops the start", async () => {
+    const { folder, file } = await served();
+    for (const part of ["", "-wal", "-shm"]) rmSync(file + part, { force: true });
+    const said = await refusal(folder);
+    expect(said).toContain(`${file} is missing`);
+    expect(said).toContain("put back a copy of it");
+    expect(said).not.toContain("\n");
+    const target = { kind: "local", stateDir: join(folder, "state") } as const;
+    await expect(withDatabase(folder, target, async () => {})).rejects.toThrow(said);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test.for(["its first page", "a page of a table"])(
+    "with %s overwritten stops the start",
+    async (page) => {
+      const { folder, file } = await served();
+      for (const part of ["-wal", "-shm"]) rmSync(file + part, { force: true });
+      const descriptor = openSync(file, "r+");
+      const offset = page === "its first page" ? 0 : statSync(file).size - 4096;
+      writeSync(descriptor, Buffer.alloc(4096, "garbage "), 0, 4096, offset);
+      closeSync(descriptor);
+      const said = await refusal(folder);
+      expect(said.startsWith(`${file} is damaged (`)).toBe(true);
+      expect(said).toContain("): put back a copy of it");
+      expect(said).not.toContain("\n");
+    },
+  );
+});
+
+describe("a state folder", () => {
+  test("whose lock is no lock names the file and what to do", () => {
+    const folder = temporaryProject({});
+    acquireStateDir(join(folder, "state")).release();
+    const lock = join(folder, "state/run/lock");
+    writeFileSync(lock, "garbage ".repeat(1_000));
+    expect(() => acquireStateDir(join(folder, "state"))).toThrow(
+      `${lock} is damaged (file is not a database): delete it and start again`,
+    );
+  });
+
+  test("that cannot be written says so", () => {
+    const folder = temporaryProject({ file: "" });
+    const state = join(folder, "file/state");
+    expect(() => acquireStateDir(state)).toThrow(
+      `${join(state, "run")} cannot be used: a part of the path is a file; remove it, or give another folder with --state`,
+    );
+  });
+});
+
+describe("what was built", { timeout: TIMEOUT_MS }, () => {
+  const builtAt = (folder: string): number[] =>
+    ["project.js", "worker.js"].map((name) => statSync(join(folder, "state/build", name)).mtimeMs);
+
+  test("is built again only when something has changed", async () => {
+    const { folder } = await served();
+    const first = builtAt(folder);
+    await (await start(folder)).close();
+    expect(builtAt(folder)).toEqual(first);
+
+    const worker = join(folder, "worker.ts");
+    writeFileSync(worker, `${readFileSync(worker, "utf8")}\n// changed\n`);
+    await (await start(folder)).close();
+    const second = builtAt(folder);
+    expect(second[0]).toBe(first[0]);
+    expect(second[1]).toBeGreaterThan(first[1] ?? Infinity);
+
+    writeFileSync(join(folder, "state/build/project.js"), "throw new Error('not what was built');");
+    const platform = await start(folder);
+    expect(platform.graphs).toEqual(["answer"]);
+    expect(await (await fetch(new URL("/graph", platform.url))).json()).toBe(1);
+  });
+});
