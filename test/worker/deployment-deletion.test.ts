@@ -47,12 +47,12 @@ async function newThreads(scope: TestDeployment, count: number): Promise<string[
   return ids;
 }
 
-function put(scope: TestDeployment) {
+function put(scope: TestDeployment): Promise<unknown> {
   const value = { text: "note" };
   return storeOf(env, scope).execute([{ op: "put", namespace: ["a"], key: "k", value }]);
 }
 
-function read(scope: TestDeployment) {
+function read(scope: TestDeployment): Promise<unknown> {
   return storeOf(env, scope).execute([{ op: "get", namespace: ["a"], key: "k" }]);
 }
 
