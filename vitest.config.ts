@@ -17,8 +17,8 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 
 export default defineConfig({
   test: {
-    // On two cores the default is one: most of a file's time is waiting for its server.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Half of a file's time is waiting for its server: three keep two cores busy.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       { test: { ...HANG_GUARDS, name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {

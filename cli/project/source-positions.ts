@@ -1,7 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { addMapping, GenMapping, toEncodedMap } from "@jridgewell/gen-mapping";
-import { eachMapping, TraceMap } from "@jridgewell/trace-mapping";
+import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
 import { REPO_ROOT } from "../invocation.ts";
 import { ENTRY } from "./entry-module.ts";
 import { bundlePath } from "./module-paths.ts";
@@ -16,34 +15,36 @@ const HOST_SOURCES = join(REPO_ROOT, "src");
  */
 export async function keepOwnPositions(outFile: string, projectDir: string): Promise<void> {
   const mapFile = `${outFile}.map`;
-  const full = new TraceMap(JSON.parse(await readFile(mapFile, "utf8")));
-  const kept = new GenMapping();
-  const paths = new Map<string, string | null>();
-  const pathOf = (source: string): string | null => {
-    let path = paths.get(source);
-    if (path === undefined) {
-      const file = resolve(dirname(outFile), source);
-      path = isOwn(file) ? bundlePath(projectDir, file) : null;
-      paths.set(source, path);
-    }
-    return path;
+  const full = JSON.parse(await readFile(mapFile, "utf8")) as {
+    sources: string[];
+    mappings: string;
   };
-  let wasOwn = false;
-  eachMapping(full, (mapping) => {
-    const { generatedLine: line, generatedColumn: column, source } = mapping;
-    const path = source === null ? null : pathOf(source);
-    const generated = { line, column };
-    if (path !== null && source !== null) {
-      const original = { line: mapping.originalLine, column: mapping.originalColumn };
-      addMapping(kept, { generated, original, source: path });
-    } else if (wasOwn) {
-      // Without an end, what follows would count as the project's.
-      addMapping(kept, { generated });
-    }
-    wasOwn = path !== null;
-  });
-  const { version, sources, names, mappings } = toEncodedMap(kept);
-  await writeFile(mapFile, JSON.stringify({ version, sources, names, mappings }));
+  const files = full.sources.map((source) => resolve(dirname(outFile), source));
+  const own = files.filter(isOwn);
+  const kept = keptIndexes(files, own);
+  const mappings = encode(decode(full.mappings).map((line) => keptOf(line, kept)));
+  const sources = own.map((file) => bundlePath(projectDir, file));
+  await writeFile(mapFile, JSON.stringify({ version: 3, sources, names: [], mappings }));
+}
+
+/** For each file its place among those that are kept, or -1. */
+function keptIndexes(files: readonly string[], kept: readonly string[]): number[] {
+  const places = new Map(kept.map((file, index) => [file, index]));
+  return files.map((file) => places.get(file) ?? -1);
+}
+
+function keptOf(line: SourceMapSegment[], kept: readonly number[]): SourceMapSegment[] {
+  const segments: SourceMapSegment[] = [];
+  let wasKept = false;
+  for (const segment of line) {
+    const [column, source = -1, originalLine = 0, originalColumn = 0] = segment;
+    const place = kept[source] ?? -1;
+    if (place !== -1) segments.push([column, place, originalLine, originalColumn]);
+    // Without an end, what follows would count as the project's.
+    else if (wasKept) segments.push([column]);
+    wasKept = place !== -1;
+  }
+  return segments;
 }
 
 /** Neither a package, nor the graph host, nor a module that the build made up. */

@@ -37,8 +37,8 @@ export function loadRevision(
 }
 
 /**
- * Starts the isolate of a revision whose code is at hand, for those who call it next. It is not awaited,
- * and tells nobody of a failure: the next call meets it.
+ * Starts the isolate of a revision whose code is at hand and loads its graphs, for those who call it next.
+ * It is not awaited, and tells nobody of a failure: the next call meets it.
  */
 export function warmRevision(
   env: Env,
@@ -47,7 +47,7 @@ export function warmRevision(
   code: BuiltCode,
 ): void {
   loadRevision(env, exports, ref, async () => code)
-    .describe()
+    .check()
     .catch(() => {});
 }
 

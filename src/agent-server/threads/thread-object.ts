@@ -287,7 +287,7 @@ export class ThreadObject extends DurableObject<Env> {
     const inService = !this.#exists || (await isInService(this.env.DB, this.#scope()));
     const thread = this.#storageRow();
     if (thread === null) return;
-    if (thread.deleted === 1) {
+    if (thread.deleted === 1 && thread.temporary === 0) {
       await this.#finishRemoval();
       return;
     }
@@ -380,7 +380,14 @@ export class ThreadObject extends DurableObject<Env> {
       const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
       if (isInFlight(run) || promised || this.#streams.hasReaders(run.seq)) return;
     }
-    if (this.#traceEnds?.isEmpty() === false) return;
+    if (this.#traceEnds?.isEmpty() === false) {
+      // Nobody finds it any more, but the ends of its traces are still to be recorded.
+      if (thread.deleted === 0) {
+        this.#storage.transaction(() => this.#storage.thread.markDeleted());
+        this.#scheduleAlarm();
+      }
+      return;
+    }
     void this.#erase();
   }
 

@@ -158,7 +158,8 @@ async function readings(
     const isAgent = isAgentServer(path);
     const own = isAgent ? agentIds : ids;
     const filled = path.replaceAll(/\{(\w+)\}/g, (place, name: string) => own[name] ?? place);
-    if (filled.includes("{") || /stream$|join$/.test(filled)) continue;
+    // What its readings use is counted, a little later.
+    if (filled.includes("{") || /stream$|join$|usage$/.test(filled)) continue;
     const required = parameters.filter((one) => one.in === "query" && one.required === true);
     const query = required.map(({ name }) => `${name}=${own[name] ?? ""}`).join("&");
     const request = { method, target: `${filled}?${query}`, headers: {}, body: undefined };
