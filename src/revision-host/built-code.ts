@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from "node:zlib";
 import { z } from "zod";
 import { MAX_UNPACKED_BYTES } from "../lib/project-manifest.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
@@ -37,12 +38,16 @@ const unpackedCode = z.object({
 const LENGTH_BYTES = 4;
 const OPEN_BRACE = 0x7b;
 
-/** Of an object to be loaded: all that a tarball may hold, and the names and lengths of its files. */
+/** R2 is slower than the fastest compression, in writing and in reading. */
+const COMPRESSION = { level: 1 };
+
+/** Of code that is unpacked: all that a tarball may hold, and the names and lengths of its files. */
 const MAX_PACKED_BYTES = MAX_UNPACKED_BYTES + 1024 * 1024;
 
 /**
- * What is stored of a revision's code: the length of a header (32 bits, big-endian), the header as JSON, and
- * the modules one behind the other in its order. So it is as large as its files, whatever is in them.
+ * What is stored of a revision's code, gzipped: the length of a header (32 bits, big-endian), the header as
+ * JSON, and the modules one behind the other in its order. So it is no larger than its files, whatever is in
+ * them.
  */
 export function packCode({ main, modules }: BuiltCode): Uint8Array {
   const entries = Object.entries(modules);
@@ -60,7 +65,7 @@ export function packCode({ main, modules }: BuiltCode): Uint8Array {
     packed.set(bytes, at);
     at += bytes.length;
   }
-  return packed;
+  return gzipSync(packed, COMPRESSION);
 }
 
 /** Reads stored code; throws for what is larger than code can be, and for what is none. */
@@ -71,9 +76,10 @@ export async function readCode(object: {
   if (object.size > MAX_PACKED_BYTES) {
     throw new RangeError(`it has ${object.size} bytes, and at most ${MAX_PACKED_BYTES} are loaded`);
   }
-  const packed = new Uint8Array(await object.arrayBuffer());
-  // The length of a header never begins like that.
-  if (packed[0] === OPEN_BRACE) return readUnpacked(packed);
+  const stored = new Uint8Array(await object.arrayBuffer());
+  // Gzip begins otherwise.
+  if (stored[0] === OPEN_BRACE) return readUnpacked(stored);
+  const packed = new Uint8Array(gunzipSync(stored, { maxOutputLength: MAX_PACKED_BYTES }));
   let at = LENGTH_BYTES + new DataView(packed.buffer).getUint32(0);
   const { main, modules } = header.parse(textJson(packed.subarray(LENGTH_BYTES, at)));
   const entries = modules.map(([path, type, length]): [string, BuiltModule] => {
