@@ -14,10 +14,11 @@ import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from 
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "./miniflare.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
-/** What the tools use of a D1 binding; Miniflare's own type needs Cloudflare's type package. */
+/** What the tools use of a D1 binding; those of Miniflare and of node:sqlite have it. */
 export type D1 = {
   prepare: (sql: string) => D1Statement;
-  batch: (statements: D1Statement[]) => Promise<unknown>;
+  // A method: each kind of database takes the statements that it has prepared.
+  batch(statements: D1Statement[]): Promise<unknown>;
 };
 type D1Statement = {
   bind: (...values: (string | number | null)[]) => D1Statement;
