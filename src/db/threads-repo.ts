@@ -24,7 +24,7 @@ export type ThreadFilter = {
   values?: JsonFilter | undefined;
 };
 
-export type ThreadOrder = {
+type ThreadOrder = {
   by: "thread_id" | "status" | "created_at" | "updated_at" | "state_updated_at";
   direction: "asc" | "desc";
 };
@@ -93,17 +93,19 @@ export type FoundThread = Omit<
   chars: number;
 };
 
+type PageQuery = {
+  filter: ThreadFilter;
+  order: ThreadOrder;
+  limit: number;
+  offset: number;
+  withValues: boolean;
+};
+
 /** Which threads are on a page, and how many there are in all; null when too many have to be looked at. */
 export async function findThreads(
   db: D1Database,
   scope: Scope,
-  query: {
-    filter: ThreadFilter;
-    order: ThreadOrder;
-    limit: number;
-    offset: number;
-    withValues: boolean;
-  },
+  query: PageQuery,
 ): Promise<FoundPage | null> {
   const { filter, order, withValues, ...page } = query;
   if (isIndexed(filter, order)) return indexedPage(db, scope, query);
@@ -197,17 +199,7 @@ function isIndexed(filter: ThreadFilter, order: ThreadOrder | null): boolean {
   return status === undefined && (order.by === "created_at" || order.by === "thread_id");
 }
 
-async function indexedPage(
-  db: D1Database,
-  scope: Scope,
-  query: {
-    filter: ThreadFilter;
-    order: ThreadOrder;
-    limit: number;
-    offset: number;
-    withValues: boolean;
-  },
-): Promise<FoundPage> {
+async function indexedPage(db: D1Database, scope: Scope, query: PageQuery): Promise<FoundPage> {
   const { by, direction } = query.order;
   const { status } = query.filter;
   const where = allOf([inScope(scope), ...ofStatus(status)]);

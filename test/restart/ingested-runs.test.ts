@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { multipartBody } from "../support/multipart.ts";
-import { type RunData, runData } from "../support/trace-data.ts";
+import { type RunData, traceOf } from "../support/trace-data.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 import { chooseSeed, Random } from "./support/random.ts";
 import { until } from "./support/until.ts";
@@ -13,8 +13,6 @@ const CLIENTS = 4;
 const RUNS_PER_REQUEST = 5;
 const MORE_TIMEOUT_MS = 60_000;
 const PROJECT = "hammered";
-/** Large enough to be kept apart from the row. */
-const LARGE_TEXT = "x".repeat(70_000);
 
 const seed = chooseSeed();
 const random = new Random(seed);
@@ -33,7 +31,7 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
   const stop = new AbortController();
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let index = 0; !stop.signal.aborted; index += 1) {
-      const runs = makeTrace(`${client}/${index}`);
+      const runs = traceOf(PROJECT, `${client}/${index}`, RUNS_PER_REQUEST);
       const patches = runs.map(({ id, trace_id, dotted_order, inputs }) => ({
         id,
         trace_id,
@@ -77,18 +75,6 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
   });
   expect(wrong.map(({ id }) => id)).toEqual([]);
 });
-
-function makeTrace(label: string): RunData[] {
-  const root = runData(PROJECT, { name: `${label} root`, inputs: { label } });
-  const children = Array.from({ length: RUNS_PER_REQUEST - 1 }, (_, index) =>
-    runData(PROJECT, {
-      parent: root,
-      name: `${label} child ${index}`,
-      inputs: index === 0 ? { label, text: LARGE_TEXT } : { label, index },
-    }),
-  );
-  return [root, ...children];
-}
 
 /** True when the server answered that it has them. */
 async function sendBatch(post: object[], patch: object[]): Promise<boolean> {

@@ -36,3 +36,19 @@ export function runData(
     ...fields,
   };
 }
+
+/** Large enough to be kept apart from the row. */
+const LARGE_TEXT = "x".repeat(70_000);
+
+/** A root and its children, so many runs in all; the first child has a large payload. */
+export function traceOf(project: string, label: string, runs: number): RunData[] {
+  const root = runData(project, { name: `${label} root`, inputs: { label } });
+  const children = Array.from({ length: runs - 1 }, (_, index) =>
+    runData(project, {
+      parent: root,
+      name: `${label} child ${index}`,
+      inputs: index === 0 ? { label, text: LARGE_TEXT } : { label, index },
+    }),
+  );
+  return [root, ...children];
+}

@@ -1,6 +1,8 @@
 import { describe, test } from "vitest";
 import { InvalidFilterError, parseFilter } from "../../../src/agent-server/auth/parse-filter.ts";
 
+const LIST_WITH_GAP: unknown[] = Object.assign([], { length: 1 });
+
 function problemOf(filter: Record<string, unknown>): string {
   try {
     return JSON.stringify(parseFilter(filter));
@@ -45,10 +47,8 @@ describe("what a handler returns as a filter", () => {
     [new Map([["owner", "a"]]), "The filter must be an object"],
     [{ $or: [new Set(["owner"])] }, "$or[0] must be an object"],
     [{ $or: [new Date(0)] }, "$or[0] must be an object"],
-    // oxlint-disable-next-line unicorn/no-new-array -- a list with a gap
-    [{ $or: new Array(1) }, "$or[0] must be an object"],
-    // oxlint-disable-next-line unicorn/no-new-array -- a list with a gap
-    [{ a: { $contains: new Array(1) } }, "a.$contains must be a text, a number or a boolean"],
+    [{ $or: LIST_WITH_GAP }, "$or[0] must be an object"],
+    [{ a: { $contains: LIST_WITH_GAP } }, "a.$contains must be a text, a number or a boolean"],
     [{ owner: new Map() }, "owner must be a text, a number or a boolean"],
   ] as const)("is refused rather than ignored: %j", ([filter, problem], { expect }) => {
     expect(problemOf(filter)).toBe(problem);

@@ -1,12 +1,10 @@
-import { type RunData, runData } from "../../support/trace-data.ts";
+import { type RunData, traceOf } from "../../support/trace-data.ts";
 import type { PlatformProcess } from "../../restart/support/platform-process.ts";
 import { acknowledgedBy, callTo, type Workload } from "./workload.ts";
 
 const CLIENTS = 2;
 const RUNS_PER_REQUEST = 4;
 const PROJECT = "verified";
-/** Large enough to be kept apart from the row. */
-const LARGE_TEXT = "x".repeat(70_000);
 
 type Page = { runs: RunData[]; cursors: { next: string | null } };
 
@@ -17,7 +15,7 @@ export function traces(platform: PlatformProcess): Workload {
 
   async function send(client: number, signal: AbortSignal): Promise<void> {
     for (let index = 0; !signal.aborted; index += 1) {
-      const post = makeTrace(`${client}/${index}`);
+      const post = traceOf(PROJECT, `${client}/${index}`, RUNS_PER_REQUEST);
       const patch = post.map(({ id, trace_id, dotted_order, inputs }) => ({
         id,
         trace_id,
@@ -62,16 +60,4 @@ export function traces(platform: PlatformProcess): Workload {
       }
     },
   };
-}
-
-function makeTrace(label: string): RunData[] {
-  const root = runData(PROJECT, { name: `${label} root`, inputs: { label } });
-  const children = Array.from({ length: RUNS_PER_REQUEST - 1 }, (_, index) =>
-    runData(PROJECT, {
-      parent: root,
-      name: `${label} child ${index}`,
-      inputs: index === 0 ? { label, text: LARGE_TEXT } : { label, index },
-    }),
-  );
-  return [root, ...children];
 }
