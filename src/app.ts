@@ -16,7 +16,7 @@ import { parseSettings, type SettingsVars } from "./env.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi, withoutStrictness } from "./http/api-reference.ts";
 import { withErrors } from "./http/document-errors.ts";
-import { ApiError } from "./http/errors.ts";
+import { ApiError } from "./lib/api-error.ts";
 import { IGNORED_FIELDS_HEADER, sayIgnoredFields } from "./http/ignored-fields.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";

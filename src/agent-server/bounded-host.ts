@@ -1,5 +1,5 @@
 import type { GraphHostApi, HostResult } from "../graph-runtime/protocol.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { inTime } from "../lib/in-time.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../http/app-types.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { booleanParam } from "../http/query-params.ts";
 import { createRouter } from "../http/router.ts";
 import { isDiskFull, storageFull } from "../http/storage-full.ts";

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { concatBytes } from "../lib/bytes.ts";
 import type { AppEnv } from "./app-types.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { parseJson } from "./json-text.ts";
 
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;

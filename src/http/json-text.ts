@@ -1,4 +1,4 @@
-import { type ApiError, invalidField } from "./errors.ts";
+import { type ApiError, invalidField } from "../lib/api-error.ts";
 
 /** Deeper bodies are refused: serialisers and the database recurse. */
 const MAX_JSON_DEPTH = 500;

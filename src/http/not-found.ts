@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { AppContext, AppEnv } from "./app-types.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 

@@ -4,7 +4,8 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { log } from "../lib/log.ts";
 import type { AppEnv } from "./app-types.ts";
 import { loggedRoute } from "./logged-route.ts";
-import { ApiError, ProjectRefusal, STATUS_OF } from "./errors.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { ProjectRefusal, STATUS_OF } from "./errors.ts";
 
 /**
  * The agent server's shape: `{"detail": "<text>"}`, and for validation

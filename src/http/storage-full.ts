@@ -1,5 +1,5 @@
 import { log } from "../lib/log.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 
 /** The binding by which a local platform tells how much room its disk has. */
 const DISK_BINDING = "LOCAL_DISK";

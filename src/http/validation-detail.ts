@@ -1,4 +1,4 @@
-import type { ValidationDetail } from "./errors.ts";
+import type { ValidationDetail } from "../lib/api-error.ts";
 
 /** A Zod issue, as far as it is read here; unions nest. */
 type Issue = {

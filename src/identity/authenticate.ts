@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { findKeyByHash, type KeyIdentity, touchKey } from "../db/api-keys-repo.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { admitWorkspace } from "./private-connectivity.ts";
 import { hashApiKey, sameHash, singleValue } from "./api-key.ts";

@@ -1,5 +1,5 @@
 import { selectBillingPlan } from "../db/billing-plans-repo.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { createRouter } from "../http/router.ts";
 import { LOWEST_PLAN } from "../lib/plan-order.ts";
 import { BILLING_REGION } from "../lib/region.ts";

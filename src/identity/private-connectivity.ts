@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { loggedRoute } from "../http/logged-route.ts";
 import { privateHostOf, publicHostOf } from "../http/private-host.ts";
 import { needsPlan } from "./require-plan.ts";

@@ -1,6 +1,6 @@
 import { isAtLeast, type Plan, plansFrom } from "../lib/plan-order.ts";
 import type { AppContext } from "../http/app-types.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { workspacePlan } from "./workspace-plan.ts";
 
 /**

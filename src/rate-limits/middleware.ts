@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { parseSettings, type Settings } from "../env.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { surfaceHost } from "../http/private-host.ts";
 import { surfaceOf } from "../http/surface.ts";
 import { log } from "../lib/log.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../db/assistants-repo.ts";
 import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import type { Page } from "../../http/pagination.ts";
 import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
 import { mapLimited } from "../../lib/map-limited.ts";

@@ -1,6 +1,6 @@
 import { type AssistantRow, insertAssistant } from "../../db/assistants-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { scopeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { GraphInfo } from "../../graph-runtime/protocol.ts";

@@ -6,7 +6,7 @@ import type {
   HostResult,
 } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, type ErrorCode } from "../../http/errors.ts";
+import { ApiError, type ErrorCode } from "../../lib/api-error.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { requestedGraphs } from "../graph-host.ts";

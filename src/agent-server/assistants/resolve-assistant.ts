@@ -1,6 +1,6 @@
 import { type AssistantRow, selectAssistant } from "../../db/assistants-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";

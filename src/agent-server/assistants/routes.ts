@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";

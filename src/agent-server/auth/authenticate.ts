@@ -1,7 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { AuthenticationRequest, AuthInfo, AuthRefusal } from "../../graph-runtime/protocol.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
-import { ApiError, ProjectRefusal } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { ProjectRefusal } from "../../http/errors.ts";
 import { holdsApiKey } from "../../identity/api-key.ts";
 import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";

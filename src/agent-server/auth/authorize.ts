@@ -1,5 +1,5 @@
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { refuse } from "./authenticate.ts";

@@ -1,6 +1,6 @@
 import { findServingDeployment } from "../../db/serving-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { surfaceHost } from "../../http/private-host.ts";
 import { deploymentAddress } from "../../http/surface.ts";
 import { workspaceOfRequest } from "../../identity/authenticate.ts";

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { type ApiError, invalidField } from "../../http/errors.ts";
+import { type ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";

@@ -1,4 +1,4 @@
-import { ApiError, type ErrorCode } from "../../http/errors.ts";
+import { ApiError, type ErrorCode } from "../../lib/api-error.ts";
 
 export type Result<T, Code extends string> =
   | { ok: true; value: T }

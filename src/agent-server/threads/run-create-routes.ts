@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../db/export-destinations-repo.ts";
 import type { Settings } from "../../env.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { keyVersions, SecretBoxError } from "../../lib/secret-box.ts";
 import { AWS_REGION } from "../s3/s3-address.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../db/bulk-exports-repo.ts";
 import { selectExportDestination } from "../../db/export-destinations-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { checkExportFilter, findExportProject } from "../../tracing/export.ts";
 import { admitExports } from "../execution/admit.ts";
 import { goOnAfter } from "../execution/after-end.ts";

@@ -11,7 +11,7 @@ import {
   type ExportRunRow,
 } from "../../db/export-runs-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { requireExport } from "./export-store.ts";
 import type { ExportRunJson } from "./schemas.ts";
 import { toExportRun } from "./wire.ts";

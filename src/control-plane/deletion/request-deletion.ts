@@ -1,6 +1,6 @@
 import { markDeploymentDeleted } from "../../db/deployments-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { deploymentNotFound } from "../deployments/require-deployment.ts";
 import { requestRollout } from "../rollout/request-rollout.ts";

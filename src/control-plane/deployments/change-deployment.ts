@@ -1,6 +1,6 @@
 import { describeDeployment, type ListedDeployment } from "../../db/deployments-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { addRevision } from "../revisions/add-revision.ts";
 import { nextSource } from "../revisions/revision-source.ts";
 import { storedConfig } from "./deployment-json.ts";

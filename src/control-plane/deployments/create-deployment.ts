@@ -6,7 +6,7 @@ import {
 } from "../../db/deployments-repo.ts";
 import type { Plan } from "../../lib/plan-order.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { planQuota } from "../../identity/plan-quotas.ts";
 import { workspacePlan } from "../../identity/workspace-plan.ts";
 import { ensureDeploymentProject } from "../../tracing/deployment-project.ts";

@@ -1,6 +1,6 @@
 import { type ListedDeployment, selectDeployment } from "../../db/deployments-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 
 export async function requireDeployment(
   c: AppContext,

@@ -1,5 +1,5 @@
 import { parseSettings } from "../../env.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { openSecret, SecretBoxError, sealSecret } from "../../lib/secret-box.ts";
 import { secretContext } from "../../revision-host/revision-env.ts";
 import type { Secret } from "./secrets-schema.ts";

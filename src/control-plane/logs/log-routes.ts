@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import { hasDeployment, hasRevision } from "../../db/deployment-access-repo.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { toLogPage, toLogQuery } from "./log-answer.ts";

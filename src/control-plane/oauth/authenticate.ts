@@ -5,7 +5,7 @@ import {
   type TokenOwner,
 } from "../../db/oauth-tokens-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import type { AuthenticateBody, AuthenticatedJson } from "./authenticate-schemas.ts";
 import { requireProvider } from "./provider-store.ts";
 import { type UsableToken, usableToken } from "./refresh-token.ts";

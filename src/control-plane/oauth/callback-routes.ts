@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { selectOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { DONE_PAGE_HEADERS, donePage } from "./done-page.ts";

@@ -1,6 +1,6 @@
 import { type OAuthProviderRow, selectOAuthProvider } from "../../db/oauth-providers-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { discoverMcpClient, type McpClient, McpDiscoveryError } from "./mcp-discovery.ts";
 import type { McpProviderCreate } from "./provider-schemas.ts";

@@ -7,7 +7,7 @@ import {
   updateOAuthProvider,
 } from "../../db/oauth-providers-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { AUTHORIZATION_PARAMETERS } from "./authorization-url.ts";
 import type { ProviderCreate, ProviderUpdate } from "./provider-schemas.ts";

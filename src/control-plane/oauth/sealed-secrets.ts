@@ -1,7 +1,7 @@
 import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
 import { parseSettings } from "../../env.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { keyVersions, openSecret, SecretBoxError, sealSecret } from "../../lib/secret-box.ts";
 
 /** What a sealed text is of; it can be opened as nothing else. */

@@ -9,7 +9,7 @@ import {
   selectOAuthToken,
 } from "../../db/oauth-tokens-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { requireProvider } from "./provider-store.ts";

@@ -1,6 +1,6 @@
 import type { TokenOwner } from "../../db/oauth-tokens-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { plainString } from "./field-schemas.ts";
 
 /** Of requests that name no user: tokens that belong to whoever has a key of the workspace. */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from "uuid";
 import type { ListedDeployment } from "../../db/deployments-repo.ts";
 import { insertRevision, type RevisionSource } from "../../db/revisions-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { requireReadyDeployment } from "../deployments/require-deployment.ts";
 import { requireSourcePlan } from "../deployments/require-plan.ts";
 import { sealSecrets } from "../deployments/sealed-secrets.ts";

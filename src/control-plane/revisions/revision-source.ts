@@ -1,6 +1,6 @@
 import type { Source } from "../../db/deployments-schema.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { TEMPLATE_IDS } from "../templates.ts";
 import type { RevisionConfig } from "../deployments/schemas.ts";
 

@@ -6,7 +6,7 @@ import {
 } from "../../db/revisions-repo.ts";
 import { REVISION_STATUSES, type RevisionStatus } from "../../db/deployments-schema.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { requireDeployment } from "../deployments/require-deployment.ts";
 import { addRevision } from "./add-revision.ts";
 

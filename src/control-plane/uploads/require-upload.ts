@@ -1,6 +1,6 @@
 import { selectSourceUpload } from "../../db/source-uploads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 
 /** 422 unless it is a tarball of the workspace, which is there; null is none. */
 export async function requireUpload(c: AppContext, objectPath: string | null): Promise<void> {

@@ -1,5 +1,5 @@
 import { finishSourceUpload, selectSourceUpload } from "../../db/source-uploads-repo.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import type { UploadGrant } from "./upload-url.ts";
 
 /** What a gzip file begins with. */

@@ -1,6 +1,6 @@
 import { insertSourceUpload } from "../../db/source-uploads-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { readToken, signToken } from "../../identity/signed-token.ts";
 
 const PURPOSE = "source-upload";

@@ -1,5 +1,5 @@
 import { createRouter } from "../../http/router.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { workspaceOfObject } from "../run-shard/payload-objects.ts";
 import { readGrant } from "./attachment-url.ts";

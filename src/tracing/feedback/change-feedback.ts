@@ -5,7 +5,7 @@ import {
   selectFeedback,
   updateFeedback,
 } from "../../db/feedback-repo.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { copyFeedback, rowKey, shardOfFeedback } from "./copy-feedback.ts";
 import { FIRST_RETRY_MS } from "./copy-schedule.ts";
 import { configText, judgementProblem, readConfig } from "./feedback-config.ts";

@@ -8,7 +8,7 @@ import {
   updateFeedbackConfig,
 } from "../../db/feedback-configs-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { textListParam } from "../projects/list-params.ts";

@@ -1,4 +1,4 @@
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { FeedbackBodyError, type FeedbackInput, toFeedbackInput } from "./feedback-input.ts";
 import type { FeedbackRefusal } from "./record-feedback.ts";
 import type { FeedbackCreate } from "./schemas.ts";

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type FeedbackTokenRow, selectFeedbackToken } from "../../db/feedback-tokens-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";

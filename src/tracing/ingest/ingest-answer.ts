@@ -1,5 +1,6 @@
 import type { AppContext } from "../../http/app-types.ts";
-import { type ApiError, STATUS_OF } from "../../http/errors.ts";
+import { type ApiError } from "../../lib/api-error.ts";
+import { STATUS_OF } from "../../http/errors.ts";
 import type { RunFailure } from "./run-failure.ts";
 
 const MAX_LISTED_FAILURES = 100;

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { noteIgnored } from "../../http/ignored-fields.ts";
 import { createRouter } from "../../http/router.ts";
 import type { NoteUnknown } from "../../http/unknown-members.ts";

@@ -1,4 +1,4 @@
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import type { MultipartItem } from "./decode/multipart-runs.ts";
 import { malformed } from "./decode/invalid-run.ts";
 import type { IngestSession } from "./ingest-session.ts";

@@ -8,7 +8,7 @@ import {
   updateModelPrice,
 } from "../../db/model-prices-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { builtInPrices } from "../usage/built-in-prices.ts";
 import { forgetPrices } from "../usage/price-cache.ts";
 import type { ModelPrice } from "../usage/price-list.ts";

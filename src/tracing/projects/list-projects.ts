@@ -1,6 +1,6 @@
 import { listProjects, type ProjectFilter, type ProjectRow } from "../../db/projects-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import type { ProjectListQuery } from "./schemas.ts";
 import { SORT_STAT, sortByStats } from "./sort-by-stats.ts";
 import { statsMembers } from "./stats-members.ts";

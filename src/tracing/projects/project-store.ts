@@ -6,7 +6,7 @@ import {
   updateProject,
 } from "../../db/projects-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { newProject } from "./new-project.ts";
 import { forgetProject } from "./project-cache.ts";
 import type { ProjectCreate, ProjectUpdate } from "./schemas.ts";

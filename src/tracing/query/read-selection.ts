@@ -1,4 +1,4 @@
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { compileScopes, parseFilter } from "../filter/filter.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import type { SelectionBody } from "./query-schemas.ts";

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { parseFilter } from "../filter/filter.ts";

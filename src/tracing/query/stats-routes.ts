@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { notServed } from "../../http/not-served.ts";
 import { createRouter } from "../../http/router.ts";
 import { ALL_RUNS, type GroupBy } from "../run-shard/shard-stats.ts";

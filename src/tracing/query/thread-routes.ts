@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { formatMicros } from "../../lib/micro-time.ts";

@@ -1,4 +1,4 @@
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import type { RunPosition } from "../run-shard/run-record.ts";
 
 /** Of all shards that a request asks, each about a tenth of a second: see scan-turn.ts. */

@@ -1,5 +1,5 @@
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { findRuns } from "../query/find-runs.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import type { PayloadField } from "../run-write.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";

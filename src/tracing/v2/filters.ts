@@ -1,4 +1,4 @@
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { compileScopes, FilterError, type FilterScope } from "../filter/filter.ts";
 import type { RunSelection } from "../query/selection.ts";
 

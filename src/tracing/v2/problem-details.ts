@@ -1,4 +1,4 @@
-import { ApiError, type ValidationDetail } from "../../http/errors.ts";
+import { ApiError, type ValidationDetail } from "../../lib/api-error.ts";
 
 /** RFC 9457; `errors` is one entry per refused field. */
 export type ProblemDetails = {

@@ -1,6 +1,6 @@
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../http/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { findProject } from "../projects/project-cache.ts";
 
 /** A project of the workspace; 404 when it has none of that id. */

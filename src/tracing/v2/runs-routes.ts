@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { listProjects } from "../../db/projects-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError, invalidField } from "../../http/errors.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
-import { invalidField } from "../../http/errors.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";

@@ -1,5 +1,5 @@
 import type { NoteUnknown } from "../../../http/unknown-members.ts";
-import { invalidField } from "../../../http/errors.ts";
+import { invalidField } from "../../../lib/api-error.ts";
 import type { RunWrite } from "../../run-write.ts";
 import type { RunFailure } from "../run-failure.ts";
 import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";

@@ -1,4 +1,4 @@
-import { ApiError } from "../../../http/errors.ts";
+import { ApiError } from "../../../lib/api-error.ts";
 
 /** The runtime's own chunks are 4 KiB; larger reads cost a tenth of the turns. */
 const READ_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
 import { constants, createGunzip, createZstdDecompress } from "node:zlib";
-import { ApiError } from "../../../http/errors.ts";
+import { ApiError } from "../../../lib/api-error.ts";
 
 export type BodyEncoding = "gzip" | "zstd";
 

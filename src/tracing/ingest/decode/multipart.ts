@@ -1,4 +1,4 @@
-import { ApiError } from "../../../http/errors.ts";
+import { ApiError } from "../../../lib/api-error.ts";
 import { ByteWindow } from "./byte-window.ts";
 import { Delimiter } from "./delimiter.ts";
 import { parseHeaderValue } from "./header-value.ts";

@@ -1,4 +1,4 @@
-import { ApiError } from "../../../http/errors.ts";
+import { ApiError } from "../../../lib/api-error.ts";
 import { formatHeaderValue, type HeaderValue, parseHeaderValue } from "./header-value.ts";
 
 export type PartHead = {

@@ -1,4 +1,4 @@
-import { ApiError } from "../../../http/errors.ts";
+import { ApiError } from "../../../lib/api-error.ts";
 import { BodyReader } from "./body-reader.ts";
 import { type BodyEncoding, decompress } from "./decompress.ts";
 

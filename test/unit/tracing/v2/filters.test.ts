@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { ApiError } from "../../../../src/http/errors.ts";
+import { ApiError } from "../../../../src/lib/api-error.ts";
 import { parseFilter } from "../../../../src/tracing/filter/filter.ts";
 import { checkedFilters, completedOnly } from "../../../../src/tracing/v2/filters.ts";
 

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { ApiError, invalidField } from "../../../../src/http/errors.ts";
+import { ApiError, invalidField } from "../../../../src/lib/api-error.ts";
 import { problemDetails } from "../../../../src/tracing/v2/problem-details.ts";
 
 const REQUEST = { path: "/api/v2/thing", requestId: "request-1" };
