@@ -1,6 +1,6 @@
 import type { GraphHostApi, HostResult } from "../graph-runtime/protocol.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { inTime } from "../lib/in-time.ts";
+import { withTimeout } from "../lib/with-timeout.ts";
 
 /**
  * A graph host whose calls end within `limitMs`, whatever its code does: each one is answered to somebody
@@ -12,12 +12,12 @@ export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
     `The project's code did not ${what} within ${limitMs / 1000} seconds`;
 
   const demanded = <T>(what: string, call: Promise<T>): Promise<T> =>
-    inTime(limitMs, call, () => {
+    withTimeout(limitMs, call, () => {
       throw new ApiError("timed_out", message(what));
     });
 
   const asked = <T>(what: string, call: Promise<HostResult<T>>): Promise<HostResult<T>> =>
-    inTime(limitMs, call, () => ({ ok: false, code: "graph_late", message: message(what) }));
+    withTimeout(limitMs, call, () => ({ ok: false, code: "graph_late", message: message(what) }));
 
   return {
     describe: () => demanded("describe itself", host.describe()),

@@ -1,6 +1,7 @@
+import { isObject } from "../lib/json.ts";
 import { type Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import type { LoadModule } from "./graph-registry.ts";
-import { inTime } from "../lib/in-time.ts";
+import { withTimeout } from "../lib/with-timeout.ts";
 import type { AuthUser, Principal } from "../lib/principal.ts";
 import type {
   AuthenticationRequest,
@@ -127,7 +128,7 @@ async function guarded<T>(
 
 /** What a handler returns, in time. */
 function resultOf(returned: unknown): Promise<unknown> {
-  return inTime(HANDLER_LIMIT_MS, returned, () => {
+  return withTimeout(HANDLER_LIMIT_MS, returned, () => {
     throw new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
   });
 }
@@ -140,7 +141,7 @@ function toPrincipal(returned: unknown): Principal {
       `authenticate returned a user of more than ${MAX_USER_CHARS} characters`,
     );
   }
-  if (!isRecord(given)) throw new HandlerError("authenticate returned neither a string nor a user");
+  if (!isObject(given)) throw new HandlerError("authenticate returned neither a string nor a user");
   const { identity, permissions = [], display_name, is_authenticated } = given;
   if (typeof identity !== "string" || identity === "") {
     throw new HandlerError('authenticate returned a user without an "identity"');
@@ -160,7 +161,7 @@ function toPrincipal(returned: unknown): Principal {
 
 function toFilter(returned: unknown): Record<string, unknown> | null {
   if (returned === undefined || returned === null || returned === true) return null;
-  if (!isRecord(returned)) throw new HandlerError(`A handler returned a ${typeof returned}`);
+  if (!isObject(returned)) throw new HandlerError(`A handler returned a ${typeof returned}`);
   requireTextKeys(returned);
   return returned;
 }
@@ -192,8 +193,4 @@ function isHttpException(error: unknown): error is HTTPException {
 
 function isErrorStatus(status: unknown): boolean {
   return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

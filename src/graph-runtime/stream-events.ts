@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 import { type BaseMessageChunk, isBaseMessage, isBaseMessageChunk } from "@langchain/core/messages";
 import type { RunEvent, StreamMode } from "./protocol.ts";
 import { checkpointRefOf } from "./thread-state.ts";
@@ -88,7 +89,7 @@ function isEnvelope(data: unknown): boolean {
 function apiForm(mode: string, data: unknown): unknown {
   if (mode === "checkpoints") return checkpointPayload(data);
   if (mode === "tasks") return taskPayload(data);
-  if (mode !== "debug" || !isRecord(data)) return data;
+  if (mode !== "debug" || !isObject(data)) return data;
   if (data["type"] === "checkpoint")
     return { ...data, payload: checkpointPayload(data["payload"]) };
   if (data["type"] === "task_result") return { ...data, payload: taskPayload(data["payload"]) };
@@ -96,7 +97,7 @@ function apiForm(mode: string, data: unknown): unknown {
 }
 
 function checkpointPayload(payload: unknown): unknown {
-  if (!isRecord(payload)) return payload;
+  if (!isObject(payload)) return payload;
   const { config, parentConfig, tasks, ...rest } = payload;
   return {
     ...rest,
@@ -110,7 +111,7 @@ function checkpointPayload(payload: unknown): unknown {
 
 /** A task whose node is a graph carries that graph's config as `state`: shown as `checkpoint`. */
 function taskPayload(task: unknown): unknown {
-  if (!isRecord(task)) return task;
+  if (!isObject(task)) return task;
   const checkpoint = checkpointRefOf(task["state"]);
   if (checkpoint === null) return task;
   const { state: _state, ...rest } = task;
@@ -119,15 +120,11 @@ function taskPayload(task: unknown): unknown {
 
 /** LangGraph's internal configurable keys hold live objects; callbacks are not data; users are private. */
 function publicConfig(config: unknown): unknown {
-  if (!isRecord(config) || !isRecord(config["configurable"])) return config;
+  if (!isObject(config) || !isObject(config["configurable"])) return config;
   const configurable = Object.fromEntries(
     Object.entries(config["configurable"]).filter(
       ([key]) => !key.startsWith("__") && !isUserKey(key),
     ),
   );
   return { configurable };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,7 +1,6 @@
 import { matchedRoutes } from "hono/route";
+import { isUuid } from "../lib/uuid.ts";
 import type { AppContext } from "./app-types.ts";
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The state of an OAuth attempt is named like an id, and as good as a key. */
 const SECRET_IDS = new Set(["auth_id"]);
@@ -18,7 +17,7 @@ export function loggedRoute(c: AppContext): Record<string, string | null> {
   const ids = route.split("/").flatMap((part, index): [string, string][] => {
     const name = part.startsWith(":") ? part.slice(1) : "";
     const value = segments[index] ?? "";
-    return name.endsWith("_id") && !SECRET_IDS.has(name) && UUID.test(value) ? [[name, value]] : [];
+    return name.endsWith("_id") && !SECRET_IDS.has(name) && isUuid(value) ? [[name, value]] : [];
   });
   return { route, ...Object.fromEntries(ids) };
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 /** The parts of an OpenAPI document that the page shows. */
 export type ApiDocument = {
   info: { title: string; version: string };
@@ -80,7 +81,7 @@ function renderSchema([name, schema]: [string, unknown]): string {
 function operationsOf(document: ApiDocument): Operation[] {
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
-      if (!isRecord(operation)) return [];
+      if (!isObject(operation)) return [];
       const { tags, summary, parameters, requestBody, responses } = operation;
       return {
         method: method.toUpperCase(),
@@ -89,7 +90,7 @@ function operationsOf(document: ApiDocument): Operation[] {
         summary: typeof summary === "string" ? summary : "",
         parameters: Array.isArray(parameters) ? parameters : [],
         body: requestBody,
-        responses: isRecord(responses) ? responses : {},
+        responses: isObject(responses) ? responses : {},
       };
     }),
   );
@@ -111,8 +112,4 @@ function escape(text: string): string {
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 import type { ValidationDetail } from "../lib/api-error.ts";
 
 /** A Zod issue, as far as it is read here; unions nest. */
@@ -156,8 +157,4 @@ function toLocPart(key: PropertyKey): string | number {
 
 function isIssue(value: unknown): value is Issue {
   return isObject(value) && Array.isArray(value["path"]) && typeof value["message"] === "string";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

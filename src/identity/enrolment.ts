@@ -1,4 +1,5 @@
 import { selectPrivateEndpoint } from "../db/private-endpoints-repo.ts";
+import { isolateCache } from "../lib/isolate-cache.ts";
 import { isAtLeast } from "../lib/plan-order.ts";
 import { workspacePlan } from "./workspace-plan.ts";
 
@@ -20,21 +21,15 @@ const NOT_ENROLLED: Enrolment = {
   isEnterprise: false,
 };
 
-/** How long a change takes to be seen: every request needs the answer. */
-const TTL_MS = 5_000;
+/** By workspace. Every request needs the answer, so a change takes five seconds to be seen. */
+const enrolments = isolateCache<string, Enrolment>({ maxEntries: 10_000, ttlMs: 5_000 });
 
-const MAX_REMEMBERED = 10_000;
-
-const remembered = new Map<string, { enrolment: Enrolment; until: number }>();
-
-/** Of a workspace, from this isolate's memory for a few seconds. */
+/** How a workspace may be reached, from this isolate's memory for a few seconds. */
 export async function enrolmentOf(env: Env, workspaceId: string): Promise<Enrolment> {
-  const now = Date.now();
-  const known = remembered.get(workspaceId);
-  if (known !== undefined && now < known.until) return known.enrolment;
+  const known = enrolments.get(workspaceId);
+  if (known !== undefined) return known;
   const enrolment = await readEnrolment(env, workspaceId);
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-  remembered.set(workspaceId, { enrolment, until: now + TTL_MS });
+  enrolments.set(workspaceId, enrolment);
   return enrolment;
 }
 

@@ -1,3 +1,4 @@
+import { withTimeout } from "../lib/with-timeout.ts";
 import type { Decision, PermitHolder } from "./permit-holder.ts";
 import type { PermitAnswer, PermitRequest } from "./permits.ts";
 import type { Limit } from "./policy.ts";
@@ -41,7 +42,9 @@ async function askFor(
   counting: Counting,
 ): Promise<Decision> {
   try {
-    const answer = await inTime(counting.ask(request));
+    const answer = await withTimeout(ASK_TIMEOUT_MS, counting.ask(request), () => {
+      throw new Error(`No answer in ${ASK_TIMEOUT_MS} ms`);
+    });
     const decision = holder.answered(request, answer, counting.now());
     if (answer.admitted && answer.lease !== null) {
       const lease = { id: answer.lease.id, ms: answer.leaseMs };
@@ -64,17 +67,4 @@ async function settleAfter(
   await counting.wait(lease.ms);
   const request = holder.askToSettle(limit, lease.id, counting.now());
   if (request !== null) await askFor(holder, request, counting);
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`No answer in ${ASK_TIMEOUT_MS} ms`)),
-    ASK_TIMEOUT_MS,
-  );
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

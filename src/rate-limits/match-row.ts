@@ -1,3 +1,4 @@
+import { UUID_PATTERN } from "../lib/uuid.ts";
 import { LIMIT_ROWS, type LimitRow } from "./policy.ts";
 
 /**
@@ -7,7 +8,7 @@ import { LIMIT_ROWS, type LimitRow } from "./policy.ts";
 const VERSION = "(?:/api/v1|/v2)?";
 const SEGMENT: Readonly<Record<string, string>> = {
   "**": "(?:/[^/]*)*",
-  "{uuid}": "/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
+  "{uuid}": `/${UUID_PATTERN}`,
 };
 
 type Candidate = { row: LimitRow; paths: RegExp };

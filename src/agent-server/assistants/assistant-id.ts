@@ -1,9 +1,8 @@
 import { v5 as uuidv5 } from "uuid";
+import { isUuid } from "../../lib/uuid.ts";
 
 /** One digit off RFC 4122's namespaces: this is the one that the ecosystem's servers use. */
 const GRAPH_NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The id of a graph's default assistant. */
 export function defaultAssistantId(graphId: string): string {
@@ -12,5 +11,5 @@ export function defaultAssistantId(graphId: string): string {
 
 /** Where an assistant is named, its graph's name stands for the graph's default assistant. */
 export function toAssistantId(idOrGraph: string): string {
-  return UUID.test(idOrGraph) ? idOrGraph.toLowerCase() : defaultAssistantId(idOrGraph);
+  return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : defaultAssistantId(idOrGraph);
 }

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { AssistantRow, AssistantVersionRow } from "../../db/assistants-repo.ts";
 
 export type AssistantVersion = {
@@ -15,7 +16,7 @@ export type AssistantVersion = {
 export type Assistant = AssistantVersion & { updated_at: string };
 
 export function toAssistant(row: AssistantRow): Assistant {
-  return { ...toAssistantVersion(row), updated_at: new Date(row.updated_at).toISOString() };
+  return { ...toAssistantVersion(row), updated_at: toIso(row.updated_at) };
 }
 
 export function toAssistantVersion(row: AssistantVersionRow): AssistantVersion {
@@ -28,6 +29,6 @@ export function toAssistantVersion(row: AssistantVersionRow): AssistantVersion {
     metadata: JSON.parse(row.metadata),
     name: row.name,
     description: row.description,
-    created_at: new Date(row.created_at).toISOString(),
+    created_at: toIso(row.created_at),
   };
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import { z } from "zod";
 import type {
   AuthenticationResult,
@@ -35,15 +36,11 @@ const authorization = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(true),
     // As it came, for `parseFilter` to read: a schema of records would leave out what it cannot keep.
-    filter: z.custom<Record<string, unknown>>(isRecord).nullable(),
+    filter: z.custom<Record<string, unknown>>(isObject).nullable(),
     metadata: z.unknown(),
   }),
   refusal,
 ]);
-
-function isRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /**
  * What a graph host answered to who somebody is, as plain data. A deployment's host is its own code:

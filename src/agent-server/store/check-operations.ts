@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import { MAX_STORE_OPERATIONS, type StoreOperation } from "../../graph-runtime/protocol.ts";
 
 /** Deployed code may call with anything. Throws an error that names the first field that is not valid. */
@@ -52,10 +53,6 @@ function checkOperation(operation: Record<string, unknown>): void {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((label) => typeof label === "string");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isPosition(value: unknown): boolean {

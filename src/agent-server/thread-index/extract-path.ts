@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 export const EXTRACT_ROOTS = ["values", "metadata", "config", "interrupts"] as const;
 
 type ExtractRoot = (typeof EXTRACT_ROOTS)[number];
@@ -33,8 +34,4 @@ export function followPath(start: unknown, steps: ExtractPath["steps"]): unknown
     }
   }
   return value ?? null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import { type Found, toReads } from "../../db/bounded-scan.ts";
 import {
   countThreads,
@@ -150,8 +151,4 @@ function project(
     paths.map(([alias, { root, steps }]) => [alias, followPath(thread[root], steps)]),
   );
   return { ...projected, extracted };
-}
-
-function toIso(epochMs: number): string {
-  return new Date(epochMs).toISOString();
 }

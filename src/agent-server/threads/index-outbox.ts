@@ -1,3 +1,4 @@
+import { withTimeout } from "../../lib/with-timeout.ts";
 import { scopeObjectName } from "../../lib/object-names.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { ThreadIndexObject } from "../thread-index/thread-index-object.ts";
@@ -73,10 +74,7 @@ export class IndexOutbox {
   async drain(): Promise<void> {
     const thread = this.#storage.thread.find();
     if (thread === null || !this.#isDirty(thread)) return;
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, DRAIN_PATIENCE_MS);
-    await Promise.race([this.#writtenUpTo(thread.version), patience.promise]);
-    clearTimeout(timer);
+    await withTimeout(DRAIN_PATIENCE_MS, this.#writtenUpTo(thread.version), () => undefined);
   }
 
   /** Spares the next start of the object a write that confirms what is known. In a transaction. */

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import type { RunEvent, RunOutcome } from "../../graph-runtime/protocol.ts";
 
 /**
@@ -45,8 +46,4 @@ function isSnapshot(value: unknown): boolean {
 
 function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import type {
   CheckpointRef,
   CommandSpec,
@@ -135,7 +136,7 @@ function ownMetadata(threadMetadata: Record<string, unknown>): Record<string, un
 
 function mergeContext(base: unknown, over: unknown): unknown {
   if (over === undefined || over === null) return base;
-  return isRecord(base) && isRecord(over) ? { ...base, ...over } : over;
+  return isObject(base) && isObject(over) ? { ...base, ...over } : over;
 }
 
 function publicKeys(configurable: unknown): Record<string, unknown> {
@@ -159,9 +160,5 @@ function withoutUndefined(
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) ? value : {};
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import type { ThreadSnapshot, WireInterrupt } from "../../graph-runtime/protocol.ts";
 
 type WireState = {
@@ -26,8 +27,4 @@ function isState(value: unknown): value is WireState {
 
 function isTask(task: unknown): boolean {
   return isObject(task) && typeof task["id"] === "string" && Array.isArray(task["interrupts"]);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

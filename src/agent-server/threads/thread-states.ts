@@ -8,7 +8,7 @@ import type {
   ThreadSnapshot,
   WireCheckpoint,
 } from "../../graph-runtime/protocol.ts";
-import { inTime } from "../../lib/in-time.ts";
+import { withTimeout } from "../../lib/with-timeout.ts";
 import { isJsonText, type JsonText, readJsonText } from "../../lib/json-answer.ts";
 import type { StorageUse } from "../../revision-host/usage-meter.ts";
 import type { Result } from "./failures.ts";
@@ -160,7 +160,7 @@ export class ThreadStates {
     };
     try {
       const read = this.#read(this.#storage.thread.get(), graphId, query);
-      const text = await inTime(READ_LIMIT_MS, textOf(read), () => null);
+      const text = await withTimeout(READ_LIMIT_MS, textOf(read), () => null);
       return text === null ? null : parseSnapshot(text);
     } catch {
       return null;

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { RunKwargs } from "./run-request.ts";
 import type { RunRow } from "./run-row.ts";
 import type { ThreadRow } from "./thread-record.ts";
@@ -59,8 +60,4 @@ export function toRun(row: RunRow, threadId: string, kwargs: RunKwargs | null): 
 
 function publicKwargs({ stream_subgraphs, ...kwargs }: RunKwargs): Record<string, unknown> {
   return { ...kwargs, subgraphs: stream_subgraphs };
-}
-
-function toIso(epochMs: number): string {
-  return new Date(epochMs).toISOString();
 }

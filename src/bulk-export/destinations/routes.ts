@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import {
   countExportDestinations,
@@ -150,7 +151,7 @@ function toDestination({ destination: row, names }: ListedDestination): Destinat
       include_bucket_in_prefix: row.include_bucket_in_prefix,
     },
     credentials_keys: names === null ? [] : (JSON.parse(names) as string[]),
-    created_at: new Date(row.created_at).toISOString(),
-    updated_at: new Date(row.updated_at).toISOString(),
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
   };
 }

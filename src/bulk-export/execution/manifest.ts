@@ -1,6 +1,6 @@
 import type { BulkExportRow } from "../../db/bulk-exports-repo.ts";
 import type { ExportFileRow, ExportRunRow } from "../../db/export-runs-repo.ts";
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 
 /**
  * What lies beside the files of a finished export run, and says that they are all there. It depends on
@@ -20,18 +20,18 @@ export function manifestJson(
     session_id: bulkExport.project_id,
     format_version: bulkExport.format_version,
     compression: bulkExport.compression,
-    start_time: formatMicros(run.start_time),
-    end_time: formatMicros(run.end_time),
+    start_time: microsToIso(run.start_time),
+    end_time: microsToIso(run.end_time),
     rows: sumOf(files, "rows"),
     bytes: sumOf(files, "bytes"),
-    min_start_time: first === undefined ? null : formatMicros(first.first_start),
-    max_start_time: last === undefined ? null : formatMicros(last.last_start),
+    min_start_time: first === undefined ? null : microsToIso(first.first_start),
+    max_start_time: last === undefined ? null : microsToIso(last.last_start),
     files: files.map((file) => ({
       name: file.key.slice(file.key.lastIndexOf("/") + 1),
       rows: file.rows,
       bytes: file.bytes,
-      min_start_time: formatMicros(file.first_start),
-      max_start_time: formatMicros(file.last_start),
+      min_start_time: microsToIso(file.first_start),
+      max_start_time: microsToIso(file.last_start),
     })),
   };
   return new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`);

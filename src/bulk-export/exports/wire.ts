@@ -1,7 +1,7 @@
 import type { BulkExportRow } from "../../db/bulk-exports-repo.ts";
 import type { ExportDestinationRow } from "../../db/export-destinations-repo.ts";
 import type { ExportFileRow, ExportRunRow } from "../../db/export-runs-repo.ts";
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso, toIso } from "../../lib/time.ts";
 import { partitionFolder } from "../execution/object-keys.ts";
 import { parsePendingUpload } from "../execution/pending-upload.ts";
 import type { ExportJson, ExportRunJson } from "./schemas.ts";
@@ -12,8 +12,8 @@ export function toExport(row: BulkExportRow): ExportJson {
     tenant_id: row.workspace_id,
     bulk_export_destination_id: row.destination_id,
     session_id: row.project_id,
-    start_time: formatMicros(row.start_time),
-    end_time: row.end_time === null ? null : formatMicros(row.end_time),
+    start_time: microsToIso(row.start_time),
+    end_time: row.end_time === null ? null : microsToIso(row.end_time),
     filter: row.filter,
     format: "Parquet",
     format_version: row.format_version,
@@ -23,9 +23,9 @@ export function toExport(row: BulkExportRow): ExportJson {
     source_bulk_export_id: row.source_id,
     status: row.status,
     hold_reason: row.hold_reason,
-    created_at: time(row.created_at),
-    updated_at: time(row.updated_at),
-    finished_at: row.finished_at === null ? null : time(row.finished_at),
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+    finished_at: row.finished_at === null ? null : toIso(row.finished_at),
   };
 }
 
@@ -39,7 +39,7 @@ export function toExportRun(
   const path = (key: string): string =>
     destination.include_bucket_in_prefix ? `${destination.bucket_name}/${key}` : key;
   const pending = run.pending_upload === null ? null : parsePendingUpload(run.pending_upload);
-  const range = { start_time: formatMicros(run.start_time), end_time: formatMicros(run.end_time) };
+  const range = { start_time: microsToIso(run.start_time), end_time: microsToIso(run.end_time) };
   return {
     id: run.id,
     bulk_export_id: run.export_id,
@@ -47,9 +47,9 @@ export function toExportRun(
     retry_number: run.retry_number,
     errors: run.errors === null ? null : (JSON.parse(run.errors) as Record<string, string>),
     ...range,
-    created_at: time(run.created_at),
-    updated_at: time(run.updated_at),
-    finished_at: run.finished_at === null ? null : time(run.finished_at),
+    created_at: toIso(run.created_at),
+    updated_at: toIso(run.updated_at),
+    finished_at: run.finished_at === null ? null : toIso(run.finished_at),
     metadata: {
       prefix: destination.prefix,
       ...range,
@@ -79,8 +79,4 @@ export function toExportRun(
       },
     },
   };
-}
-
-function time(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import { XMLParser } from "fast-xml-parser";
 
 /** A document as S3 sends them: its root's name and those children of the root that are texts. */
@@ -21,7 +22,7 @@ export function readS3Document(bytes: Uint8Array): S3Document | null {
   if (root === undefined || others.length > 0) return null;
   const [name, content] = root;
   if (!text.endsWith(`${name}>`)) return null;
-  const texts = Object.entries(isRecord(content) ? content : {}).flatMap(([key, value]) =>
+  const texts = Object.entries(isObject(content) ? content : {}).flatMap(([key, value]) =>
     typeof value === "string" ? [[key, value] as const] : [],
   );
   return { root: name, texts: Object.fromEntries(texts) };
@@ -41,15 +42,11 @@ export function completeUploadXml(etags: readonly string[]): Uint8Array {
 function parse(text: string): Record<string, unknown> {
   try {
     const parsed: unknown = parser.parse(text);
-    return isRecord(parsed) ? parsed : {};
+    return isObject(parsed) ? parsed : {};
   } catch {
     // Not XML: the caller says so.
     return {};
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function escapeText(text: string): string {

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { ListedDeployment } from "../../db/deployments-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { toRevisionConfig } from "../revisions/revision-json.ts";
@@ -39,8 +40,8 @@ export function toDeployment(
     latest_revision_id: deployment.latest_revision_id,
     active_revision_id: deployment.active_revision_id,
     image_version: null,
-    created_at: new Date(deployment.created_at).toISOString(),
-    updated_at: new Date(deployment.updated_at).toISOString(),
+    created_at: toIso(deployment.created_at),
+    updated_at: toIso(deployment.updated_at),
   };
 }
 

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { listOAuthProviders, type OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import { createRouter } from "../../http/router.ts";
@@ -148,7 +149,7 @@ function toProvider(row: OAuthProviderRow): ProviderJson {
     mcp_server_url: row.mcp_server_url,
     token_endpoint_auth_method: row.token_endpoint_auth_method,
     is_dynamic_client: row.mcp_server_url !== null,
-    created_at: new Date(row.created_at).toISOString(),
-    updated_at: new Date(row.updated_at).toISOString(),
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
   };
 }

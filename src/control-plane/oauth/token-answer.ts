@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
 
 /** An answer of a token endpoint: the status, and the JSON of its body, or that it has none. */
@@ -83,8 +84,4 @@ function member(value: unknown, name: string): unknown {
 
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { type OAuthProviderRow, selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
 import {
@@ -172,9 +173,9 @@ function toSummary({ token, providerId }: ListedOAuthToken): TokenSummary {
     provider_id: providerId,
     provider_account_label: token.provider_account_label,
     scopes: scopesOf(token),
-    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    expires_at: expiresAt === null ? null : toIso(expiresAt),
     is_default: token.is_default,
-    created_at: new Date(token.created_at).toISOString(),
-    updated_at: new Date(token.updated_at).toISOString(),
+    created_at: toIso(token.created_at),
+    updated_at: toIso(token.updated_at),
   };
 }

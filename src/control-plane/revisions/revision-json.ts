@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { ListedRevision } from "../../db/revisions-repo.ts";
 import type { RevisionJson } from "./schemas.ts";
 
@@ -9,8 +10,8 @@ export function toRevision(row: ListedRevision): RevisionJson {
     status_message: row.status_message,
     source: row.source,
     source_revision_config: toRevisionConfig(row),
-    created_at: new Date(row.created_at).toISOString(),
-    updated_at: new Date(row.updated_at).toISOString(),
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { GraphHostApi } from "../../graph-runtime/protocol.ts";
-import { inTime } from "../../lib/in-time.ts";
+import { withTimeout } from "../../lib/with-timeout.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../revision-host/load-revision.ts";
 import { projectDescription } from "../../revision-host/project-description.ts";
@@ -113,7 +113,7 @@ function caller(renew: () => Promise<void>): Call {
 
 async function answerOf<T>(what: string, limitMs: number, run: () => Promise<T>): Promise<T> {
   try {
-    return await inTime(limitMs, run(), () => {
+    return await withTimeout(limitMs, run(), () => {
       const seconds = Math.ceil(limitMs / 1000);
       throw new ProjectFailure(`The revision did not answer "${what}" within ${seconds} seconds`);
     });

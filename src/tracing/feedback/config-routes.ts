@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import {
   deleteFeedbackConfig,
@@ -177,7 +178,7 @@ function toKeyConfig(row: FeedbackConfigRow) {
     feedback_key: row.feedback_key,
     feedback_config: readConfig(row.feedback_config),
     tenant_id: row.workspace_id,
-    modified_at: new Date(row.modified_at).toISOString(),
+    modified_at: toIso(row.modified_at),
     is_lower_score_better: row.is_lower_score_better,
   };
 }

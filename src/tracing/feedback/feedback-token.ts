@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { FeedbackTokenRow } from "../../db/feedback-tokens-repo.ts";
 import { configText } from "./feedback-config.ts";
 import { tokenExpiry } from "./token-expiry.ts";
@@ -26,7 +27,7 @@ export function toFeedbackToken(row: FeedbackTokenRow, url: string) {
   return {
     id: row.id,
     url: new URL(`/api/v1/feedback/tokens/${row.id}`, url).href,
-    expires_at: new Date(row.expires_at).toISOString(),
+    expires_at: toIso(row.expires_at),
     feedback_key: row.feedback_key,
   };
 }

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { type FeedbackTokenRow, selectFeedbackToken } from "../../db/feedback-tokens-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
@@ -96,7 +97,7 @@ async function requireToken(c: AppContext, id: string): Promise<FeedbackTokenRow
   if (token === undefined) throw new ApiError("not_found", "Feedback token not found");
   await admitWorkspace(c, token.workspace_id);
   if (token.expires_at <= Date.now()) {
-    const expiry = new Date(token.expires_at).toISOString();
+    const expiry = toIso(token.expires_at);
     throw new ApiError("forbidden", `This feedback token expired at ${expiry}`);
   }
   return token;

@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { FeedbackRow } from "../../db/feedback-repo.ts";
 
 type Source = {
@@ -34,8 +35,4 @@ export function toFeedback(row: FeedbackRow) {
 
 function fromJson(text: string | null): unknown {
   return text === null ? null : JSON.parse(text);
-}
-
-function toIso(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import type { RunType } from "../run-write.ts";
 import { given, type JsonObject, listOf, objectOf, textOf } from "./attribute-access.ts";
 import { payloadsOf, type SpanPayloads } from "./inputs-outputs.ts";
@@ -45,8 +45,8 @@ export function spanRun(span: Span, id: string, projectName: string | undefined)
     id,
     name: nameOf(span),
     run_type: runType,
-    start_time: formatMicros(span.startTime),
-    ...(span.endTime !== 0 && { end_time: formatMicros(span.endTime) }),
+    start_time: microsToIso(span.startTime),
+    ...(span.endTime !== 0 && { end_time: microsToIso(span.endTime) }),
     ...(payloads.inputs !== undefined && { inputs: payloads.inputs }),
     ...(payloads.outputs !== undefined && { outputs: withUsage(payloads.outputs, usage) }),
     ...(error !== undefined && { error }),
@@ -99,7 +99,7 @@ function eventsOf(span: Span, { usedEvents }: SpanPayloads): JsonObject[] {
     const { name, time, attributes } = event;
     events.push({
       name,
-      ...(time !== 0 && { time: formatMicros(time) }),
+      ...(time !== 0 && { time: microsToIso(time) }),
       ...(attributes.size > 0 && { kwargs: Object.fromEntries(attributes) }),
     });
   }

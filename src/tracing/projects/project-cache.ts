@@ -4,23 +4,17 @@ import {
   selectProject,
   selectProjectByName,
 } from "../../db/projects-repo.ts";
+import { isolateCache } from "../../lib/isolate-cache.ts";
 import { newProject } from "./new-project.ts";
-
-/** How long another isolate's change may go unnoticed here. */
-const TTL_MS = 10_000;
-
-const MAX_ENTRIES = 10_000;
 
 /** How often a name that is taken, but gone when it is read, is tried again. */
 const MAX_ATTEMPTS = 4;
 
-type Entry = { row: ProjectRow; expiresAt: number };
+/** By `idKey`. Another isolate's change may go unnoticed here for ten seconds. */
+const projects = isolateCache<string, ProjectRow>({ maxEntries: 10_000, ttlMs: 10_000 });
 
-/** The oldest entry first; by `idKey`. */
-const entries = new Map<string, Entry>();
-
-/** `nameKey` to `idKey`; the entry there tells whether that is still its name. */
-const idKeys = new Map<string, string>();
+/** `nameKey` to `idKey`; the project there tells whether that is still its name. */
+const idKeys = isolateCache<string, string>({ maxEntries: 10_000 });
 
 /** Every request that brings runs asks for its project: mostly answered from memory. */
 export async function findProject(
@@ -28,8 +22,8 @@ export async function findProject(
   workspaceId: string,
   id: string,
 ): Promise<ProjectRow | null> {
-  const cached = read(idKey(workspaceId, id));
-  if (cached !== null) return cached;
+  const cached = projects.get(idKey(workspaceId, id));
+  if (cached !== undefined) return cached;
   const row = await selectProject(db, workspaceId, id);
   return row === undefined ? null : remember(row);
 }
@@ -53,36 +47,20 @@ export async function ensureProject(
 
 /** To be called whenever the project was changed or deleted, or turned out to be. */
 export function forgetProject(workspaceId: string, { id }: Pick<ProjectRow, "id">): void {
-  entries.delete(idKey(workspaceId, id));
-}
-
-function read(key: string): ProjectRow | null {
-  const entry = entries.get(key);
-  return entry === undefined || entry.expiresAt <= Date.now() ? null : entry.row;
+  projects.delete(idKey(workspaceId, id));
 }
 
 function readByName(workspaceId: string, name: string): ProjectRow | null {
   const key = idKeys.get(nameKey(workspaceId, name));
-  const row = key === undefined ? null : read(key);
+  const row = key === undefined ? undefined : projects.get(key);
   return row?.name === name ? row : null;
 }
 
 function remember(row: ProjectRow): ProjectRow {
   const key = idKey(row.workspace_id, row.id);
-  entries.delete(key);
-  entries.set(key, { row, expiresAt: Date.now() + TTL_MS });
+  projects.set(key, row);
   idKeys.set(nameKey(row.workspace_id, row.name), key);
-  if (entries.size > MAX_ENTRIES || idKeys.size > MAX_ENTRIES) dropOldest();
   return row;
-}
-
-function dropOldest(): void {
-  for (const map of [entries, idKeys]) {
-    for (const key of map.keys()) {
-      if (map.size <= MAX_ENTRIES) break;
-      map.delete(key);
-    }
-  }
 }
 
 function idKey(workspaceId: string, id: string): string {

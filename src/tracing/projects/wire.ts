@@ -1,3 +1,4 @@
+import { toIso } from "../../lib/time.ts";
 import type { ProjectChange, ProjectRow } from "../../db/projects-repo.ts";
 import type { Micros } from "../run-write.ts";
 import type { ProjectCreate, ProjectUpdate } from "./schemas.ts";
@@ -38,8 +39,4 @@ export function toChange(body: ProjectUpdate | Omit<ProjectCreate, "id">): Proje
 
 function toMillis(micros: Micros): number {
   return Math.floor(micros / 1000);
-}
-
-function toIso(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import type {
   DetailsColumn,
   FeedbackTotals,
@@ -109,7 +109,7 @@ function statistic(totals: StatsTotals, name: StatsSelect): unknown {
     case "completion_cost":
       return cost(totals.completionCost);
     case "last_run_start_time":
-      return totals.lastStart === null ? null : formatMicros(totals.lastStart);
+      return totals.lastStart === null ? null : microsToIso(totals.lastStart);
     case "error_rate":
       return totals.runs === 0 ? null : totals.errors / totals.runs;
     case "streaming_rate":

@@ -3,7 +3,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import { findProject } from "../projects/project-cache.ts";
 import type { ThreadTotals } from "../run-shard/shard-threads.ts";
 import { formatCost } from "../usage/costs.ts";
@@ -168,8 +168,8 @@ function threadJson(thread: ThreadTotals): Record<string, unknown> {
     total_tokens: thread.totalTokens,
     // A number here, unlike the costs of runs: that is what clients expect of threads.
     total_cost: thread.totalCost === null ? null : Number(formatCost(thread.totalCost)),
-    min_start_time: formatMicros(thread.minStart),
-    max_start_time: formatMicros(thread.maxStart),
+    min_start_time: microsToIso(thread.minStart),
+    max_start_time: microsToIso(thread.maxStart),
     latency_p50: seconds(0.5),
     latency_p99: seconds(0.99),
     feedback_stats: mergeFeedbackStats(thread.feedbackStats),

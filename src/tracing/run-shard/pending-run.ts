@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Attachment, Payload, PayloadField, RunWrite } from "../run-write.ts";
 import { ownTime } from "../dotted-order.ts";
 import type { Usage } from "../usage/usage.ts";
@@ -33,8 +34,6 @@ const PATCHED_BIT = {
 export const MAX_EXTRA_BYTES = 1_900_000;
 
 type Member = keyof typeof PATCHED_BIT;
-
-type JsonObject = Record<string, unknown>;
 
 /** One run while the writes of a request are laid over what is stored of it. */
 export class PendingRun {
@@ -280,8 +279,4 @@ function setOwn(target: JsonObject, name: string, value: unknown): void {
     writable: true,
     configurable: true,
   });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import { ancestorIds } from "../dotted-order.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import { readAttachments, type RunRow } from "../run-shard/run-row.ts";
@@ -76,13 +76,13 @@ type Row = PlacedRun["run"];
 
 const cost = (value: number | null): string | null => (value === null ? null : formatCost(value));
 const time = (micros: number | null): string | null =>
-  micros === null ? null : formatMicros(micros);
+  micros === null ? null : microsToIso(micros);
 
 const SIMPLE: Partial<Record<RunSelect, (run: Row) => unknown>> = {
   id: (run) => run.id,
   name: (run) => run.name,
   run_type: (run) => run.run_type,
-  start_time: (run) => formatMicros(run.start_time),
+  start_time: (run) => microsToIso(run.start_time),
   end_time: (run) => time(run.end_time),
   status: (run) => run.status,
   inputs_preview: (run) => run.inputs_preview,
@@ -109,12 +109,12 @@ const SIMPLE: Partial<Record<RunSelect, (run: Row) => unknown>> = {
   first_token_time: (run) => time(run.first_token_time),
   trace_id: (run) => run.trace_id,
   dotted_order: (run) => run.dotted_order,
-  last_queued_at: (run) => formatMicros(run.received_at),
-  inserted_at: (run) => formatMicros(run.inserted_at),
+  last_queued_at: (run) => microsToIso(run.received_at),
+  inserted_at: (run) => microsToIso(run.inserted_at),
   feedback_stats: (run) => details(run.feedback_stats),
   tags: (run) => (run.tags === null ? [] : (JSON.parse(run.tags) as string[])),
   trace_tier: (run) => run.trace_tier,
-  trace_first_received_at: (run) => formatMicros(run.trace_first_received_at),
+  trace_first_received_at: (run) => microsToIso(run.trace_first_received_at),
   trace_upgrade: (run) => run.trace_tier === "longlived",
   thread_id: (run) => run.thread_id,
 };
@@ -203,12 +203,12 @@ function addTraceFacts(
     members.add("direct_child_run_ids", JSON.stringify(direct.map(({ id }) => id)));
   }
   if (select.has("trace_min_max_start_time")) {
-    members.add("trace_min_start_time", JSON.stringify(formatMicros(facts.minStart)));
-    members.add("trace_max_start_time", JSON.stringify(formatMicros(facts.maxStart)));
+    members.add("trace_min_start_time", JSON.stringify(microsToIso(facts.minStart)));
+    members.add("trace_max_start_time", JSON.stringify(microsToIso(facts.maxStart)));
   }
 }
 
 /** The run's page in the console, on the same host. */
 export function appPath({ run, ref }: PlacedRun): string {
-  return `/o/${ref.workspaceId}/projects/p/${ref.projectId}/r/${run.id}?trace_id=${run.trace_id}&start_time=${encodeURIComponent(formatMicros(run.start_time))}`;
+  return `/o/${ref.workspaceId}/projects/p/${ref.projectId}/r/${run.id}?trace_id=${run.trace_id}&start_time=${encodeURIComponent(microsToIso(run.start_time))}`;
 }

@@ -1,4 +1,5 @@
-import { isObject, providerUsage, sumUsage, usageMetadata } from "./reported-usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { providerUsage, sumUsage, usageMetadata } from "./reported-usage.ts";
 import type { Usage } from "./usage.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import { parseCost } from "./picodollars.ts";
 import type { Usage } from "./usage.ts";
 
@@ -88,10 +89,6 @@ const BREAKDOWNS = [
 
 function addMaybe(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined ? right : right === undefined ? left : left + right;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 type Amounts = { [Key in Exclude<keyof Usage, "explicit">]: Usage[Key] | undefined };

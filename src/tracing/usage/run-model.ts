@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 /** Which model a run called. */
 export type RunModel = {
   /** By the default match path. */
@@ -52,10 +53,6 @@ function objectIn(value: unknown, key: string): Record<string, unknown> | null {
   if (!isObject(value)) return null;
   const member = value[key];
   return isObject(member) ? member : null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function nameOf(value: unknown): string | null {

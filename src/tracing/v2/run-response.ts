@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import { ancestorIds } from "../dotted-order.ts";
 import { scanMembers, skipSpace, skipValue } from "../ingest/decode/json-text.ts";
 import { readAttachments, type RunRow } from "../run-shard/run-row.ts";
@@ -76,13 +76,13 @@ const VALUES: Record<ColumnField, (read: ReadRun) => unknown> = {
   NAME: ({ run }) => run.name,
   RUN_TYPE: ({ run }) => run.run_type.toUpperCase(),
   STATUS: ({ run }) => run.status.toUpperCase(),
-  START_TIME: ({ run }) => formatMicros(run.start_time),
+  START_TIME: ({ run }) => microsToIso(run.start_time),
   // Null, not absent, tells that it goes on.
-  END_TIME: ({ run }) => (run.end_time === null ? null : formatMicros(run.end_time)),
+  END_TIME: ({ run }) => (run.end_time === null ? null : microsToIso(run.end_time)),
   LATENCY_SECONDS: ({ run }) =>
     run.end_time === null ? undefined : toSeconds(run.end_time - run.start_time),
   FIRST_TOKEN_TIME: ({ run }) =>
-    run.first_token_time === null ? undefined : formatMicros(run.first_token_time),
+    run.first_token_time === null ? undefined : microsToIso(run.first_token_time),
   ERROR_PREVIEW: ({ run }) => run.error ?? undefined,
   INPUTS_PREVIEW: ({ run }) => run.inputs_preview ?? undefined,
   OUTPUTS_PREVIEW: ({ run }) => run.outputs_preview ?? undefined,

@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import { percentile } from "../query/histogram.ts";
 import type { ThreadTotals } from "../run-shard/shard-threads.ts";
 import { toSeconds, toUsd } from "./amounts.ts";
@@ -13,9 +13,9 @@ export function threadResponse(thread: ThreadTotals) {
     last_trace_id: thread.lastTraceId,
     count: thread.count,
     num_errored_turns: thread.errors,
-    start_time: formatMicros(thread.maxStart),
-    min_start_time: formatMicros(thread.minStart),
-    max_start_time: formatMicros(thread.maxStart),
+    start_time: microsToIso(thread.maxStart),
+    min_start_time: microsToIso(thread.minStart),
+    max_start_time: microsToIso(thread.maxStart),
     ...optional("latency_p50", latencySeconds(thread, 0.5)),
     ...optional("latency_p99", latencySeconds(thread, 0.99)),
     total_tokens: thread.totalTokens,

@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import { findRuns } from "../query/find-runs.ts";
 import { collectStats } from "../query/run-stats.ts";
 import type { RunSelection } from "../query/selection.ts";
@@ -82,11 +82,11 @@ function statistic({ thread, totals, lastEnd }: Facts, field: ThreadStatsField):
     case "TURNS":
       return thread?.count ?? 0;
     case "FIRST_START_TIME":
-      return thread && formatMicros(thread.minStart);
+      return thread && microsToIso(thread.minStart);
     case "LAST_START_TIME":
-      return thread && formatMicros(thread.maxStart);
+      return thread && microsToIso(thread.maxStart);
     case "LAST_END_TIME":
-      return lastEnd === undefined ? undefined : formatMicros(lastEnd);
+      return lastEnd === undefined ? undefined : microsToIso(lastEnd);
     case "LATENCY_P50":
       return (thread && latencySeconds(thread, 0.5)) ?? undefined;
     case "LATENCY_P99":

@@ -1,4 +1,4 @@
-import { formatMicros } from "../../lib/micro-time.ts";
+import { microsToIso } from "../../lib/time.ts";
 import type { Micros } from "../run-write.ts";
 import type { RunRow } from "../run-shard/run-row.ts";
 import { toUsd } from "./amounts.ts";
@@ -28,7 +28,7 @@ export function traceResponse(
     ...(selected.includes("TOTAL_COST") && root.total_cost !== null
       ? { total_cost: toUsd(root.total_cost) }
       : {}),
-    ...(firstToken === undefined ? {} : { first_token_time: formatMicros(firstToken) }),
+    ...(firstToken === undefined ? {} : { first_token_time: microsToIso(firstToken) }),
   };
   return [...start, `,"trace_aggregates":${JSON.stringify(aggregates)}}`];
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../../lib/json.ts";
 import { clipText } from "./clip-text.ts";
 
 const MAX_CHARS = 300;
@@ -18,7 +19,7 @@ export function previewOf(value: unknown): string | null {
 /** The text that is the point of a value; null when that is not to be told. */
 function textOf(value: unknown, wrappers: number): string | null {
   if (typeof value === "string") return value;
-  if (!isRecord(value) || wrappers === 0) return null;
+  if (!isObject(value) || wrappers === 0) return null;
   const { messages, generations, choices } = value;
   if (Array.isArray(messages)) return lastMessageText(messages);
   if (Array.isArray(generations)) return candidateText(firstOf(generations));
@@ -33,7 +34,7 @@ function textOf(value: unknown, wrappers: number): string | null {
 /** A message without text, such as a tool call, as its JSON. */
 function lastMessageText(messages: readonly unknown[]): string | null {
   const last = lastOf(messages);
-  return messageText(last) ?? (isRecord(last) ? compactJson(last, MAX_CHARS) : null);
+  return messageText(last) ?? (isObject(last) ? compactJson(last, MAX_CHARS) : null);
 }
 
 /** A message as the chat APIs write it, as `[role, text]`, or in LangChain's serialised forms. */
@@ -43,7 +44,7 @@ function messageText(message: unknown): string | null {
     const [role, content] = message as unknown[];
     return message.length === 2 && typeof role === "string" ? contentText(content) : null;
   }
-  if (!isRecord(message)) return null;
+  if (!isObject(message)) return null;
   const { content, kwargs, data } = message;
   for (const each of [content, fieldOf(kwargs, "content"), fieldOf(data, "content")]) {
     const text = contentText(each);
@@ -54,7 +55,7 @@ function messageText(message: unknown): string | null {
 
 /** An item of `generations` or `choices`. */
 function candidateText(candidate: unknown): string | null {
-  if (!isRecord(candidate)) return null;
+  if (!isObject(candidate)) return null;
   const { text, message, delta } = candidate;
   if (typeof text === "string" && text !== "") return text;
   return messageText(message) ?? messageText(delta);
@@ -105,9 +106,5 @@ function compactJson(value: unknown, budget: number): string {
 }
 
 function fieldOf(value: unknown, field: string): unknown {
-  return isRecord(value) ? value[field] : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) ? value[field] : undefined;
 }

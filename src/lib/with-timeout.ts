@@ -2,7 +2,7 @@
  * Settles as `work` does, or as `late` says once `limitMs` milliseconds are over. Nothing here can end the
  * work itself, which may go on.
  */
-export async function inTime<T, L>(
+export async function withTimeout<T, L>(
   limitMs: number,
   work: Promise<T> | T,
   late: () => L,

@@ -1,0 +1,10 @@
+/** The dashed form of a UUID, in upper or lower case, as the source of a regular expression. */
+export const UUID_PATTERN =
+  "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+
+const WHOLE = new RegExp(`^${UUID_PATTERN}$`);
+
+/** Whether a whole text is a dashed UUID of any version, in upper or lower case. */
+export function isUuid(text: string): boolean {
+  return WHOLE.test(text);
+}
