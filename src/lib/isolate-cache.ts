@@ -18,7 +18,7 @@ export function isolateCache<K extends {}, V extends {}>({
 }
 
 /** How the library is to forget entries after `ttlMs`, by a clock in milliseconds. */
-export function timeToLive(ttlMs: number, now: () => number = Date.now) {
+export function timeToLive(ttlMs: number, now = (): number => Date.now()) {
   // A resolution above 0 keeps the time in a timer, which ends with the request that set it: time would stand still.
   return { ttl: ttlMs, ttlResolution: 0, perf: { now } };
 }

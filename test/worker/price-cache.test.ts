@@ -67,9 +67,9 @@ test("reads them again after 30 seconds, or when they were changed", async ({ ex
   const first = await loadPrices(env.DB, workspaceId);
   const added = row(workspaceId);
   await insertModelPrice(env.DB, added);
-  now.mockReturnValue(1_029_999);
-  expect(await loadPrices(env.DB, workspaceId)).toBe(first);
   now.mockReturnValue(1_030_000);
+  expect(await loadPrices(env.DB, workspaceId)).toBe(first);
+  now.mockReturnValue(1_030_001);
   expect(selected(await loadPrices(env.DB, workspaceId))).toBe(added.id);
   await deleteModelPrice(env.DB, workspaceId, added.id);
   expect(selected(await loadPrices(env.DB, workspaceId))).toBe(added.id);
