@@ -1,5 +1,4 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
@@ -12,20 +11,17 @@ import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
-import { parseSettings, type SettingsVars } from "./env.ts";
+import { frontDoor, knownSurface, pathOf } from "./front-door/front-door.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { describeApi, withoutStrictness } from "./http/api-reference.ts";
 import { withErrors } from "./http/document-errors.ts";
-import { ApiError } from "./lib/api-error.ts";
 import { IGNORED_FIELDS_HEADER, sayIgnoredFields } from "./http/ignored-fields.ts";
 import { jsonBody } from "./http/json-body.ts";
 import { noRoute } from "./http/not-found.ts";
-import { surfaceHost } from "./http/private-host.ts";
 import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { explainStorage } from "./http/storage-full.ts";
-import { isPathOf, routedPath, surfaceOf } from "./http/surface.ts";
 import { VERSION } from "./lib/version.ts";
 import { workspaceScope } from "./identity/authenticate.ts";
 import { planRoutes } from "./identity/plan-routes.ts";
@@ -58,7 +54,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
-  app.use(knownHost);
+  app.use(frontDoor);
   app.use(sayIgnoredFields);
   // Preflights count too, and are answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
@@ -71,20 +67,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
     }),
   );
   app.use(rateLimits);
-  app.use(async (c, next) => {
-    c.set("settings", parseSettings(c.env));
-    const { hostname, pathname } = new URL(c.req.url);
-    const surface = surfaceOf(
-      surfaceHost(hostname, c.var.settings),
-      pathname,
-      c.var.settings.hosts,
-    );
-    // Health checks come by any host, or by address.
-    if (pathname !== "/ok" && !isPathOf(surface, c.req.path)) {
-      throw new ApiError("not_found", "Not Found");
-    }
-    await next();
-  });
+  app.use(knownSurface);
   app.use(privateConnectivity(GENERAL_PATHS, workspaceScope));
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
@@ -102,34 +85,6 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", runCreateRoutes);
   app.route("/", runRoutes);
   return app;
-}
-
-/** What would be another part of a URL than its host. */
-const NO_HOST = /[\s/?#@\\,]/;
-
-/** The runtime makes a request's URL of its `Host`, whatever that is. All that follows takes the URL apart. */
-const knownHost: MiddlewareHandler<AppEnv> = async (c, next) => {
-  if (!URL.canParse(c.req.raw.url) || NO_HOST.test(c.req.header("host") ?? "")) {
-    throw new ApiError(
-      "bad_request",
-      "The header Host must be one host name, with a port or without",
-    );
-  }
-  await next();
-};
-
-function pathOf(request: Request, options?: { env?: SettingsVars }): string {
-  const url = URL.parse(request.url);
-  // Nothing is routed there: `knownHost` refuses the request.
-  if (url === null) return "/";
-  const { hostname, pathname } = url;
-  try {
-    const settings = parseSettings(options?.env ?? {});
-    return routedPath(surfaceHost(hostname, settings), pathname, settings.hosts);
-  } catch {
-    // Settings that cannot be read are reported where errors are rendered.
-    return pathname;
-  }
 }
 
 async function renderError(error: Error, c: AppContext): Promise<Response> {

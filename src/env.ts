@@ -3,7 +3,7 @@ import { type HostList, parseHostList } from "./lib/host-list.ts";
 import { type PlanQuotas, parsePlanQuotas } from "./identity/plan-quotas.ts";
 import { LOG_LEVELS, type LogLevel } from "./lib/log.ts";
 import { type Region, REGIONS } from "./lib/region.ts";
-import { type AddressRange, parseAddressRanges } from "./rate-limits/client-address.ts";
+import { type AddressRange, parseAddressRanges } from "./lib/address-range.ts";
 import { type LimitOverrides, parseLimitOverrides } from "./rate-limits/limit-overrides.ts";
 
 type AgentAuth = "api-key" | "none";

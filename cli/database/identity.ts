@@ -1,6 +1,7 @@
 import { v7 as uuid } from "uuid";
 import { LOWEST_PLAN } from "../../src/lib/plan-order.ts";
-import { apiKeyPrefix, generateApiKey, hashApiKey } from "../../src/identity/api-key.ts";
+import { apiKeyPrefix, generateApiKey } from "../../src/identity/api-key.ts";
+import { sha256Hex } from "../../src/lib/sha256.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database, SqlRow } from "./database.ts";
 import { ensureLocalPlan, plansOf, storePlan } from "./plans.ts";
@@ -18,7 +19,7 @@ export async function ensureLocalWorkspace(
   ]);
   await ensureLocalPlan(database, local.workspaceId);
   if (local.apiKey === "") return;
-  const hash = await hashApiKey(local.apiKey);
+  const hash = await sha256Hex(local.apiKey);
   const [known] = await database.run("SELECT id FROM api_keys WHERE hash = ?", [hash]);
   if (known === undefined) await insertKey(database, local.workspaceId, "local", local.apiKey);
 }
@@ -116,7 +117,7 @@ async function insertKey(
   const id = uuid();
   await database.run(
     "INSERT INTO api_keys (id, workspace_id, prefix, hash, name, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-    [id, workspaceId, apiKeyPrefix(key), await hashApiKey(key), name, Date.now()],
+    [id, workspaceId, apiKeyPrefix(key), await sha256Hex(key), name, Date.now()],
   );
   return id;
 }

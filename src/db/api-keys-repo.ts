@@ -1,13 +1,7 @@
 import { and, eq, isNull, lt, or } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { KeyIdentity } from "../lib/key-identity.ts";
 import { apiKeys } from "./schema.ts";
-
-export type KeyIdentity = {
-  key_id: string;
-  hash: string;
-  workspace_id: string;
-  last_used_at: number | null;
-};
 
 /** The key with this hash, unless it was revoked. */
 export async function findKeyByHash(

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Settings } from "../env.ts";
+import type { Arrival } from "../front-door/arrival.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import type { Scope } from "../lib/scope.ts";
@@ -10,6 +11,7 @@ export type AppEnv = {
   Variables: {
     requestId: string;
     settings: Settings;
+    arrival: Arrival;
     /** Set by the surface's authentication; absent on the routes that need none. */
     scope: Scope;
     /** Whether a private host may answer; absent until `admitWorkspace` says so. */

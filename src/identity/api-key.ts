@@ -52,36 +52,8 @@ function basicCredentials(text: string): string {
   return Buffer.from(encoded, "base64").toString("latin1");
 }
 
-/**
- * One key for a header that was sent several times with the same key: the runtime joins the values
- * with commas, which no key has. Official clients send `X-API-Key` and `x-api-key` together. Different
- * values stay as they are, so that they are no key.
- */
-export function singleValue(header: string | undefined): string | undefined {
-  if (header === undefined || !header.includes(",")) return header;
-  const values = new Set(header.split(",").map((value) => value.trim()));
-  const [only] = values;
-  return values.size === 1 ? only : header;
-}
-
 export function apiKeyPrefix(key: string): string {
   const region = apiKeyRegion(key);
   const start = KEY_PREFIX.length + (region === null ? 0 : region.length + 1);
   return key.slice(0, start + SHOWN_CHARS);
-}
-
-/** Hex SHA-256. A key has 256 bits of its own, so a slow password hash would add nothing. */
-export async function hashApiKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Compares two hex hashes in a time that does not depend on where they differ. */
-export function sameHash(left: string, right: string): boolean {
-  let difference = left.length ^ right.length;
-  for (let index = 0; index < left.length; index += 1) {
-    // NaN, past the end of `right`, counts as 0.
-    difference |= left.charCodeAt(index) ^ right.charCodeAt(index);
-  }
-  return difference === 0;
 }

@@ -1,16 +1,19 @@
 import type { MiddlewareHandler } from "hono";
-import { findKeyByHash, type KeyIdentity, touchKey } from "../db/api-keys-repo.ts";
+import { touchKey } from "../db/api-keys-repo.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { KeyIdentity } from "../lib/key-identity.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { admitWorkspace } from "./private-connectivity.ts";
-import { hashApiKey, sameHash, singleValue } from "./api-key.ts";
-import { findKeyCached } from "./key-cache.ts";
+import type { Caller } from "../front-door/caller.ts";
 import { openServerRefusal } from "./open-server.ts";
 import { otherRegionText } from "./other-region-key.ts";
 
 /** How precise `last_used_at` is: not every request is worth a write. */
 const LAST_USED_PRECISION_MS = 60_000;
+
+/** Which of a caller's two ways to look a key up is meant. */
+type AsOf = keyof Pick<Caller, "current" | "recent">;
 
 /** Sets whose threads and assistants a request to the agent server is about. */
 export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
@@ -27,7 +30,7 @@ export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
 
 function requireLocal(c: AppContext): void {
   const { trustedHosts, hosts } = c.var.settings;
-  const { hostname } = new URL(c.req.url);
+  const { hostname } = c.var.arrival;
   const asked = { hostname, origin: c.req.header("origin") };
   // Where the agent server has a host, nothing is served by any other.
   const refusal = openServerRefusal(asked, {
@@ -42,7 +45,7 @@ function requireLocal(c: AppContext): void {
  * `Authorization` is somebody else's here.
  */
 export async function workspaceOfKey(c: AppContext): Promise<string> {
-  return (await identify(c, keyHeader(c), findKeyByHash)).workspace_id;
+  return (await identify(c, c.var.arrival.caller.headerKey, "current")).workspace_id;
 }
 
 /** The workspace of the request's API key, in either header. 401 without a valid one. */
@@ -55,7 +58,7 @@ export async function workspaceOfRequest(c: AppContext): Promise<string> {
  * key is refused within seconds, not at once: tracers send many small requests.
  */
 export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const { workspace_id } = await requireKey(c, findKeyCached);
+  const { workspace_id } = await requireKey(c, "recent");
   c.set("scope", { workspaceId: workspace_id, deploymentId: DEFAULT_DEPLOYMENT_ID });
   await next();
 };
@@ -64,33 +67,17 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
-async function requireKey(c: AppContext, find = findKeyByHash): Promise<KeyIdentity> {
-  return identify(c, apiKeyOf(c), find);
+async function requireKey(c: AppContext, asOf: AsOf = "current"): Promise<KeyIdentity> {
+  return identify(c, c.var.arrival.caller.key, asOf);
 }
 
-/** What a request has in the place of an API key. */
-export function apiKeyOf(c: AppContext): string | undefined {
-  return keyHeader(c) || bearerToken(c.req.header("authorization"));
-}
-
-/** The value of `X-Api-Key`, which is no key when the request has the header with different values. */
-function keyHeader(c: AppContext): string | undefined {
-  return singleValue(c.req.header("x-api-key"));
-}
-
-async function identify(
-  c: AppContext,
-  key: string | undefined,
-  find: typeof findKeyByHash,
-): Promise<KeyIdentity> {
+async function identify(c: AppContext, key: string | undefined, asOf: AsOf): Promise<KeyIdentity> {
   if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
-  const otherRegion = otherRegionText(key, new URL(c.req.url).hostname, c.var.settings);
+  const { caller, publicHost } = c.var.arrival;
+  const otherRegion = otherRegionText(key, publicHost, c.var.settings);
   if (otherRegion !== null) throw new ApiError("unauthorized", otherRegion);
-  const hash = await hashApiKey(key);
-  const identity = await find(c.env.DB, hash);
-  if (identity === undefined || !sameHash(identity.hash, hash)) {
-    throw new ApiError("unauthorized", "Invalid API key");
-  }
+  const identity = await caller[asOf](key);
+  if (identity === undefined) throw new ApiError("unauthorized", "Invalid API key");
   const tenant = c.req.header("x-tenant-id");
   if (tenant !== undefined && tenant.toLowerCase() !== identity.workspace_id) {
     throw new ApiError("forbidden", "X-Tenant-Id is not the workspace of this API key");
@@ -106,8 +93,4 @@ function noteUse(c: AppContext, identity: KeyIdentity): void {
   if (identity.last_used_at !== null && identity.last_used_at >= before) return;
   identity.last_used_at = now;
   c.executionCtx.waitUntil(touchKey(c.env.DB, identity.key_id, { now, before }));
-}
-
-function bearerToken(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
 }

@@ -1,4 +1,5 @@
 import { selectPrivateEndpoint } from "../db/private-endpoints-repo.ts";
+import { type AddressRange, parseAddressRange } from "../lib/address-range.ts";
 import { isolateCache } from "../lib/isolate-cache.ts";
 import { isAtLeast } from "../lib/plan-order.ts";
 import { workspacePlan } from "./workspace-plan.ts";
@@ -10,7 +11,7 @@ export type Enrolment = {
   /** And by no others. */
   privateOnly: boolean;
   /** From these addresses; empty: any. */
-  networks: readonly string[];
+  networks: readonly AddressRange[];
   isEnterprise: boolean;
 };
 
@@ -39,7 +40,7 @@ async function readEnrolment(env: Env, workspaceId: string): Promise<Enrolment> 
   return {
     enrolled: true,
     privateOnly: row.private_only,
-    networks: JSON.parse(row.networks) as string[],
+    networks: (JSON.parse(row.networks) as string[]).map(parseAddressRange),
     isEnterprise: isAtLeast(await workspacePlan(env, workspaceId), "enterprise"),
   };
 }

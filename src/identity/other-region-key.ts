@@ -1,5 +1,4 @@
 import type { Settings } from "../env.ts";
-import { publicHostOf } from "../http/private-host.ts";
 import { otherRegion } from "../lib/region.ts";
 import { apiKeyRegion } from "./api-key.ts";
 
@@ -7,19 +6,18 @@ type RegionSettings = Pick<Settings, "region" | "hosts" | "otherRegionHosts">;
 
 /**
  * What to tell somebody who came with a key of the other region; null for all other keys. The host is
- * the other region's for what was asked for here.
+ * the other region's for what was asked for here, which `publicHost` tells.
  */
 export function otherRegionText(
   key: string,
-  hostname: string,
+  publicHost: string,
   settings: RegionSettings,
 ): string | null {
   const { region, hosts, otherRegionHosts } = settings;
   if (apiKeyRegion(key) !== otherRegion(region)) return null;
   const { api, controlPlane, agentsDomain } = otherRegionHosts;
-  const name = publicHostOf(hostname, settings) ?? hostname.toLowerCase();
-  const isAgent = `.${name}`.endsWith(`.${hosts.agentsDomain}`);
-  const asked = isAgent ? agentsDomain : name === hosts.controlPlane ? controlPlane : api;
+  const isAgent = `.${publicHost}`.endsWith(`.${hosts.agentsDomain}`);
+  const asked = isAgent ? agentsDomain : publicHost === hosts.controlPlane ? controlPlane : api;
   const host = asked ?? api;
   const where = host === null ? "use the host of that region" : `use https://${host}`;
   return `This API key is of the ${otherRegion(region).toUpperCase()} region: ${where}`;

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { loggedRoute } from "../http/logged-route.ts";
-import { privateHostOf, publicHostOf } from "../http/private-host.ts";
+import { privateHostOf } from "../front-door/private-host.ts";
 import { needsPlan } from "./require-plan.ts";
 import { isInRanges } from "../lib/address-range.ts";
 import { log } from "../lib/log.ts";
@@ -18,22 +18,20 @@ const HEALTH_CHECKS = new Set(["/ok", "/api/v1/ok"]);
  * token, the state of an attempt.
  */
 export async function admitWorkspace(c: AppContext, workspaceId: string): Promise<void> {
-  const { hostname } = new URL(c.req.url);
-  const { settings } = c.var;
+  const { arrival, settings } = c.var;
   const { enrolled, privateOnly, networks, isEnterprise } = await enrolmentOf(c.env, workspaceId);
-  const publicHost = publicHostOf(hostname, settings);
-  if (publicHost === null) {
+  if (!arrival.isPrivate) {
     if (!privateOnly) return;
-    const host = privateHostOf(hostname, settings);
+    const host = privateHostOf(arrival.hostname, settings);
     throw refused(`This workspace is served on private hosts only${instead(host)}`);
   }
   if (!enrolled) {
     const text = "This workspace is not enrolled for private connectivity";
-    throw refused(text + instead(publicHost));
+    throw refused(text + instead(arrival.publicHost));
   }
   if (!isEnterprise) throw refused(needsPlan("enterprise", "Private connectivity"));
-  const address = c.req.header("cf-connecting-ip") ?? "";
-  if (networks.length > 0 && !isInRanges(address, networks)) {
+  const isFromNetworks = arrival.address !== null && isInRanges(arrival.address, networks);
+  if (networks.length > 0 && !isFromNetworks) {
     throw refused("This workspace is not served to the address that the request comes from");
   }
   c.set("admitted", true);
@@ -51,8 +49,7 @@ export function privateConnectivity(
   const isGeneral = new Set(general);
   return async (c, next) => {
     const { path } = c.req;
-    const isPublic = publicHostOf(new URL(c.req.url).hostname, c.var.settings) === null;
-    if (isPublic || HEALTH_CHECKS.has(path)) return next();
+    if (!c.var.arrival.isPrivate || HEALTH_CHECKS.has(path)) return next();
     if (isGeneral.has(path)) return authenticate(c, next);
     await next();
     if (c.get("admitted") || c.res.status >= 400) return;

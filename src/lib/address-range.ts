@@ -1,16 +1,44 @@
 import ipaddr from "ipaddr.js";
 
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An address and how many of its bits count. */
+export type AddressRange = [address: Address, bits: number];
+
 /** Whether a text is a range of addresses, such as 192.0.2.0/24 or 2001:db8::/32. */
 export function isAddressRange(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }
 
-/** Whether an address is in one of the ranges. An IPv4 address may be written as an IPv6 one. */
-export function isInRanges(address: string, ranges: readonly string[]): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  return ranges.some((range) => {
-    const [base, bits] = ipaddr.parseCIDR(range);
-    return base.kind() === parsed.kind() && parsed.match([base, bits] as [ipaddr.IPv4, number]);
+/** Reads addresses and CIDR ranges separated by commas; throws an error that names the one that is none. */
+export function parseAddressRanges(text: string): AddressRange[] {
+  const entries = text.split(",").map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== "").map(parseAddressRange);
+}
+
+/** Reads one address or CIDR range; throws an error that names it when it is neither. */
+export function parseAddressRange(text: string): AddressRange {
+  try {
+    if (text.includes("/")) return ipaddr.parseCIDR(text);
+    const address = ipaddr.parse(text);
+    return [address, address instanceof ipaddr.IPv4 ? 32 : 128];
+  } catch {
+    throw new Error(`${JSON.stringify(text)} is neither an IP address nor a range of them`);
+  }
+}
+
+/** An address as a proxy writes it, null for any other text. An IPv4 address may be written as an IPv6 one. */
+export function parseAddress(text: string | undefined): Address | null {
+  // `1` and `0x7f000001` are addresses to the library, not to a proxy.
+  if (text === undefined || !/[.:].*[.:]/.test(text) || !ipaddr.isValid(text)) return null;
+  return ipaddr.process(text);
+}
+
+export function isInRanges(address: Address, ranges: readonly AddressRange[]): boolean {
+  return ranges.some(([range, bits]) => {
+    if (address instanceof ipaddr.IPv4) {
+      return range instanceof ipaddr.IPv4 && address.match(range, bits);
+    }
+    return range instanceof ipaddr.IPv6 && address.match(range, bits);
   });
 }

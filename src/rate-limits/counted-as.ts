@@ -1,9 +1,6 @@
 import type { Settings } from "../env.ts";
 import type { AppContext } from "../http/app-types.ts";
-import { apiKeyOf } from "../identity/authenticate.ts";
-import { hashApiKey } from "../identity/api-key.ts";
-import { findKeyCached } from "../identity/key-cache.ts";
-import { clientAddress } from "./client-address.ts";
+import { sha256Hex } from "../lib/sha256.ts";
 import { matchingRows } from "./match-row.ts";
 import type { CountedBy, Limit, LimitRow } from "./policy.ts";
 
@@ -22,17 +19,17 @@ type Partition = { hash: string; workspaceId: string | null };
  * the request has what it counts by. One by user only comes on top of one by address, and after it,
  * because a client can name any number of users.
  */
-export async function countedAs(c: AppContext, settings: Settings): Promise<CountedAs[]> {
+export async function countedAs(c: AppContext): Promise<CountedAs[]> {
   const partitions = new Map<CountedBy, Partition | null>();
   let byUser: CountedAs | null = null;
   for (const row of matchingRows(c.req.method, c.req.path)) {
     let partition = partitions.get(row.by);
     if (partition === undefined) {
-      partition = await PARTITION_OF[row.by](c, settings);
+      partition = await PARTITION_OF[row.by](c);
       partitions.set(row.by, partition);
     }
     if (partition === null) continue;
-    const limit = limitOf(row, partition, settings);
+    const limit = limitOf(row, partition, c.var.settings);
     const counted = { name: row.name, limit, partition: partition.hash };
     if (row.by === "user") byUser ??= counted;
     else return row.by === "ip" && byUser !== null ? [counted, byUser] : [counted];
@@ -46,38 +43,31 @@ function limitOf(row: LimitRow, { workspaceId }: Partition, settings: Settings):
   return overrides?.get(row.name) ?? row[region];
 }
 
-const PARTITION_OF: Readonly<
-  Record<CountedBy, (c: AppContext, settings: Settings) => Promise<Partition | null>>
-> = { "api-key": keyPartition, user: userPartition, ip: addressPartition };
+const PARTITION_OF: Readonly<Record<CountedBy, (c: AppContext) => Promise<Partition | null>>> = {
+  "api-key": keyPartition,
+  user: userPartition,
+  ip: ({ var: { arrival } }) => partitionOf("ip", arrival.client),
+};
 
-/** None of what is no key: else whoever makes keys up would have a budget for each. */
-async function keyPartition(c: AppContext): Promise<Partition | null> {
-  const key = apiKeyOf(c);
-  if (!key) return null;
-  const hash = await hashApiKey(key);
+/** Null for what is not a key: otherwise whoever invents keys would have a budget for each. */
+async function keyPartition({ var: { arrival } }: AppContext): Promise<Partition | null> {
+  const { caller } = arrival;
+  if (!caller.key) return null;
+  const hash = await caller.hashOf(caller.key);
   try {
-    const identity = await findKeyCached(c.env.DB, hash);
+    const identity = await caller.recent(caller.key);
     return identity === undefined ? null : { hash, workspaceId: identity.workspace_id };
   } catch {
-    // Who cannot be asked about the key answers the request with an error, if it is needed.
+    // Where the key cannot be looked up, the request is answered with an error, if it needs the key.
     return { hash, workspaceId: null };
   }
 }
 
-async function userPartition(c: AppContext, settings: Settings): Promise<Partition | null> {
+async function userPartition(c: AppContext): Promise<Partition | null> {
   const user = c.req.header("x-user-id");
-  return user ? partitionOf("user", user, addressOf(c, settings)) : null;
-}
-
-async function addressPartition(c: AppContext, settings: Settings): Promise<Partition> {
-  return partitionOf("ip", addressOf(c, settings));
-}
-
-function addressOf(c: AppContext, { trustedProxies }: Settings): string {
-  const connecting = c.req.header("cf-connecting-ip");
-  return clientAddress({ connecting, forwarded: c.req.header("x-forwarded-for") }, trustedProxies);
+  return user ? partitionOf("user", user, c.var.arrival.client) : null;
 }
 
 async function partitionOf(...parts: string[]): Promise<Partition> {
-  return { hash: await hashApiKey(JSON.stringify(parts)), workspaceId: null };
+  return { hash: await sha256Hex(JSON.stringify(parts)), workspaceId: null };
 }

@@ -1,9 +1,7 @@
 import type { MiddlewareHandler } from "hono";
-import { parseSettings, type Settings } from "../env.ts";
+import type { Settings } from "../env.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { surfaceHost } from "../http/private-host.ts";
-import { surfaceOf } from "../http/surface.ts";
 import { log } from "../lib/log.ts";
 import { BILLING_PATH } from "../regions/billing-call.ts";
 import { regionalObject } from "../regions/regional-object.ts";
@@ -23,10 +21,10 @@ let unreachableLoggedAt = 0;
  * the last that counted it. What cannot be counted is admitted.
  */
 export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const settings = parseSettings(c.env);
-  if (!settings.rateLimits || !isPlatformApi(c, settings)) return next();
+  const { settings } = c.var;
+  if (!settings.rateLimits || !isPlatformApi(c)) return next();
   let headers: HeaderLines = [];
-  for (const counted of await countedAs(c, settings)) {
+  for (const counted of await countedAs(c)) {
     const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
     const holder = holders.get(objectName);
     const counting = countingOf(c, settings, counted, objectName);
@@ -48,12 +46,10 @@ function setHeaders(c: AppContext, headers: HeaderLines): void {
   for (const [name, value] of headers) c.res.headers.set(name, value);
 }
 
-function isPlatformApi(c: AppContext, settings: Settings): boolean {
+function isPlatformApi({ var: { arrival } }: AppContext): boolean {
   // The other region asks for all of its workspaces, from one address.
-  if (c.req.path.startsWith(`${BILLING_PATH}/`)) return false;
-  const { hostname, pathname } = new URL(c.req.url);
-  const surface = surfaceOf(surfaceHost(hostname, settings), pathname, settings.hosts);
-  return surface === "tracing" || surface === "control-plane";
+  if (arrival.path.startsWith(`${BILLING_PATH}/`)) return false;
+  return arrival.surface === "tracing" || arrival.surface === "control-plane";
 }
 
 function countingOf(

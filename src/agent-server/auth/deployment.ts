@@ -1,8 +1,6 @@
 import { findServingDeployment } from "../../db/serving-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { surfaceHost } from "../../http/private-host.ts";
-import { deploymentAddress } from "../../http/surface.ts";
 import { workspaceOfRequest } from "../../identity/authenticate.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 
@@ -17,9 +15,7 @@ export type RequestedDeployment = {
  * workspace, one that does not serve is like one that does not exist.
  */
 export async function requestedDeployment(c: AppContext): Promise<RequestedDeployment | null> {
-  const { hostname, pathname } = new URL(c.req.url);
-  const { settings } = c.var;
-  const address = deploymentAddress(surfaceHost(hostname, settings), pathname, settings.hosts);
+  const { deployment: address } = c.var.arrival;
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
     findServingDeployment(c.env.DB, address),

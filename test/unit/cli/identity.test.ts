@@ -7,7 +7,7 @@ import {
   listWorkspaces,
   revokeKey,
 } from "../../../cli/database/identity.ts";
-import { hashApiKey } from "../../../src/identity/api-key.ts";
+import { sha256Hex } from "../../../src/lib/sha256.ts";
 import { migratedDatabase } from "./support/migrated-database.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -61,7 +61,7 @@ describe("a key", () => {
     });
     const key = String(created["key"]);
     const stored = await database.run("SELECT prefix, hash FROM api_keys");
-    expect(stored).toEqual([{ prefix: expect.any(String), hash: await hashApiKey(key) }]);
+    expect(stored).toEqual([{ prefix: expect.any(String), hash: await sha256Hex(key) }]);
     expect(key.startsWith(String(stored[0]?.["prefix"]))).toBe(true);
   });
 

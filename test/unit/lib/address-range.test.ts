@@ -1,7 +1,12 @@
 import { describe, test } from "vitest";
-import { isAddressRange, isInRanges } from "../../../src/lib/address-range.ts";
+import {
+  isAddressRange,
+  isInRanges,
+  parseAddress,
+  parseAddressRanges,
+} from "../../../src/lib/address-range.ts";
 
-const RANGES = ["192.0.2.0/28", "2001:db8:1::/48"];
+const RANGES = parseAddressRanges("192.0.2.0/28,2001:db8:1::/48");
 
 describe("address ranges", () => {
   test.for([
@@ -13,7 +18,8 @@ describe("address ranges", () => {
     ["", false],
     ["192.0.2.1, 198.51.100.1", false],
   ] as const)("have the address %s: %s", ([address, expected], { expect }) => {
-    expect(isInRanges(address, RANGES)).toBe(expected);
+    const parsed = parseAddress(address);
+    expect(parsed !== null && isInRanges(parsed, RANGES)).toBe(expected);
   });
 
   test.for([

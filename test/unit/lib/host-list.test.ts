@@ -40,7 +40,10 @@ describe("parseHostList", () => {
   });
 });
 
-const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,5}[a-z0-9])?$/);
+/** Without punycode, of which most texts are no host. */
+const label = fc
+  .stringMatching(/^[a-z]([a-z0-9-]{0,5}[a-z0-9])?$/)
+  .filter((text) => !text.startsWith("xn--"));
 const host = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join("."));
 
 describe("hasHost", () => {

@@ -1,5 +1,10 @@
 import { describe, test } from "vitest";
-import { deploymentAddress, isPathOf, routedPath, surfaceOf } from "../../../src/http/surface.ts";
+import {
+  deploymentAddress,
+  isPathOf,
+  routedPath,
+  surfaceOf,
+} from "../../../src/front-door/surface.ts";
 
 const NO_HOSTS = { api: null, controlPlane: null, agentsDomain: null };
 const HOSTS = { api: "api.test", controlPlane: "control.test", agentsDomain: "agents.test" };

@@ -1,5 +1,6 @@
 import { describe, test } from "vitest";
-import { clientAddress, parseAddressRanges } from "../../../src/rate-limits/client-address.ts";
+import { clientAddress } from "../../../src/front-door/client-address.ts";
+import { parseAddressRanges } from "../../../src/lib/address-range.ts";
 
 const PROXIES = parseAddressRanges("10.0.0.0/8, 2001:db8:ffff::/48,192.0.2.7");
 

@@ -17,11 +17,6 @@ export function privateHostOf(hostname: string, { region, hosts }: HostSettings)
   return replaceSuffix(hostname, hosts, (host) => [host, `${region}.p.${host}`]);
 }
 
-/** The host that says what is asked for: a private one serves what its public one does. */
-export function surfaceHost(hostname: string, settings: HostSettings): string {
-  return publicHostOf(hostname, settings) ?? hostname;
-}
-
 function replaceSuffix(
   hostname: string,
   { api, controlPlane, agentsDomain }: Settings["hosts"],

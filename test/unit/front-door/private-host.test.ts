@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { privateHostOf, publicHostOf } from "../../../src/http/private-host.ts";
+import { privateHostOf, publicHostOf } from "../../../src/front-door/private-host.ts";
 
 const HOSTS = { api: "api.test", controlPlane: "control.test", agentsDomain: "agents.test" };
 const SETTINGS = { region: "eu", hosts: HOSTS } as const;
