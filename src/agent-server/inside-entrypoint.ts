@@ -1,5 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { type Hosts, parseSettings } from "../env.ts";
+import { parseSettings } from "../env.ts";
+import type { Hosts } from "../front-door/settings.ts";
 import type { AppContext } from "../http/app-types.ts";
 import { DEFAULT_DEPLOYMENT_ID, type Scope } from "../lib/scope.ts";
 

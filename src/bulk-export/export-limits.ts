@@ -6,7 +6,7 @@ const count = (fallback: number) => z.int().positive().default(fallback);
  * Every time and size that governs an export: the one table of them. What the variable EXPORT_LIMITS
  * leaves out is as here.
  */
-const exportLimitsSchema = z.strictObject({
+export const exportLimitsSchema = z.strictObject({
   /** Retries of an export run, and the time between them. */
   retries: z.int().nonnegative().default(20),
   retry_delay_seconds: count(30),
@@ -41,19 +41,3 @@ const exportLimitsSchema = z.strictObject({
 });
 
 export type ExportLimits = z.infer<typeof exportLimitsSchema>;
-
-/** Throws an error that names the variable. */
-export function parseExportLimits(value: unknown): ExportLimits {
-  const given = typeof value === "string" && value !== "" ? parseJson(value) : (value ?? {});
-  const result = exportLimitsSchema.safeParse(given === "" ? {} : given);
-  if (result.success) return result.data;
-  throw new Error(`EXPORT_LIMITS is not valid: ${z.prettifyError(result.error)}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("EXPORT_LIMITS is not a JSON object");
-  }
-}

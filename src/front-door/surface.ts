@@ -1,4 +1,4 @@
-import type { Hosts } from "../env.ts";
+import type { Hosts } from "./settings.ts";
 
 /** `/v1/projects/` is where the ecosystem's tools ask the control plane for logs. */
 const CONTROL_PLANE_PATH = /^\/(v2|v1\/projects)\//;

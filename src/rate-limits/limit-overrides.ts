@@ -9,51 +9,53 @@ const limitSchema = z.strictObject({
   seconds: z.int().positive().max(86_400),
 });
 
+const MULTIPART = "runs-multipart";
+const MULTIPART_LIMIT = limitNamed(MULTIPART);
+
 /** Those counted by API key: no other request tells its workspace before it is authenticated. */
 const OVERRIDABLE = LIMIT_ROWS.filter(({ by }) => by === "api-key");
 
-const overridesSchema = z.record(
-  z.guid(),
-  z.strictObject(Object.fromEntries(OVERRIDABLE.map(({ name }) => [name, limitSchema.optional()]))),
-);
+/** The variable RATE_LIMIT_OVERRIDES: limits by the workspace's id and the limit's name. */
+export const limitOverridesSchema = z
+  .record(
+    z.guid(),
+    z.strictObject(
+      Object.fromEntries(OVERRIDABLE.map(({ name }) => [name, limitSchema.optional()])),
+    ),
+  )
+  .superRefine((overrides, ctx) => {
+    for (const [workspaceId, limits] of Object.entries(overrides)) {
+      const multipart = limits[MULTIPART];
+      if (multipart === undefined || !isLowerMultipart(multipart)) continue;
+      const { count, seconds } = MULTIPART_LIMIT;
+      ctx.addIssue({
+        code: "custom",
+        path: [workspaceId, MULTIPART],
+        message: `It may only be raised, above ${count} requests in ${seconds} seconds`,
+      });
+    }
+  })
+  .transform((overrides): LimitOverrides => {
+    const workspaces = Object.entries(overrides).map(
+      ([workspaceId, limits]) => [workspaceId.toLowerCase(), givenLimits(limits)] as const,
+    );
+    return new Map(workspaces);
+  });
 
-/** Reads the variable RATE_LIMIT_OVERRIDES; throws an error that names it and the entry. */
-export function parseLimitOverrides(value: unknown): LimitOverrides {
-  const given = typeof value === "string" && value !== "" ? parseJson(value) : (value ?? {});
-  const result = overridesSchema.safeParse(given === "" ? {} : given);
-  if (!result.success) throw invalid(z.prettifyError(result.error));
-  return new Map(
-    Object.entries(result.data).map(([workspaceId, limits]) => {
-      const byName = new Map<string, Limit>();
-      for (const [name, limit] of Object.entries(limits)) {
-        if (limit === undefined) continue;
-        refuseLowerMultipart(workspaceId, name, limit);
-        byName.set(name, limit);
-      }
-      return [workspaceId.toLowerCase(), byName];
-    }),
+function givenLimits(limits: Record<string, Limit | undefined>): ReadonlyMap<string, Limit> {
+  const given = Object.entries(limits).filter(
+    (entry): entry is [string, Limit] => entry[1] !== undefined,
   );
+  return new Map(given);
 }
 
 /** Python's client drops the traces of a multipart request that is refused. */
-function refuseLowerMultipart(workspaceId: string, name: string, limit: Limit): void {
-  const row = OVERRIDABLE.find((each) => each.name === name);
-  if (row === undefined || name !== "runs-multipart") return;
-  const { count, seconds } = row.us;
-  if (limit.count >= count * Math.ceil(limit.seconds / seconds)) return;
-  throw invalid(
-    `${workspaceId}.${name} may only be raised, above ${count} requests in ${seconds} seconds`,
-  );
+function isLowerMultipart({ count, seconds }: Limit): boolean {
+  return count < MULTIPART_LIMIT.count * Math.ceil(seconds / MULTIPART_LIMIT.seconds);
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid("it is no JSON object");
-  }
-}
-
-function invalid(reason: string): Error {
-  return new Error(`RATE_LIMIT_OVERRIDES is not valid: ${reason}`);
+function limitNamed(name: string): Limit {
+  const row = LIMIT_ROWS.find((each) => each.name === name);
+  if (row === undefined) throw new Error(`There is no limit named ${name}`);
+  return row.us;
 }

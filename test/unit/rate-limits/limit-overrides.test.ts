@@ -1,9 +1,15 @@
 import { describe, test } from "vitest";
-import { parseLimitOverrides } from "../../../src/rate-limits/limit-overrides.ts";
+import { readSettings } from "../../../src/lib/settings.ts";
+import type { LimitOverrides } from "../../../src/rate-limits/limit-overrides.ts";
+import { rateLimitSettings } from "../../../src/rate-limits/settings.ts";
 
 const WORKSPACE = "6f1c6a52-0f0e-4a3c-9a54-2f1f6a1c2b3d";
 
-describe("parseLimitOverrides", () => {
+function parseLimitOverrides(value: unknown): LimitOverrides {
+  return readSettings(rateLimitSettings, { RATE_LIMIT_OVERRIDES: value }).rateLimitOverrides;
+}
+
+describe("limits of single workspaces", () => {
   test("takes a table or its JSON, and nothing", ({ expect }) => {
     const table = { [WORKSPACE.toUpperCase()]: { "runs-query": { count: 100, seconds: 10 } } };
     const limits = new Map([[WORKSPACE, new Map([["runs-query", { count: 100, seconds: 10 }]])]]);
@@ -21,8 +27,16 @@ describe("parseLimitOverrides", () => {
     [WORKSPACE, { default: { count: 10 } }, `${WORKSPACE}"].default.seconds`],
     [WORKSPACE, { default: { count: 10, seconds: 1.5 } }, `${WORKSPACE}"].default.seconds`],
     [WORKSPACE, { default: { count: 10, seconds: 10, burst: 2 } }, "burst"],
-    [WORKSPACE, { "runs-multipart": { count: 5999, seconds: 10 } }, `${WORKSPACE}.runs-multipart`],
-    [WORKSPACE, { "runs-multipart": { count: 6000, seconds: 11 } }, `${WORKSPACE}.runs-multipart`],
+    [
+      WORKSPACE,
+      { "runs-multipart": { count: 5999, seconds: 10 } },
+      `${WORKSPACE}"]["runs-multipart"]`,
+    ],
+    [
+      WORKSPACE,
+      { "runs-multipart": { count: 6000, seconds: 11 } },
+      `${WORKSPACE}"]["runs-multipart"]`,
+    ],
   ] as const)("names the entry that is wrong: %s %j", ([workspace, limits, name], { expect }) => {
     const parse = (): unknown => parseLimitOverrides({ [workspace]: limits });
     expect(parse).toThrow("RATE_LIMIT_OVERRIDES");

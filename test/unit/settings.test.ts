@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
-import { parseSettings } from "../../../src/env.ts";
-import { planQuota } from "../../../src/identity/plan-quotas.ts";
+import { parseSettings } from "../../src/env.ts";
+import { planQuota } from "../../src/identity/plan-quotas.ts";
 
 describe("parseSettings", () => {
   test("has a default for every variable, and asks for keys", ({ expect }) => {
