@@ -4,7 +4,7 @@ import { parseHostList } from "./host-list.ts";
 import { isUuid } from "./uuid.ts";
 
 /** What a Worker is configured with: texts, and tables where wrangler.toml has one. */
-type Vars = Readonly<Record<string, unknown>>;
+export type Vars = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a capability's settings from the Worker's variables. The schema has a member for each variable, made by
