@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+
+/** A block of code in a document, and what the document says that it prints; null where it says nothing. */
+export type DocumentedBlock = { code: string; printed: string | null };
+
+/** The blocks in JavaScript of a Markdown file, in their order. */
+export function documentedBlocks(path: string): DocumentedBlock[] {
+  const text = readFileSync(path, "utf8");
+  const blocks = text.matchAll(/```js\n([\s\S]*?)```(?:\n\n```text\n([\s\S]*?)\n```)?/g);
+  return Array.from(blocks, ([, code = "", printed = null]) => ({ code, printed }));
+}
+
+/** A pattern of what a block prints, in which `…` stands for anything on a line. */
+export function printedPattern(printed: string): RegExp {
+  const literal = printed
+    .split("…")
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${literal.join(".+")}$`);
+}
