@@ -3,7 +3,8 @@ import { deleteThreadRows, listThreadIds } from "../db/threads-repo.ts";
 import { mapLimited } from "../lib/map-limited.ts";
 import type { Scope } from "../lib/scope.ts";
 import { storeOf } from "./store/store-object.ts";
-import { threadStub } from "./threads/thread-stub.ts";
+import { threadSeenBy } from "./threads/thread-stub.ts";
+import { ALL_THREADS } from "./threads/thread-visibility.ts";
 
 /** An invocation may make some thousand calls, and each thread is some. */
 const THREADS_PER_CALL = 100;
@@ -16,7 +17,9 @@ const THREADS_AT_ONCE = 10;
  */
 export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
   const ids = await listThreadIds(env.DB, scope, THREADS_PER_CALL);
-  await mapLimited(ids, THREADS_AT_ONCE, (id) => threadStub(env, scope, id).remove());
+  await mapLimited(ids, THREADS_AT_ONCE, (id) =>
+    threadSeenBy(ALL_THREADS, env, scope, id).remove(),
+  );
   // A thread that is gone already does not look after its row.
   if (ids.length > 0) await deleteThreadRows(env.DB, scope, ids);
   if (ids.length === THREADS_PER_CALL) return false;

@@ -3,7 +3,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { beforeAll, expect, inject, test, vi } from "vitest";
 import { insertAssistant } from "../../src/db/assistants-repo.ts";
 import { storeOf } from "../../src/agent-server/store/store-object.ts";
-import { threadStub } from "../../src/agent-server/threads/thread-stub.ts";
+import { threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
+import { ALL_THREADS } from "../../src/agent-server/threads/thread-visibility.ts";
 import { deleteDeployment } from "../../src/control-plane/deletion/delete-deployment.ts";
 import { sweepDeployments } from "../../src/control-plane/deletion/sweep.ts";
 import { logStub } from "../../src/control-plane/logs/log-stub.ts";
@@ -37,7 +38,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 async function newThreads(scope: TestDeployment, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   for (const id of ids) {
-    await threadStub(env, scope, id).create({
+    await threadSeenBy(ALL_THREADS, env, scope, id).create({
       scope,
       thread_id: id,
       metadata: {},

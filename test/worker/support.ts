@@ -2,7 +2,8 @@ import { env } from "cloudflare:workers";
 import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import type { CreateRunRequest } from "../../src/agent-server/threads/run-request.ts";
 import { type RunCreateBody, toRunPayload } from "../../src/agent-server/threads/run-schemas.ts";
-import { type ThreadApi, threadStub } from "../../src/agent-server/threads/thread-stub.ts";
+import { type ThreadHandle, threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
+import { ALL_THREADS } from "../../src/agent-server/threads/thread-visibility.ts";
 import type { Run } from "../../src/agent-server/threads/wire.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
@@ -22,13 +23,13 @@ export async function migrateIndex(migrations: D1Migration[]): Promise<void> {
 export type TestThread = {
   id: string;
   scope: Scope;
-  api: ThreadApi;
+  api: ThreadHandle;
   object: DurableObjectStub;
   run: (
     graph: string,
     body: Omit<RunCreateBody, "assistant_id">,
     options?: Partial<CreateRunRequest>,
-  ) => ReturnType<ThreadApi["createRun"]>;
+  ) => ReturnType<ThreadHandle["createRun"]>;
 };
 
 /** A thread, of a workspace of its own unless one is given; not created yet. */
@@ -36,7 +37,7 @@ export function newThread(
   scope: Scope = { workspaceId: crypto.randomUUID(), deploymentId: "default" },
 ): TestThread {
   const id = crypto.randomUUID();
-  const api = threadStub(env, scope, id);
+  const api = threadSeenBy(ALL_THREADS, env, scope, id);
   return {
     id,
     scope,

@@ -11,7 +11,7 @@ import type { Page } from "../../http/pagination.ts";
 import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { Access } from "../auth/authorize.ts";
-import { threadStub } from "../threads/thread-stub.ts";
+import { threadSeenBy } from "../threads/thread-stub.ts";
 import type { Thread } from "../threads/wire.ts";
 import { type ExtractPath, followPath } from "./extract-path.ts";
 import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
@@ -118,7 +118,7 @@ async function hydrate(
   row: FoundThread,
   { filter }: Access,
 ): Promise<Thread> {
-  const thread = await threadStub(env, scope, row.thread_id).get(filter);
+  const thread = await threadSeenBy(filter, env, scope, row.thread_id).get();
   return thread === null ? toThread(row) : { ...thread };
 }
 

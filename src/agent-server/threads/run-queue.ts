@@ -13,8 +13,7 @@ import { toOutcome } from "./run-outcome.ts";
 import { ExecutionPort } from "./run-port.ts";
 import { type CreateRunRequest, type RunKwargs, toKwargs, toRunSpec } from "./run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
-import type { RunTraces } from "./run-traces.ts";
-import type { TraceEnds } from "./trace-ends.ts";
+import type { ThreadTraces } from "./thread-traces.ts";
 import type { RunRow } from "./run-row.ts";
 import { kwargsName, RunEndings, settledStatus } from "./run-endings.ts";
 import type { ThreadStates } from "./thread-states.ts";
@@ -47,8 +46,7 @@ export type RunQueueDeps = {
   /** What the code of a revision has made the platform read and write. */
   countUse: (revisionId: string | null, use: StorageUse) => void;
   /** Null: runs leave no trace. */
-  traces: RunTraces | null;
-  traceEnds: TraceEnds | null;
+  traces: ThreadTraces | null;
   now: () => number;
   /** How long the events of an ended run are kept for late readers. */
   retentionMs: number;
@@ -235,7 +233,7 @@ export class RunQueue {
     if (kwargs === null) throw new Error(`Run ${run.run_id} has lost its arguments`);
     const resuming = checkpoints.newestRun() === run.run_id;
     const fromNewest = resuming || kwargs.checkpoint === null;
-    const trace = this.#deps.traces?.of(run) ?? null;
+    const trace = this.#deps.traces?.runs.of(run) ?? null;
     const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
       resuming,
       namespaces: checkpoints.namespaces(),
@@ -310,7 +308,7 @@ export class RunQueue {
 
   /** In the transaction that ends the run, so that the trace of no run stays open. */
   #endTrace(run: RunRow, error: string | null, { host }: { host: boolean }): void {
-    this.#deps.traceEnds?.add(run, { error, host });
+    this.#deps.traces?.ends.add(run, { error, host });
   }
 
   async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {

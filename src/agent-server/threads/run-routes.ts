@@ -11,7 +11,7 @@ import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
 import { RUN_STATUSES } from "./run-row.ts";
 import { streamResponse } from "./stream-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
-import type { ThreadApi } from "./thread-stub.ts";
+import type { ThreadHandle } from "./thread-stub.ts";
 
 /** Reads, joins and cancels runs. A stateless run is on the thread that has its id. */
 export const runRoutes = createRouter();
@@ -240,7 +240,7 @@ async function readerOf(
   thread_id: string,
   run_id: string,
   cancels: boolean,
-): Promise<ThreadApi> {
+): Promise<ThreadHandle> {
   const reading = await threadFor(c, "threads:read", { thread_id, run_id });
   if (!cancels) return reading;
   const metadata = { run_ids: [run_id] };

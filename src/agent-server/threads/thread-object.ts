@@ -13,15 +13,13 @@ import { isOfModes } from "./event-modes.ts";
 import { IndexOutbox } from "./index-outbox.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { CreateRunRequest } from "./run-request.ts";
-import { traceRecorder } from "./record-traces.ts";
 import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "./run-streams.ts";
-import { RunTraces } from "./run-traces.ts";
 import { isInFlight, type RunRow } from "./run-row.ts";
-import { TraceEnds } from "./trace-ends.ts";
+import { ThreadRemoval } from "./thread-removal.ts";
+import { type ThreadTraces, threadTraces } from "./thread-traces.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "./thread-record.ts";
-import { hasTables } from "../../lib/object-migrations.ts";
 import {
   type HistoryQuery,
   type StateQuery,
@@ -37,7 +35,7 @@ import type {
   UpdateStateResult,
 } from "./thread-requests.ts";
 import { ThreadStorage } from "./thread-storage.ts";
-import { isVisible, type Visibility } from "./thread-visibility.ts";
+import { ALL_THREADS, isVisible, type Visibility } from "./thread-visibility.ts";
 import { type Run, type Thread, toRun, toThread } from "./wire.ts";
 
 /**
@@ -47,7 +45,8 @@ import { type Run, type Thread, toRun, toThread } from "./wire.ts";
  * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
  * still to be written, the end of a trace that is still to be recorded, events and results whose
  * retention ends.
- * An object opened for an id that does not exist stores nothing.
+ * An object opened for an id that does not exist stores nothing. Each call says first what its caller may see: a
+ * thread that does not match is answered like one that does not exist.
  */
 export class ThreadObject extends DurableObject<Env> {
   readonly #storage: ThreadStorage;
@@ -55,78 +54,68 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #index: IndexOutbox;
-  /** Null: runs leave no trace. */
-  readonly #traceEnds: TraceEnds | null;
+  readonly #traces: ThreadTraces | null;
   readonly #alarm: ThreadAlarm;
+  readonly #removal: ThreadRemoval;
   readonly #runTimeoutMs: number;
-  #exists: boolean;
   #woken = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const settings = parseSettings(env);
     this.#runTimeoutMs = settings.runTimeoutMs;
-    this.#storage = new ThreadStorage(ctx.storage);
-    this.#exists = hasTables(ctx.storage.sql);
-    if (this.#exists) this.#storage.migrate();
-    this.#streams = new RunStreams(this.#storage.log, {
-      hasEnded: (seq) => !this.#exists || this.#queue.hasEnded(seq),
+    const storage = new ThreadStorage(ctx.storage);
+    this.#storage = storage;
+    this.#streams = new RunStreams(storage.log, {
+      hasEnded: (seq) => !storage.exists || this.#queue.hasEnded(seq),
       resultOf: (seq) => this.#queue.endings.result(seq),
       onLeave: (seq) => {
         if (!this.#streams.hasReaders(seq)) this.#queue.endings.forgetResult(seq);
-        this.#deleteIfDone();
+        this.#removal.removeIfDone();
       },
     });
-    this.#index = new IndexOutbox(env, this.#storage);
-    const record = traceRecorder(env);
-    this.#traceEnds = settings.recordTraces
-      ? new TraceEnds({
-          storage: this.#storage,
-          exists: () => this.#exists,
-          scope: () => this.#scope(),
-          record,
-          now: () => Date.now(),
-          logLevel: settings.logLevel,
-        })
-      : null;
-    this.#alarm = new ThreadAlarm(ctx.storage, this.#storage, this.#index, this.#traceEnds);
+    this.#index = new IndexOutbox(env, storage);
+    this.#traces = threadTraces(env, {
+      storage,
+      scope: () => this.#scope(),
+      waitUntil: (promise) => ctx.waitUntil(promise),
+      onRootEnd: () => this.#removal.removeIfDone(),
+    });
+    const traceEnds = this.#traces?.ends ?? null;
+    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
     const countUse = storageMeter(env, ctx, () => this.#scope());
-    this.#states = new ThreadStates(this.#storage, { host, countUse });
+    this.#states = new ThreadStates(storage, { host, countUse });
     this.#queue = new RunQueue({
-      storage: this.#storage,
+      storage,
       streams: this.#streams,
       states: this.#states,
       host,
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
       countUse,
-      traces: settings.recordTraces
-        ? new RunTraces({
-            scope: () => this.#scope(),
-            record,
-            waitUntil: (promise) => ctx.waitUntil(promise),
-            onRootEnd: (runId) => {
-              this.#traceEnds?.told(runId);
-              this.#deleteIfDone();
-            },
-            logLevel: settings.logLevel,
-          })
-        : null,
-      traceEnds: this.#traceEnds,
+      traces: this.#traces,
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
       onChange: (run) => this.#changed(run),
       indexed: () => this.#drainIndex(),
-      onTemporaryEnd: () => this.#deleteIfDone(),
+      onTemporaryEnd: () => this.#removal.removeIfDone(),
+    });
+    this.#removal = new ThreadRemoval({
+      storage,
+      queue: this.#queue,
+      streams: this.#streams,
+      index: this.#index,
+      traceEnds,
+      alarm: this.#alarm,
     });
   }
 
   async create(
+    filter: Visibility,
     request: CreateThreadRequest,
-    filter: Visibility = null,
   ): Promise<Result<Thread, "thread_exists">> {
-    const existing = this.#wake();
+    const existing = this.#wake(ALL_THREADS);
     if (existing !== null) {
       if (request.if_exists === "raise" || !isVisible(existing, filter)) {
         return { ok: false, code: "thread_exists" };
@@ -138,15 +127,12 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
 
-  async get(filter: Visibility = null): Promise<Thread | null> {
+  async get(filter: Visibility): Promise<Thread | null> {
     const row = this.#wake(filter);
     return row === null ? null : this.#thread(row);
   }
 
-  async patch(
-    metadata: Record<string, unknown>,
-    filter: Visibility = null,
-  ): Promise<Thread | null> {
+  async patch(filter: Visibility, metadata: Record<string, unknown>): Promise<Thread | null> {
     if (this.#wake(filter) === null) return null;
     this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
     await this.#drainIndex();
@@ -154,14 +140,14 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** False when there is no such thread. */
-  async remove(filter: Visibility = null): Promise<boolean> {
+  async remove(filter: Visibility): Promise<boolean> {
     if (this.#wake(filter) === null) return false;
-    await this.#removeNow();
+    await this.#removal.removeNow();
     return true;
   }
 
-  async createRun(request: CreateRunRequest, filter: Visibility = null): Promise<CreateRunResult> {
-    const existing = this.#wake();
+  async createRun(filter: Visibility, request: CreateRunRequest): Promise<CreateRunResult> {
+    const existing = this.#wake(ALL_THREADS);
     if (existing === null || !isVisible(existing, filter)) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
       if (existing !== null) return { ok: false, code: "thread_exists" };
@@ -185,13 +171,13 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
-  async listRuns(query: RunsQuery, filter: Visibility = null): Promise<JsonText | null> {
+  async listRuns(filter: Visibility, query: RunsQuery): Promise<JsonText | null> {
     const thread = this.#wake(filter);
     if (thread === null) return null;
     return jsonList(runTexts(this.#storage, thread.thread_id, query));
   }
 
-  async getRun(runId: string, filter: Visibility = null): Promise<Run | null> {
+  async getRun(filter: Visibility, runId: string): Promise<Run | null> {
     const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
     if (thread === null || run === null) return null;
@@ -199,7 +185,7 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
-  async deleteRun(runId: string, filter: Visibility = null): Promise<boolean> {
+  async deleteRun(filter: Visibility, runId: string): Promise<boolean> {
     if (this.#wake(filter) === null) return false;
     const run = this.#storage.runs.get(runId);
     if (run === null) return false;
@@ -211,9 +197,9 @@ export class ThreadObject extends DurableObject<Env> {
 
   /** With `wait`, resolves when the run has ended. A run that has ended is left as it is. */
   async cancelRun(
+    filter: Visibility,
     runId: string,
     options: { action: CancelAction; wait: boolean },
-    filter: Visibility = null,
   ): Promise<Result<null, "run_not_found">> {
     const run = this.#wake(filter) === null ? null : this.#storage.runs.get(runId);
     if (run === null) return { ok: false, code: "run_not_found" };
@@ -225,9 +211,9 @@ export class ThreadObject extends DurableObject<Env> {
 
   /** The run's final values as a JSON body that begins at once and ends with the run. */
   async joinRun(
+    filter: Visibility,
     runId: string,
     options: { cancel_on_disconnect: boolean },
-    filter: Visibility = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
     const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
@@ -238,9 +224,9 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   async streamRun(
+    filter: Visibility,
     runId: string,
     query: EventsQuery,
-    filter: Visibility = null,
   ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
     const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
@@ -256,24 +242,21 @@ export class ThreadObject extends DurableObject<Env> {
     return { ok: true, value: stream };
   }
 
-  async getState(query: StateQuery, filter: Visibility = null): Promise<ReadStateResult> {
+  async getState(filter: Visibility, query: StateQuery): Promise<ReadStateResult> {
     const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.get(thread, query);
   }
 
-  async getHistory(query: HistoryQuery, filter: Visibility = null): Promise<ReadStateResult> {
+  async getHistory(filter: Visibility, query: HistoryQuery): Promise<ReadStateResult> {
     const thread = this.#wake(filter);
     return thread === null
       ? { ok: false, code: "thread_not_found" }
       : this.#states.history(thread, query);
   }
 
-  async updateState(
-    request: UpdateStateRequest,
-    filter: Visibility = null,
-  ): Promise<UpdateStateResult> {
+  async updateState(filter: Visibility, request: UpdateStateRequest): Promise<UpdateStateResult> {
     const thread = this.#wake(filter);
     if (thread === null) return { ok: false, code: "thread_not_found" };
     if (this.#storage.runs.inFlight().length > 0) return { ok: false, code: "thread_busy" };
@@ -284,15 +267,15 @@ export class ThreadObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarm.forget();
-    const inService = !this.#exists || (await isInService(this.env.DB, this.#scope()));
+    const inService = !this.#storage.exists || (await isInService(this.env.DB, this.#scope()));
     const thread = this.#storageRow();
     if (thread === null) return;
     if (thread.deleted === 1 && thread.temporary === 0) {
-      await this.#finishRemoval();
+      await this.#removal.finish();
       return;
     }
     if (!inService) {
-      await this.#removeNow();
+      await this.#removal.removeNow();
       return;
     }
     this.#queue.pump();
@@ -300,17 +283,17 @@ export class ThreadObject extends DurableObject<Env> {
     this.#storage.transaction(() => {
       this.#queue.endings.expire();
       this.#index.recordConfirmed();
-      this.#traceEnds?.forgetTold();
+      this.#traces?.ends.forgetTold();
     });
-    await this.#endTraces("due");
-    this.#deleteIfDone();
-    if (!this.#exists) return;
+    await this.#traces?.ends.deliver("due");
+    this.#removal.removeIfDone();
+    if (!this.#storage.exists) return;
     this.#scheduleAlarm();
     await this.#drainIndex();
   }
 
   /** Every entry comes through here: after a crash it is what finds the interrupted run. */
-  #wake(filter: Visibility = null): ThreadRow | null {
+  #wake(filter: Visibility): ThreadRow | null {
     const thread = this.#storageRow();
     if (thread === null || thread.deleted === 1) return null;
     this.#queue.pump();
@@ -321,7 +304,7 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   #storageRow(): ThreadRow | null {
-    return this.#exists ? this.#storage.thread.find() : null;
+    return this.#storage.exists ? this.#storage.thread.find() : null;
   }
 
   #make(
@@ -331,7 +314,7 @@ export class ThreadObject extends DurableObject<Env> {
     temporary: boolean,
   ): void {
     this.#storage.transaction(() => {
-      if (!this.#exists) this.#storage.migrate();
+      if (!this.#storage.exists) this.#storage.makeTables();
       this.#storage.thread.create({
         thread_id: threadId,
         workspace_id: scope.workspaceId,
@@ -341,7 +324,6 @@ export class ThreadObject extends DurableObject<Env> {
         now: Date.now(),
       });
     });
-    this.#exists = true;
   }
 
   /**
@@ -350,7 +332,7 @@ export class ThreadObject extends DurableObject<Env> {
    * latest for such a run alone on its thread, whose end writes it anyway.
    */
   #changed(run: RunRow): void {
-    if (!this.#exists) return;
+    if (!this.#storage.exists) return;
     this.#scheduleAlarm();
     const inFlight = this.#storage.runs.inFlight();
     const alone = inFlight.every(({ seq }) => seq === run.seq);
@@ -368,59 +350,11 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   #scheduleAlarm(): void {
-    if (this.#exists) this.#alarm.schedule(Date.now());
-  }
-
-  /** A temporary thread goes when its run has ended and nobody reads it any more. */
-  #deleteIfDone(): void {
-    const thread = this.#storageRow();
-    if (thread === null || thread.temporary === 0) return;
-    const run = this.#storage.runs.newest();
-    if (run !== null) {
-      const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
-      if (isInFlight(run) || promised || this.#streams.hasReaders(run.seq)) return;
-    }
-    if (this.#traceEnds?.isEmpty() === false) {
-      // Nobody finds it any more, but the ends of its traces are still to be recorded.
-      if (thread.deleted === 0) {
-        this.#storage.transaction(() => this.#storage.thread.markDeleted());
-        this.#scheduleAlarm();
-      }
-      return;
-    }
-    void this.#erase();
-  }
-
-  async #removeNow(): Promise<void> {
-    this.#storage.transaction(() => {
-      this.#queue.abandon();
-      this.#storage.thread.markDeleted();
-    });
-    this.#scheduleAlarm();
-    await this.#finishRemoval();
-  }
-
-  async #finishRemoval(): Promise<void> {
-    await this.#index.remove();
-    await this.#endTraces("all");
-    await this.#erase();
-  }
-
-  async #erase(): Promise<void> {
-    this.#exists = false;
-    this.#alarm.forget();
-    this.#index.reset();
-    this.#streams.endAll();
-    await this.#storage.erase();
-  }
-
-  /** Records the ends of traces that nobody has told; what fails is left to the alarm. */
-  async #endTraces(which: "due" | "all"): Promise<void> {
-    await this.#traceEnds?.deliver(which);
+    if (this.#storage.exists) this.#alarm.schedule(Date.now());
   }
 
   #cancelLater(runId: string): void {
-    void this.cancelRun(runId, { action: "interrupt", wait: false });
+    void this.cancelRun(ALL_THREADS, runId, { action: "interrupt", wait: false });
   }
 
   #findRun(

@@ -8,7 +8,7 @@ import { threadFor, threadWith } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { threadFailure } from "./failures.ts";
 import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
-import type { ThreadApi } from "./thread-stub.ts";
+import type { ThreadHandle } from "./thread-stub.ts";
 
 /** Creates, reads, changes and deletes threads. Searches are the index's. */
 export const threadRoutes = createRouter();
@@ -120,7 +120,7 @@ type Superstep = NonNullable<z.infer<typeof threadCreateSchema>["supersteps"]>[n
 
 /** Writes the state of a thread that was recorded elsewhere, superstep by superstep. */
 async function replay(
-  thread: ThreadApi,
+  thread: ThreadHandle,
   threadId: string,
   { graphId, revision_id }: { graphId: unknown; revision_id: string | null },
   supersteps: Superstep[],

@@ -3,7 +3,7 @@ import { EventLog } from "./event-log.ts";
 import { RunTable } from "./run-table.ts";
 import { Texts } from "./texts.ts";
 import { ThreadRecord } from "./thread-record.ts";
-import { migrateTables } from "../../lib/object-migrations.ts";
+import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { THREAD_MIGRATIONS } from "./thread-schema.ts";
 
 /** The tables of one thread, and the one way to change several of them at once. */
@@ -14,6 +14,7 @@ export class ThreadStorage {
   readonly checkpoints: CheckpointTable;
   readonly log: EventLog;
   readonly #storage: DurableObjectStorage;
+  #exists: boolean;
 
   constructor(storage: DurableObjectStorage) {
     const { sql } = storage;
@@ -23,10 +24,19 @@ export class ThreadStorage {
     this.runs = new RunTable(sql);
     this.checkpoints = new CheckpointTable(sql);
     this.log = new EventLog(sql);
+    this.#exists = hasTables(sql);
+    if (this.#exists) this.makeTables();
   }
 
-  migrate(): void {
+  /** False for a thread that was never made, or is gone: nothing but `makeTables` may be called then. */
+  get exists(): boolean {
+    return this.#exists;
+  }
+
+  /** Makes the tables that are missing. Within the transaction that makes the thread, or none of it stays. */
+  makeTables(): void {
     migrateTables(this.#storage, THREAD_MIGRATIONS);
+    this.#exists = true;
   }
 
   /** All or nothing; synchronous, so that nothing else runs in between. */
@@ -45,6 +55,7 @@ export class ThreadStorage {
   }
 
   async erase(): Promise<void> {
+    this.#exists = false;
     this.thread.erased();
     this.runs.reset();
     await this.#storage.deleteAlarm();

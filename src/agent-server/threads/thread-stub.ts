@@ -2,8 +2,9 @@ import { threadObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { ThreadObject } from "./thread-object.ts";
+import type { Visibility } from "./thread-visibility.ts";
 
-export type ThreadApi = Pick<
+type ThreadStub = Pick<
   ThreadObject,
   | "create"
   | "get"
@@ -21,7 +22,43 @@ export type ThreadApi = Pick<
   | "updateState"
 >;
 
+/** A thread as somebody sees it: the calls of the object, of which each is told what that is. */
+export type ThreadHandle = {
+  [Call in keyof ThreadStub]: ThreadStub[Call] extends (
+    filter: Visibility,
+    ...rest: infer Rest
+  ) => infer Answer
+    ? (...rest: Rest) => Answer
+    : never;
+};
+
 /** A thread that may or may not exist; asking for one that does not costs nothing. */
-export function threadStub(env: Env, scope: Scope, threadId: string): ThreadApi {
+function threadStub(env: Env, scope: Scope, threadId: string): ThreadStub {
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId));
+}
+
+/** The thread as it is to whoever sees `filter`: one that does not match is like one that does not exist. */
+export function threadSeenBy(
+  filter: Visibility,
+  env: Env,
+  scope: Scope,
+  threadId: string,
+): ThreadHandle {
+  const thread = threadStub(env, scope, threadId);
+  return {
+    create: (...rest) => thread.create(filter, ...rest),
+    get: (...rest) => thread.get(filter, ...rest),
+    patch: (...rest) => thread.patch(filter, ...rest),
+    remove: (...rest) => thread.remove(filter, ...rest),
+    createRun: (...rest) => thread.createRun(filter, ...rest),
+    listRuns: (...rest) => thread.listRuns(filter, ...rest),
+    getRun: (...rest) => thread.getRun(filter, ...rest),
+    deleteRun: (...rest) => thread.deleteRun(filter, ...rest),
+    cancelRun: (...rest) => thread.cancelRun(filter, ...rest),
+    joinRun: (...rest) => thread.joinRun(filter, ...rest),
+    streamRun: (...rest) => thread.streamRun(filter, ...rest),
+    getState: (...rest) => thread.getState(filter, ...rest),
+    getHistory: (...rest) => thread.getHistory(filter, ...rest),
+    updateState: (...rest) => thread.updateState(filter, ...rest),
+  };
 }

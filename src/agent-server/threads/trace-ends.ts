@@ -32,8 +32,6 @@ type TraceEnd = {
 
 export type TraceEndsDeps = {
   storage: ThreadStorage;
-  /** False when the thread is gone, and its tables with it. */
-  exists: () => boolean;
   scope: () => Scope;
   record: (scope: Scope, operations: TraceOperations) => Promise<void>;
   now: () => number;
@@ -117,7 +115,7 @@ export class TraceEnds {
     const now = this.#deps.now();
     for (const end of this.#untold()) {
       if (which === "due" && end.due_at > now) continue;
-      if (!this.#deps.exists()) return;
+      if (!this.#deps.storage.exists) return;
       try {
         await this.#deps.record(this.#deps.scope(), { post: [this.#root(end)], patch: [] });
         this.#change(() => this.#remove(end.run_id));
@@ -162,7 +160,7 @@ export class TraceEnds {
   }
 
   #change(change: () => void): void {
-    if (this.#deps.exists()) this.#deps.storage.transaction(change);
+    if (this.#deps.storage.exists) this.#deps.storage.transaction(change);
   }
 
   #store(end: TraceEnd): void {
