@@ -7,8 +7,8 @@ import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts"
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { findThreads } from "../../src/tracing/query/threads.ts";
-import { ALL_RUNS } from "../../src/tracing/run-shard/shard-stats.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import type { RunData } from "../support/trace-data.ts";
 import {
   child,

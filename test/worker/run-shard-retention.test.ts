@@ -9,7 +9,7 @@ import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
 import { indexRuns } from "../../src/tracing/run-index/locate.ts";
 import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { sweepTracing } from "../../src/tracing/sweep.ts";
 import {
   child,

@@ -9,9 +9,9 @@ import { storeRuns } from "../../src/tracing/ingest/store-runs.ts";
 import { ensureProject, forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { findRuns, type RunsQuery } from "../../src/tracing/query/find-runs.ts";
 import { type PlacedRun, refOf } from "../../src/tracing/query/run-source.ts";
-import type { RunSelection } from "../../src/tracing/query/selection.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
-import { PAYLOAD_FIELDS, type RunWrite } from "../../src/tracing/run-write.ts";
+import type { RunSelection } from "../../src/tracing/shard/selection.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import { PAYLOAD_FIELDS, type RunWrite } from "../../src/tracing/model/run-write.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 
 export const PROJECT = "p";

@@ -2,7 +2,7 @@ import { toIso } from "../../lib/time.ts";
 import type { FeedbackTokenRow } from "../../db/feedback-tokens-repo.ts";
 import { configText } from "./feedback-config.ts";
 import { tokenExpiry } from "./token-expiry.ts";
-import type { FeedbackTokenCreate } from "./token-schemas.ts";
+import type { FeedbackTokenCreate } from "../api/v1/feedback/token-schemas.ts";
 
 /** `now` in epoch milliseconds. The id is the secret of the link, so it is never the client's. */
 export function newFeedbackToken(

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
-import { textListParam, uuidListParam } from "../projects/list-params.ts";
+import { textListParam, uuidListParam } from "../api/v1/list-params.ts";
 import { timeValue } from "../../http/time-value.ts";
 import { feedbackConfigSchema } from "./feedback-config.ts";
 

@@ -1,4 +1,4 @@
-import type { FeedbackTokenCreate } from "./token-schemas.ts";
+import type { FeedbackTokenCreate } from "../api/v1/feedback/token-schemas.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import { payloadTextLength, type RunWrite } from "../run-write.ts";
+import { payloadTextLength, type RunWrite } from "../model/run-write.ts";
 import { deleteObjects } from "./received-attachments.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { storeRuns } from "./store-runs.ts";

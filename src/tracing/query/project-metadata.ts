@@ -1,8 +1,8 @@
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { shardStub } from "../run-shard/shard-ref.ts";
-import type { Micros } from "../run-write.ts";
+import { shardStub } from "../shard/shard-ref.ts";
+import type { Micros } from "../model/run-write.ts";
 import { refOf } from "./run-source.ts";
 import { Turns } from "./turns.ts";
 

@@ -1,6 +1,6 @@
-import type { Leaf, Micros, PayloadFacts, PayloadField } from "../../run-write.ts";
+import type { Leaf, Micros, PayloadFacts, PayloadField } from "../../model/run-write.ts";
 import { usageOf } from "../../usage/extract.ts";
-import { leavesOf } from "./leaves.ts";
+import { leavesOf } from "../../model/leaves.ts";
 import { previewOf } from "./preview.ts";
 import { parseTime } from "../../../lib/parse-time.ts";
 

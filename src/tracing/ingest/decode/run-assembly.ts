@@ -1,4 +1,4 @@
-import { payloadTextLength, type RunWrite } from "../../run-write.ts";
+import { payloadTextLength, type RunWrite } from "../../model/run-write.ts";
 import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import type { RunFailure } from "../run-failure.ts";
 import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";

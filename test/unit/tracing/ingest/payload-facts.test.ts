@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { leavesOf } from "../../../../src/tracing/ingest/decode/leaves.ts";
+import { leavesOf } from "../../../../src/tracing/model/leaves.ts";
 import {
   factsOf,
   firstTokenTime,
