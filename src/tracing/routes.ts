@@ -16,7 +16,8 @@ import { statsRoutes } from "./api/v1/queries/stats-routes.ts";
 import { threadGroupRoutes } from "./api/v1/queries/thread-routes.ts";
 import { tracedRunRoutes } from "./api/v1/runs/routes.ts";
 import { publicQueryRoutes } from "./api/v1/shares/public-query-routes.ts";
-import { publicRunRoutes, shareRoutes } from "./api/v1/shares/routes.ts";
+import { publicRunRoutes } from "./api/v1/shares/public-run-routes.ts";
+import { shareRoutes } from "./api/v1/shares/routes.ts";
 import { publicV2Routes, tracingV2Routes } from "./api/v2/routes.ts";
 
 export const TRACING_V1 = "/api/v1";

@@ -8,7 +8,7 @@ import {
 import { insertProject } from "../../src/db/projects-repo.ts";
 import { changeFeedback, removeFeedback } from "../../src/tracing/feedback/change-feedback.ts";
 import { copyFeedback, sweepDueFeedback } from "../../src/tracing/feedback/copy-feedback.ts";
-import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import type { FeedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { newProject } from "../../src/tracing/projects/new-project.ts";

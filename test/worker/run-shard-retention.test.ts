@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
 import { markProjectsDeleted } from "../../src/db/projects-repo.ts";
-import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";

@@ -4,13 +4,13 @@ import { vi } from "vitest";
 import { findShards } from "../../src/db/run-shards-repo.ts";
 import { dayOf } from "../../src/lib/utc-day.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
-import type { RunFailure } from "../../src/tracing/ingest/run-failure.ts";
+import type { RunFailure } from "../../src/tracing/ingest/decode/invalid-run.ts";
 import { storeRuns } from "../../src/tracing/ingest/store-runs.ts";
 import { ensureProject, forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { findRuns, type RunsQuery } from "../../src/tracing/query/find-runs.ts";
-import { type PlacedRun, refOf } from "../../src/tracing/query/run-source.ts";
+import type { PlacedRun } from "../../src/tracing/query/run-source.ts";
 import type { RunSelection } from "../../src/tracing/shard/selection.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import { refOf, type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { PAYLOAD_FIELDS, type RunWrite } from "../../src/tracing/model/run-write.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 

@@ -1,19 +1,18 @@
-/** A piece of JSON text, or where in R2 a piece is. */
-export type JsonPart = string | { object: string };
+import type { JsonPart } from "./json-parts.ts";
 
 const CHUNK_CHARS = 64 * 1024;
 
 /**
- * The pieces as one UTF-8 stream. Objects of R2 pass through it chunk by chunk, so that runs of any
- * size fit; one that is gone becomes `null`.
+ * The pieces as one answer. Objects of R2 pass through it chunk by chunk, so that runs of any size fit;
+ * one that is gone becomes `null`. A streaming answer has no schema that the router could check it against.
  */
-export function streamJson(
+export function jsonStreamResponse(
   bucket: R2Bucket,
   parts: AsyncIterable<JsonPart> | Iterable<JsonPart>,
-): ReadableStream<Uint8Array> {
+): Response {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   void pump(bucket, parts, writable);
-  return readable;
+  return new Response(readable, { headers: { "content-type": "application/json" } });
 }
 
 async function pump(

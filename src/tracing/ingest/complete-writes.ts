@@ -3,7 +3,7 @@ import { locateRuns } from "../run-index/locate.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import type { RunIdentity, RunWrite } from "../model/run-write.ts";
 import { formatDottedSegment } from "./decode/dotted-order.ts";
-import type { RunFailure } from "./run-failure.ts";
+import type { RunFailure } from "./decode/invalid-run.ts";
 
 type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 

@@ -10,7 +10,7 @@ import { type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts
 import type { ProjectRef, RunWrite } from "../model/run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
-import type { RunFailure } from "./run-failure.ts";
+import type { RunFailure } from "./decode/invalid-run.ts";
 import { discardPayloads, uploadPayloads } from "./upload-payloads.ts";
 
 /** Of a run that says neither `session_id` nor `session_name`. */

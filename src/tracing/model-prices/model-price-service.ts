@@ -7,18 +7,11 @@ import {
   type ModelPriceRow,
   updateModelPrice,
 } from "../../db/model-prices-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { builtInPrices } from "../usage/built-in-prices.ts";
 import { forgetPrices } from "../usage/price-cache.ts";
 import type { ModelPrice } from "../usage/price-list.ts";
-import { DEFAULT_MATCH_PATH } from "../usage/run-model.ts";
 import { toModelPrice } from "../usage/stored-price.ts";
-import type {
-  ModelPriceBody,
-  ModelPriceJson,
-  ModelPriceListQuery,
-} from "../api/v1/model-prices/schemas.ts";
 
 /** All of a workspace's prices are read at once. */
 const MAX_OWN_PRICES = 1000;
@@ -26,13 +19,16 @@ const MAX_OWN_PRICES = 1000;
 /** What makes two prices of one workspace the same one. */
 const IDENTITY = ["name", "match_pattern", "match_path", "provider", "start_time"] as const;
 
+/** `isOwn` is false for a built-in price. */
+export type ListedPrice = { price: ModelPrice; isOwn: boolean };
+
 /** The workspace's own prices, the newest first, and then the built-in ones. */
 export async function listPrices(
-  c: AppContext,
-  { q, limit, offset }: ModelPriceListQuery,
-): Promise<{ prices: ModelPriceJson[]; total: number }> {
-  const { workspaceId } = c.var.scope;
-  const own = (await listModelPrices(c.env.DB, workspaceId)).map(toModelPrice);
+  db: D1Database,
+  workspaceId: string,
+  { q, limit, offset }: { q?: string | undefined; limit: number; offset: number },
+): Promise<{ prices: ListedPrice[]; total: number }> {
+  const own = (await listModelPrices(db, workspaceId)).map(toModelPrice);
   const ids = new Set(own.map(({ id }) => id));
   const text = q?.toLowerCase() ?? "";
   const found = [...own, ...builtInPrices()].filter((price) => mentions(price, text));
@@ -40,49 +36,49 @@ export async function listPrices(
     total: found.length,
     prices: found
       .slice(offset, offset + limit)
-      .map((price) => toJson(price, ids.has(price.id) ? workspaceId : null)),
+      .map((price) => ({ price, isOwn: ids.has(price.id) })),
   };
 }
 
-export async function createPrice(c: AppContext, body: ModelPriceBody): Promise<ModelPriceJson> {
-  const { workspaceId } = c.var.scope;
-  const own = await listModelPrices(c.env.DB, workspaceId);
+export async function createPrice(
+  db: D1Database,
+  workspaceId: string,
+  fields: ModelPriceFields,
+): Promise<ModelPrice> {
+  const own = await listModelPrices(db, workspaceId);
   if (own.length >= MAX_OWN_PRICES) {
     throw new ApiError("bad_request", `A workspace can have ${MAX_OWN_PRICES} model prices`);
   }
-  const fields = toFields(body);
   assertUnlike(own, fields);
   const row = { ...fields, id: uuidv7(), workspace_id: workspaceId, created_at: Date.now() };
-  await insertModelPrice(c.env.DB, row);
+  await insertModelPrice(db, row);
   forgetPrices(workspaceId);
-  return toJson(toModelPrice(row), workspaceId);
+  return toModelPrice(row);
 }
 
-/** What the body leaves out gets its default. */
 export async function replacePrice(
-  c: AppContext,
+  db: D1Database,
+  workspaceId: string,
   id: string,
-  body: ModelPriceBody,
-): Promise<ModelPriceJson> {
-  const { workspaceId } = c.var.scope;
+  fields: ModelPriceFields,
+): Promise<ModelPrice> {
   assertNotBuiltIn(id);
-  const fields = toFields(body);
-  const own = await listModelPrices(c.env.DB, workspaceId);
+  const own = await listModelPrices(db, workspaceId);
   assertUnlike(
     own.filter((row) => row.id !== id),
     fields,
   );
-  const row = await updateModelPrice(c.env.DB, workspaceId, id, fields);
+  const row = await updateModelPrice(db, workspaceId, id, fields);
   if (row === undefined) throw new ApiError("not_found", "Model price not found");
   forgetPrices(workspaceId);
-  return toJson(toModelPrice(row), workspaceId);
+  return toModelPrice(row);
 }
 
 /** An id that is none of the workspace's is fine: the price is not there afterwards. */
-export async function removePrice(c: AppContext, id: string): Promise<void> {
+export async function removePrice(db: D1Database, workspaceId: string, id: string): Promise<void> {
   assertNotBuiltIn(id);
-  await deleteModelPrice(c.env.DB, c.var.scope.workspaceId, id);
-  forgetPrices(c.var.scope.workspaceId);
+  await deleteModelPrice(db, workspaceId, id);
+  forgetPrices(workspaceId);
 }
 
 function assertNotBuiltIn(id: string): void {
@@ -98,45 +94,6 @@ function assertUnlike(others: readonly ModelPriceRow[], fields: ModelPriceFields
   throw new ApiError("conflict", `There is a model price with the same ${names}`);
 }
 
-function toFields(body: ModelPriceBody): ModelPriceFields {
-  return {
-    name: body.name,
-    match_pattern: body.match_pattern,
-    match_path: JSON.stringify(body.match_path ?? DEFAULT_MATCH_PATH),
-    provider: body.provider ?? null,
-    start_time: body.start_time == null ? null : Math.floor(body.start_time / 1000),
-    prompt_cost: body.prompt_cost,
-    completion_cost: body.completion_cost,
-    prompt_cost_details: toText(body.prompt_cost_details),
-    completion_cost_details: toText(body.completion_cost_details),
-  };
-}
-
-function toText(details: Record<string, string> | null | undefined): string | null {
-  return details == null ? null : JSON.stringify(details);
-}
-
 function mentions({ name, matchPattern, provider }: ModelPrice, text: string): boolean {
   return [name, matchPattern, provider ?? ""].some((each) => each.toLowerCase().includes(text));
-}
-
-function toJson(price: ModelPrice, tenantId: string | null): ModelPriceJson {
-  return {
-    id: price.id,
-    tenant_id: tenantId,
-    name: price.name,
-    match_pattern: price.matchPattern,
-    match_path: [...price.matchPath],
-    provider: price.provider,
-    start_time: price.startTime === null ? null : new Date(price.startTime / 1000).toISOString(),
-    prompt_token_threshold: price.promptTokenThreshold,
-    prompt_cost: price.promptCost,
-    completion_cost: price.completionCost,
-    prompt_cost_details: detailsOrNull(price.promptCostDetails),
-    completion_cost_details: detailsOrNull(price.completionCostDetails),
-  };
-}
-
-function detailsOrNull(details: Readonly<Record<string, string>>): Record<string, string> | null {
-  return Object.keys(details).length === 0 ? null : { ...details };
 }

@@ -1,67 +1,68 @@
 import {
   insertProject,
+  type ProjectChange,
   type ProjectRow,
   selectProject,
   selectProjectByName,
   updateProject,
 } from "../../db/projects-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { newProject } from "./new-project.ts";
 import { forgetProject } from "./project-cache.ts";
-import type { ProjectCreate, ProjectUpdate } from "../api/v1/projects/schemas.ts";
-import { toChange } from "../api/v1/projects/project-json.ts";
+
+export type NewProject = ProjectChange & { name: string; id?: string | undefined };
 
 /** With `upsert`, what is given changes the project that has the name already. */
 export async function createProject(
-  c: AppContext,
-  body: ProjectCreate,
+  db: D1Database,
+  workspaceId: string,
+  given: NewProject,
   options: { upsert: boolean },
 ): Promise<ProjectRow> {
-  const { DB } = c.env;
-  const { workspaceId } = c.var.scope;
-  const change = toChange(body);
-  const given = { ...change, name: body.name, id: body.id ?? undefined };
   const row = newProject(workspaceId, given, Date.now());
-  const inserted = await insertProject(DB, row);
+  const inserted = await insertProject(db, row);
   if (inserted !== undefined) return inserted;
-  const existing = await selectProjectByName(DB, workspaceId, body.name);
+  const existing = await selectProjectByName(db, workspaceId, given.name);
   if (existing === undefined) {
     throw new ApiError("conflict", `There is a project with the id ${row.id} already`);
   }
-  if (!options.upsert) throw nameIsTaken(body.name);
+  if (!options.upsert) throw nameIsTaken(given.name);
   // SDKs send an empty object when they have nothing to say there.
-  const { extra, ...others } = change;
+  const { id: _, extra, ...others } = given;
   const updated = await updateProject(
-    DB,
+    db,
     workspaceId,
     existing.id,
     { ...others, extra: extra === "{}" ? undefined : extra },
     Date.now(),
   );
   forgetProject(workspaceId, existing);
-  if (updated === undefined) throw nameIsTaken(body.name);
+  if (updated === undefined) throw nameIsTaken(given.name);
   return updated;
 }
 
-export async function requireProject(c: AppContext, id: string): Promise<ProjectRow> {
-  const row = await selectProject(c.env.DB, c.var.scope.workspaceId, id);
+/** The project as D1 has it now, not as an isolate remembers it; 404 when there is none. */
+export async function readProject(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+): Promise<ProjectRow> {
+  const row = await selectProject(db, workspaceId, id);
   if (row === undefined) throw projectNotFound();
   return row;
 }
 
 export async function changeProject(
-  c: AppContext,
+  db: D1Database,
+  workspaceId: string,
   id: string,
-  body: ProjectUpdate,
+  change: ProjectChange,
 ): Promise<ProjectRow> {
-  const { workspaceId } = c.var.scope;
-  const change = toChange(body);
-  const row = await updateProject(c.env.DB, workspaceId, id, change, Date.now());
+  const row = await updateProject(db, workspaceId, id, change, Date.now());
   forgetProject(workspaceId, { id });
   if (row !== undefined) return row;
-  await requireProject(c, id);
-  throw nameIsTaken(body.name ?? "");
+  await readProject(db, workspaceId, id);
+  throw nameIsTaken(change.name ?? "");
 }
 
 export function projectNotFound(): ApiError {

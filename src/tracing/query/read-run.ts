@@ -1,18 +1,22 @@
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import type { PayloadField } from "../model/run-write.ts";
 import { findRuns } from "./find-runs.ts";
 import type { PlacedRun } from "./run-source.ts";
-import type { PayloadField } from "../model/run-write.ts";
 
-/** One run of the workspace, or of one of its projects; 404 when there is none of that id. */
+export type RunToRead = {
+  workspaceId: string;
+  runId: string;
+  /** Undefined: the run may be in any project of the workspace. */
+  projectId?: string | undefined;
+  payloads?: readonly PayloadField[];
+};
+
+/** One run; 404 when there is none of that id. */
 export async function requireRun(
-  c: AppContext,
-  workspaceId: string,
-  runId: string,
-  payloads: readonly PayloadField[] = [],
-  projectId?: string,
+  env: Env,
+  { workspaceId, runId, projectId, payloads = [] }: RunToRead,
 ): Promise<PlacedRun> {
-  const { runs } = await findRuns(c.env, {
+  const { runs } = await findRuns(env, {
     workspaceId,
     projectIds: projectId === undefined ? undefined : [projectId],
     selection: { ids: [runId] },
@@ -22,6 +26,11 @@ export async function requireRun(
     payloads,
   });
   const [found] = runs;
-  if (found === undefined) throw new ApiError("not_found", `Run ${runId} not found`);
+  if (found === undefined) throw runNotFound(runId);
   return found;
+}
+
+/** Also for a run that the caller may not see: it must not tell that there is one. */
+export function runNotFound(runId: string): ApiError {
+  return new ApiError("not_found", `Run ${runId} not found`);
 }

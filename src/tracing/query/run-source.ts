@@ -1,4 +1,3 @@
-import type { RunShardRow } from "../../db/run-shards-repo.ts";
 import type { PayloadField } from "../model/run-write.ts";
 import type { RunOrder, RunPosition, RunRecord } from "../model/run-record.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
@@ -79,13 +78,4 @@ export class RunSource {
       this.#effort = Math.min(this.#effort * 2, 1);
     }
   }
-}
-
-export function refOf(row: RunShardRow): ShardRef {
-  return {
-    workspaceId: row.workspace_id,
-    projectId: row.project_id,
-    day: row.day,
-    bucket: row.bucket,
-  };
 }

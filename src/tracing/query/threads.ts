@@ -1,10 +1,9 @@
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import { shardStub } from "../shard/shard-ref.ts";
+import { refOf, shardStub } from "../shard/shard-ref.ts";
 import type { ThreadTotals } from "../shard/shard-threads.ts";
 import { mergeHistograms } from "../model/histogram.ts";
 import { knownTracesReader } from "./known-traces.ts";
-import { refOf } from "./run-source.ts";
 import type { RunSelection } from "../shard/selection.ts";
 import { Turns } from "./turns.ts";
 

@@ -3,7 +3,7 @@ import type { Attachment, Payload, PayloadField, RunWrite } from "../model/run-w
 import { ownTime } from "../model/dotted-order.ts";
 import type { Usage } from "../model/token-usage.ts";
 import type { OwnAmounts } from "./amounts.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
 import { readAttachments, type RunRow } from "../model/run-row.ts";
 
 /** A row of `payloads`. */

@@ -3,7 +3,7 @@ import type { PayloadField } from "../model/run-write.ts";
 import { type PagePlan, pageRange } from "./page-range.ts";
 import type { PageQuery, RunPage, RunRecord } from "../model/run-record.ts";
 import { RUN_COLUMNS } from "../model/run-row.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
 
 type PayloadRow = { key: number; body: string | null; object: string | null; bytes: number | null };
 

@@ -4,7 +4,7 @@ import { type FilterWork, indexedPart, workOf } from "../filter/filter-work.ts";
 import { runCondition } from "../filter/run-condition.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 import type { RunOrder, RunPosition } from "../model/run-record.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "./tables.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
 
 /** Of a turn, after which others have theirs: about a tenth of a second. */
 const TURN_MICROS = 100_000;

@@ -110,18 +110,3 @@ export const SHARD_MIGRATIONS: readonly string[] = [
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
 ];
-
-/** The last three bits of `payloads.key`. */
-export const PAYLOAD_NUMBER = {
-  inputs: 0,
-  outputs: 1,
-  events: 2,
-  extra: 3,
-  serialized: 4,
-  error: 5,
-  /** JSON `[[path, text], ...]`, what input_key and input_value are asked of. */
-  inputLeaves: 6,
-  outputLeaves: 7,
-} as const;
-
-export const PAYLOADS_PER_RUN = 8;

@@ -1,4 +1,4 @@
-import { metadataOf, threadIdOf } from "../ingest/decode/payload-facts.ts";
+import { metadataOf, threadIdOf } from "../model/run-metadata.ts";
 import type { RunWrite } from "../model/run-write.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/extract.ts";
@@ -14,7 +14,7 @@ import type { AttributeChange, AttributeTable } from "./attribute-table.ts";
 import { newRunRow, type PayloadRow, PendingRun } from "./pending-run.ts";
 import { childrenOf, type ForeignChild, rollUp, withCountedChildren } from "./roll-up.ts";
 import { RUN_COLUMNS, type RunRow } from "../model/run-row.ts";
-import { PAYLOADS_PER_RUN } from "./tables.ts";
+import { PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
 
 /** Bound parameters of a payload row, and how many fit into one statement (100 at most). */
 const PAYLOAD_ROWS_PER_STATEMENT = 25;

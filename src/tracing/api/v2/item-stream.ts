@@ -1,11 +1,10 @@
 import type { AppContext } from "../../../http/app-types.ts";
 import { findRuns, type RunsQuery } from "../../query/find-runs.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
-import { jsonStreamResponse } from "../v1/queries/runs-query-routes.ts";
 import type { RunPosition } from "../../model/run-record.ts";
-import { streamJson } from "../json-stream.ts";
+import { jsonStreamResponse } from "../json-stream.ts";
 import { type ItemChunk, itemsJson, nextLimit } from "./items-json.ts";
-import type { JsonPart } from "./json-object.ts";
+import type { JsonPart } from "../json-parts.ts";
 
 /** Runs that are held at once: each may bring several payloads of up to 64 Ki characters. */
 const CHUNK_WITH_PAYLOADS = 50;
@@ -34,5 +33,5 @@ export async function streamItems(c: AppContext, stream: ItemStream): Promise<Re
   };
   const first = await read(query.after, nextLimit({ chunk, limit }, 0));
   const parts = itemsJson(first, { read, chunk, limit, end });
-  return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts));
+  return jsonStreamResponse(c.env.PAYLOADS, parts);
 }

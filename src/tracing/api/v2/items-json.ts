@@ -1,4 +1,4 @@
-import type { JsonPart } from "./json-object.ts";
+import type { JsonPart } from "../json-parts.ts";
 
 /** Some of the items of an answer, and where more begin. */
 export type ItemChunk<Position> = { items: JsonPart[][]; taken: number; next: Position | null };

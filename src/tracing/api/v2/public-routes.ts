@@ -1,18 +1,15 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { RunShareRow } from "../../../db/run-shares-repo.ts";
 import type { AppContext } from "../../../http/app-types.ts";
-import { ApiError } from "../../../lib/api-error.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { listParam } from "../../../http/query-params.ts";
 import { createRouter } from "../../../http/router.ts";
-import { ancestorIds } from "../../model/dotted-order.ts";
 import { findProject } from "../../projects/project-cache.ts";
 import { timeValue } from "../../../http/time-value.ts";
-import type { PlacedRun } from "../../query/run-source.ts";
-import { jsonStreamResponse } from "../v1/queries/runs-query-routes.ts";
-import { streamJson } from "../json-stream.ts";
-import { requireRun } from "../../query/read-run.ts";
-import { requireShare } from "../v1/shares/routes.ts";
+import { jsonStreamResponse } from "../json-stream.ts";
+import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { isShared, nothingShared } from "../../shares/shared-runs.ts";
+import { requireShare } from "../public-share.ts";
 import { streamItems } from "./item-stream.ts";
 import { runListSchema, runResponseSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, PUBLIC_LIST_FIELDS, PUBLIC_RUN_FIELDS } from "./run-fields.ts";
@@ -48,11 +45,15 @@ publicV2Routes.openapi(
     const { selects: fields = DEFAULT_FIELDS } = c.req.valid("query");
     const share = await visibleShare(c, share_token);
     const { workspace_id, project_id } = share;
-    const found = await requireRun(c, workspace_id, run_id, payloadsOf(fields), project_id);
-    // As for a run that there is not.
-    if (!isShared(found, share)) throw new ApiError("not_found", `Run ${run_id} not found`);
+    const found = await requireRun(c.env, {
+      workspaceId: workspace_id,
+      runId: run_id,
+      projectId: project_id,
+      payloads: payloadsOf(fields),
+    });
+    if (!isShared(found, share)) throw runNotFound(run_id);
     const [parts = []] = await runResponses(c, share.workspace_id, [found], fields);
-    return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
 
@@ -109,16 +110,6 @@ publicV2Routes.openapi(
 async function visibleShare(c: AppContext, token: string): Promise<RunShareRow> {
   const share = await requireShare(c, token);
   const project = await findProject(c.env.DB, share.workspace_id, share.project_id);
-  if (project === null) throw new ApiError("not_found", "Nothing is shared under this token");
+  if (project === null) throw nothingShared();
   return share;
-}
-
-/** A share is of a run and what is below it: mostly a root, and with it the whole trace. */
-function isShared({ run, ref }: PlacedRun, share: RunShareRow): boolean {
-  if (run.trace_id !== share.trace_id || ref.projectId !== share.project_id) return false;
-  return (
-    share.run_id === share.trace_id ||
-    share.run_id === run.id ||
-    ancestorIds(run.dotted_order).includes(share.run_id)
-  );
 }

@@ -4,7 +4,7 @@ import { scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { readAttachments, type RunRow } from "../../model/run-row.ts";
 import type { Attachment, Payload, PayloadField } from "../../model/run-write.ts";
 import { toSeconds, toUsd, toUsdByCategory } from "./amounts.ts";
-import { jsonObject, type JsonMember, type JsonPart } from "./json-object.ts";
+import { type JsonMember, jsonObject, type JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 
 /** A run's row, the project it is in and the payloads that were asked for. */

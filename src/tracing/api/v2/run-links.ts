@@ -1,9 +1,9 @@
 import { findShareTokens } from "../../../db/run-shares-repo.ts";
 import type { AppContext } from "../../../http/app-types.ts";
-import { attachmentUrl } from "../../attachments/attachment-url.ts";
+import { objectUrl } from "../../attachments/attachment-url.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
-import { appPath } from "../v1/runs/run-json.ts";
-import type { JsonPart } from "./json-object.ts";
+import { appPath, linkSettings } from "../links.ts";
+import type { JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 import { runResponse } from "./run-json.ts";
 
@@ -27,7 +27,7 @@ export async function runResponses(
     runs.map((placed) =>
       runResponse(placed, selected, {
         appPath: () => appPath(placed),
-        attachmentUrl: (attachment) => attachmentUrl(c, attachment),
+        attachmentUrl: (attachment) => objectUrl(linkSettings(c), attachment),
         shareUrl: () => {
           const token = tokens.get(placed.run.id) ?? tokens.get(placed.run.trace_id);
           return token === undefined ? undefined : new URL(`/public/${token}/r`, c.req.url).href;

@@ -1,21 +1,20 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { listProjects } from "../../../db/projects-repo.ts";
 import type { AppContext } from "../../../http/app-types.ts";
-import { ApiError, invalidField } from "../../../lib/api-error.ts";
+import { invalidField } from "../../../lib/api-error.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { listParam } from "../../../http/query-params.ts";
 import { createRouter } from "../../../http/router.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
-import { jsonStreamResponse } from "../v1/queries/runs-query-routes.ts";
 import type { RunSelection } from "../../shard/selection.ts";
 import type { Micros, PayloadField } from "../../model/run-write.ts";
-import { streamJson } from "../json-stream.ts";
-import { requireRun } from "../../query/read-run.ts";
-import { appPath } from "../v1/runs/run-json.ts";
+import { jsonStreamResponse } from "../json-stream.ts";
+import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { appPath } from "../links.ts";
 import { checkedFilters, completedOnly } from "./filters.ts";
 import { streamItems } from "./item-stream.ts";
-import { requireProject } from "./require-project.ts";
+import { requireProject } from "../../projects/project-cache.ts";
 import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schemas.ts";
 import { runResponseSchema, runsPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
@@ -77,7 +76,7 @@ runV2Routes.openapi(
       payloadsOf(fields),
     );
     const [parts = []] = await runResponses(c, c.var.scope.workspaceId, [found], fields);
-    return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
 
@@ -171,7 +170,7 @@ async function projectsOf(
     throw invalidField(["body", "reference_dataset_id"], msg, "value_error");
   }
   if (project_ids) {
-    await Promise.all(project_ids.map((id) => requireProject(c, workspaceId, id)));
+    await Promise.all(project_ids.map((id) => requireProject(c.env.DB, workspaceId, id)));
     return { ids: project_ids, earliestStart: null };
   }
   if (!reference_dataset_id) {
@@ -199,11 +198,6 @@ async function runOfProject(
   payloads: readonly PayloadField[] = [],
 ): Promise<PlacedRun> {
   const { workspaceId } = c.var.scope;
-  await requireProject(c, workspaceId, projectId);
-  return requireRun(c, workspaceId, runId, payloads, projectId);
-}
-
-/** As for a run that there is not. */
-function runNotFound(runId: string): ApiError {
-  return new ApiError("not_found", `Run ${runId} not found`);
+  await requireProject(c.env.DB, workspaceId, projectId);
+  return requireRun(c.env, { workspaceId, runId, projectId, payloads });
 }

@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { findShareOfRun, shareRun, unshareRun } from "../../../db/run-shares-repo.ts";
-import { ApiError } from "../../../lib/api-error.ts";
+import { findShareOfRun, unshareRun } from "../../../db/run-shares-repo.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { createRouter } from "../../../http/router.ts";
-import { requireRun } from "../../query/read-run.ts";
+import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { shareTrace } from "../../shares/share-run.ts";
 
 export const shareV2Routes = createRouter();
 
@@ -37,22 +37,15 @@ shareV2Routes.openapi(
     const { run_id } = c.req.valid("param");
     const { session_id, trace_id } = c.req.valid("json");
     const { workspaceId } = c.var.scope;
-    const { run, ref } = await requireRun(c, workspaceId, run_id);
+    const placed = await requireRun(c.env, { workspaceId, runId: run_id });
+    const { run, ref } = placed;
     if (
       (session_id ?? ref.projectId) !== ref.projectId ||
       (trace_id ?? run.trace_id) !== run.trace_id
     ) {
-      throw new ApiError("not_found", `Run ${run_id} not found`);
+      throw runNotFound(run_id);
     }
-    const { token } = await shareRun(c.env.DB, {
-      token: crypto.randomUUID(),
-      workspace_id: workspaceId,
-      project_id: ref.projectId,
-      trace_id: run.trace_id,
-      // Of any run of a trace, it is the trace that is shared.
-      run_id: run.trace_id,
-      created_at: Date.now(),
-    });
+    const { token } = await shareTrace(c.env.DB, placed);
     return c.json({ share_token: token }, 200);
   },
 );

@@ -1,5 +1,5 @@
 import { RUN_TYPES } from "../../model/run-write.ts";
-import { jsonObject, type JsonPart } from "./json-object.ts";
+import { jsonObject, type JsonPart } from "../json-parts.ts";
 import { type ReadRun, runMember } from "./run-json.ts";
 
 /** What `selects` may name of a thread's traces; in an answer, the same in lower case. */

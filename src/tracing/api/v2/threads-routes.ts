@@ -6,7 +6,7 @@ import { createRouter } from "../../../http/router.ts";
 import { encodeCursor } from "../../query/page-cursor.ts";
 import { checkedFilters } from "./filters.ts";
 import { streamItems } from "./item-stream.ts";
-import { requireProject } from "./require-project.ts";
+import { requireProject } from "../../projects/project-cache.ts";
 import {
   pageSizeParam,
   positionCursor,
@@ -79,7 +79,7 @@ threadV2Routes.openapi(
     const { project_id, cursor, page_size, selects, ...query } = c.req.valid("query");
     const { workspaceId } = c.var.scope;
     const { filter } = checkedFilters("query", { filter: query.filter });
-    await requireProject(c, workspaceId, project_id);
+    await requireProject(c.env.DB, workspaceId, project_id);
     const fields = selects ?? [];
     return (await streamItems(c, {
       query: {
@@ -123,7 +123,7 @@ threadV2Routes.openapi(
     const { session_id, selects, ...query } = c.req.valid("query");
     const { workspaceId } = c.var.scope;
     const { filter } = checkedFilters("query", { filter: query.filter });
-    await requireProject(c, workspaceId, session_id);
+    await requireProject(c.env.DB, workspaceId, session_id);
     const selection = { threadId: thread_id, isRoot: true, filter };
     const stats = await threadStats(
       c.env,
@@ -138,7 +138,7 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
   const { workspaceId } = c.var.scope;
   const { filter, trace_filter, tree_filter } = body;
   const checked = checkedFilters("body", { filter, trace_filter, tree_filter });
-  await requireProject(c, workspaceId, body.project_id);
+  await requireProject(c.env.DB, workspaceId, body.project_id);
   const cursor = body.cursor ?? null;
   const window = windowOf(body, cursor?.window, Date.now() * 1000);
   const threads = await queryThreads(c.env, {

@@ -2,7 +2,7 @@ import { microsToIso } from "../../../lib/time.ts";
 import type { Micros } from "../../model/run-write.ts";
 import type { RunRow } from "../../model/run-row.ts";
 import { toUsd } from "./amounts.ts";
-import type { JsonPart } from "./json-object.ts";
+import type { JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 
 /** What of a selection is said of the trace as a whole, not of its root run. */

@@ -9,8 +9,8 @@ import type { PlacedRun } from "../../query/run-source.ts";
 import { checkedFilters } from "./filters.ts";
 import { firstTokenTimes } from "../../query/first-token-times.ts";
 import { streamItems } from "./item-stream.ts";
-import type { JsonPart } from "./json-object.ts";
-import { requireProject } from "./require-project.ts";
+import type { JsonPart } from "../json-parts.ts";
+import { requireProject } from "../../projects/project-cache.ts";
 import { type TracesQueryBody, TRACES_PAGE, tracesQuerySchema } from "./request-schemas.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
@@ -50,7 +50,7 @@ traceV2Routes.openapi(
     const { workspaceId } = c.var.scope;
     requireBoth({ min_start_time, max_start_time });
     const { filter } = checkedFilters("query", { filter: query.filter });
-    await requireProject(c, workspaceId, project_id);
+    await requireProject(c.env.DB, workspaceId, project_id);
     const fields = query.selects ?? DEFAULT_FIELDS;
     return (await streamItems(c, {
       query: {
@@ -91,7 +91,7 @@ async function queryTraces(c: AppContext, body: TracesQueryBody): Promise<Respon
   const { workspaceId } = c.var.scope;
   const { trace_filter, tree_filter } = body;
   const { traceFilter, treeFilter } = checkedFilters("body", { trace_filter, tree_filter });
-  await requireProject(c, workspaceId, body.project_id);
+  await requireProject(c.env.DB, workspaceId, body.project_id);
   const cursor = body.cursor ?? null;
   const window = windowOf(body, cursor?.window, Date.now() * 1000);
   const selected = body.selects ?? DEFAULT_FIELDS;

@@ -1,8 +1,7 @@
 import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import type { RunWrite } from "../../model/run-write.ts";
-import type { RunFailure } from "../run-failure.ts";
-import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
+import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import { scanItems, scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
 import { readRun } from "./run-body.ts";

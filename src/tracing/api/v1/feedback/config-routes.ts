@@ -13,8 +13,8 @@ import { ApiError } from "../../../../lib/api-error.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { textListParam } from "../list-params.ts";
-import { configText, feedbackConfigSchema, readConfig } from "../../../feedback/feedback-config.ts";
-import { feedbackKey } from "../../../feedback/schemas.ts";
+import { configText, readConfig } from "../../../feedback/feedback-config.ts";
+import { feedbackConfigSchema, feedbackKey } from "./schemas.ts";
 
 const DEFAULT_LIMIT = 100;
 

@@ -1,5 +1,6 @@
 import { toIso } from "../../../../lib/time.ts";
 import type { FeedbackRow } from "../../../../db/feedback-repo.ts";
+import type { FeedbackTokenRow } from "../../../../db/feedback-tokens-repo.ts";
 
 type Source = {
   type: string;
@@ -10,7 +11,7 @@ type Source = {
 };
 
 /** Feedback as the API shows it. */
-export function toFeedback(row: FeedbackRow) {
+export function toFeedbackJson(row: FeedbackRow) {
   return {
     id: row.id,
     created_at: toIso(row.created_at),
@@ -30,6 +31,16 @@ export function toFeedback(row: FeedbackRow) {
     feedback_source: JSON.parse(row.feedback_source) as Source,
     extra: fromJson(row.extra) as Record<string, unknown> | null,
     feedback_thread_id: null,
+  };
+}
+
+/** A link by which feedback can be given; `url` is any of the host that it leads to. */
+export function toFeedbackTokenJson(row: FeedbackTokenRow, url: string) {
+  return {
+    id: row.id,
+    url: new URL(`/api/v1/feedback/tokens/${row.id}`, url).href,
+    expires_at: toIso(row.expires_at),
+    feedback_key: row.feedback_key,
   };
 }
 

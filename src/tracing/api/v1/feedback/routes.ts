@@ -12,9 +12,9 @@ import {
   requireFeedback,
 } from "../../../feedback/change-feedback.ts";
 import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
-import { newFeedbackToken, toFeedbackToken } from "../../../feedback/feedback-token.ts";
+import { newFeedbackToken } from "../../../feedback/feedback-token.ts";
 import { recordFeedback } from "../../../feedback/record-feedback.ts";
-import { refusalError, requireInput } from "../../../feedback/refuse-feedback.ts";
+import { refusalError, requireInput } from "./feedback-body.ts";
 import {
   type FeedbackCreate,
   feedbackCreateSchema,
@@ -22,9 +22,9 @@ import {
   feedbackReadQuery,
   feedbackSchema,
   feedbackUpdateSchema,
-} from "../../../feedback/schemas.ts";
+} from "./schemas.ts";
 import { tokenListQuery, tokenSchema, tokensCreateSchema } from "./token-schemas.ts";
-import { toFeedback } from "./feedback-json.ts";
+import { toFeedbackJson, toFeedbackTokenJson } from "./feedback-json.ts";
 
 const DEFAULT_LIMIT = 100;
 
@@ -100,7 +100,7 @@ feedbackRoutes.openapi(
     const page = { limit: query.limit ?? DEFAULT_LIMIT, offset: query.offset ?? 0 };
     const rows = feedbackPage(c.env.DB, c.var.scope.workspaceId, filter, page);
     // A long answer is a stream, which the router cannot check.
-    return jsonResponse(c, await jsonListOf(rows, toFeedback)) as never;
+    return jsonResponse(c, await jsonListOf(rows, toFeedbackJson)) as never;
   },
 );
 
@@ -124,7 +124,7 @@ feedbackRoutes.openapi(
     const { workspaceId } = c.var.scope;
     const rows = bodies.map((one) => newFeedbackToken(workspaceId, one, Date.now()));
     await insertFeedbackTokens(c.env.DB, rows);
-    const tokens = rows.map((row) => toFeedbackToken(row, c.req.url));
+    const tokens = rows.map((row) => toFeedbackTokenJson(row, c.req.url));
     const [first] = tokens;
     return c.json(Array.isArray(body) || first === undefined ? tokens : first, 200);
   },
@@ -149,7 +149,7 @@ feedbackRoutes.openapi(
     const { workspaceId } = c.var.scope;
     const rows = await listFeedbackTokens(c.env.DB, workspaceId, runId, { limit, offset });
     return c.json(
-      rows.map((row) => toFeedbackToken(row, c.req.url)),
+      rows.map((row) => toFeedbackTokenJson(row, c.req.url)),
       200,
     );
   },
@@ -173,7 +173,7 @@ feedbackRoutes.openapi(
   async (c) => {
     const { feedback_id: id } = c.req.valid("param");
     const row = await requireFeedback({ db: c.env.DB }, c.var.scope.workspaceId, id);
-    return c.json(toFeedback(row), 200);
+    return c.json(toFeedbackJson(row), 200);
   },
 );
 
@@ -190,7 +190,7 @@ feedbackRoutes.openapi(
     const { feedback_id: id } = c.req.valid("param");
     const { workspaceId } = c.var.scope;
     const row = await changeFeedback(feedbackDeps(c.env), workspaceId, id, c.req.valid("json"));
-    return c.json(toFeedback(row), 200);
+    return c.json(toFeedbackJson(row), 200);
   },
 );
 
@@ -220,5 +220,5 @@ async function record(c: AppContext, body: FeedbackCreate) {
   const [outcome] = await recordFeedback(feedbackDeps(c.env), c.var.scope.workspaceId, [input]);
   if (outcome === undefined) throw new Error("One input has one outcome");
   if (!outcome.ok) throw refusalError(outcome);
-  return toFeedback(outcome.row);
+  return toFeedbackJson(outcome.row);
 }

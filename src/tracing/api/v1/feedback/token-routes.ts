@@ -9,12 +9,8 @@ import { admitWorkspace } from "../../../../identity/private-connectivity.ts";
 import { judgementProblem, readConfig } from "../../../feedback/feedback-config.ts";
 import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
 import { recordFeedback } from "../../../feedback/record-feedback.ts";
-import { refusalError, requireInput } from "../../../feedback/refuse-feedback.ts";
-import {
-  type FeedbackCreate,
-  tokenFeedbackQuery,
-  tokenFeedbackSchema,
-} from "../../../feedback/schemas.ts";
+import { refusalError, requireInput } from "./feedback-body.ts";
+import { type FeedbackCreate, tokenFeedbackQuery, tokenFeedbackSchema } from "./schemas.ts";
 
 /** For whoever has the link: to be mounted without authentication. */
 export const feedbackTokenRoutes = createRouter();

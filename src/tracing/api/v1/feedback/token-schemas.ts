@@ -2,8 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
-import { feedbackConfigSchema } from "../../../feedback/feedback-config.ts";
-import { feedbackKey } from "../../../feedback/schemas.ts";
+import { feedbackConfigSchema, feedbackKey } from "./schemas.ts";
 
 const MAX_TOKENS_PER_REQUEST = 100;
 
@@ -39,8 +38,6 @@ const tokenCreateSchema = z
     path: ["expires_at"],
   })
   .openapi("FeedbackTokenCreate");
-
-export type FeedbackTokenCreate = z.infer<typeof tokenCreateSchema>;
 
 export const tokensCreateSchema = z.union([
   tokenCreateSchema,

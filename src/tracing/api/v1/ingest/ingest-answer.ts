@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../../http/app-types.ts";
 import { type ApiError } from "../../../../lib/api-error.ts";
 import { STATUS_OF } from "../../../../http/errors.ts";
-import type { RunFailure } from "../../../ingest/run-failure.ts";
+import type { RunFailure } from "../../../ingest/decode/invalid-run.ts";
 
 const MAX_LISTED_FAILURES = 100;
 

@@ -15,6 +15,7 @@ import { decodeMultipartRuns } from "../../../ingest/decode/multipart-runs.ts";
 import { collectRequestBody, readRequestBody } from "../../../ingest/decode/request-body.ts";
 import type { ReadRunOptions, UnnamedRun } from "../../../ingest/decode/run-body.ts";
 import { readRunJson } from "../../../ingest/decode/run-json.ts";
+import { parseFeedbackBody } from "../feedback/feedback-body.ts";
 import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
@@ -103,7 +104,11 @@ ingestRoutes.openapi(
         scope.workspaceId,
         settings.maxIngestBytes,
       ),
-      feedback: new ReceivedFeedback(feedbackDeps(c.env), scope.workspaceId, unknownOf(c)),
+      feedback: new ReceivedFeedback(feedbackDeps(c.env), scope.workspaceId, (value, id) =>
+        parseFeedbackBody(value, id, ({ path, keys }) =>
+          noteIgnored(c, [{ path: ["feedback", 0, ...path], keys }]),
+        ),
+      ),
     });
     return ingestAnswer(c, session, broken) as never;
   },

@@ -7,6 +7,7 @@ import {
   removePrice,
   replacePrice,
 } from "../../../model-prices/model-price-service.ts";
+import { toModelPriceFields, toModelPriceJson } from "./model-price-json.ts";
 import {
   modelPriceBodySchema,
   modelPriceListQuery,
@@ -44,9 +45,13 @@ modelPriceRoutes.openapi(
   }),
   async (c) => {
     const query = c.req.valid("query");
-    const { prices, total } = await listPrices(c, query);
+    const { workspaceId } = c.var.scope;
+    const { prices, total } = await listPrices(c.env.DB, workspaceId, query);
     setPaginationHeaders(c, query, { total, returned: prices.length });
-    return c.json(prices, 200);
+    return c.json(
+      prices.map(({ price, isOwn }) => toModelPriceJson(price, isOwn ? workspaceId : null)),
+      200,
+    );
   },
 );
 
@@ -59,7 +64,12 @@ modelPriceRoutes.openapi(
     request: { body },
     responses: { 200: onePrice },
   }),
-  async (c) => c.json(await createPrice(c, c.req.valid("json")), 200),
+  async (c) => {
+    const { workspaceId } = c.var.scope;
+    const fields = toModelPriceFields(c.req.valid("json"));
+    const price = await createPrice(c.env.DB, workspaceId, fields);
+    return c.json(toModelPriceJson(price, workspaceId), 200);
+  },
 );
 
 modelPriceRoutes.openapi(
@@ -73,7 +83,10 @@ modelPriceRoutes.openapi(
   }),
   async (c) => {
     const { id } = c.req.valid("param");
-    return c.json(await replacePrice(c, id, c.req.valid("json")), 200);
+    const { workspaceId } = c.var.scope;
+    const fields = toModelPriceFields(c.req.valid("json"));
+    const price = await replacePrice(c.env.DB, workspaceId, id, fields);
+    return c.json(toModelPriceJson(price, workspaceId), 200);
   },
 );
 
@@ -92,7 +105,7 @@ modelPriceRoutes.openapi(
     },
   }),
   async (c) => {
-    await removePrice(c, c.req.valid("param").id);
+    await removePrice(c.env.DB, c.var.scope.workspaceId, c.req.valid("param").id);
     return c.json({}, 200);
   },
 );

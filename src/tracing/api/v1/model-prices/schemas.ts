@@ -118,6 +118,4 @@ export const modelPriceListQuery = z.strictObject({
   q: z.string().optional().openapi({ description: "A part of the name, pattern or provider" }),
 });
 
-export type ModelPriceListQuery = z.infer<typeof modelPriceListQuery>;
-
 export const modelPriceParams = z.object({ id: uuidParam() });

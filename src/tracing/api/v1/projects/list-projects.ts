@@ -1,10 +1,9 @@
 import { listProjects, type ProjectFilter, type ProjectRow } from "../../../../db/projects-repo.ts";
-import type { AppContext } from "../../../../http/app-types.ts";
 import { invalidField } from "../../../../lib/api-error.ts";
 import type { ProjectListQuery } from "./schemas.ts";
 import { SORT_STAT, sortByStats } from "./sort-by-stats.ts";
-import { statsMembers } from "./stats-members.ts";
-import { toProject } from "./project-json.ts";
+import { projectStats } from "./project-stats.ts";
+import { toProjectJson } from "./project-json.ts";
 
 const DEFAULT_LIMIT = 100;
 
@@ -12,33 +11,36 @@ const DEFAULT_LIMIT = 100;
 const MAX_SORTED_BY_STATS = 500;
 
 /** One page of the projects that match, as the API shows them. */
-export async function findProjects(c: AppContext, query: ProjectListQuery) {
+export async function findProjects(env: Env, workspaceId: string, query: ProjectListQuery) {
   const { include_stats: includeStats, stats_select: select, facets } = query;
   if (facets === true && includeStats !== true) {
     throw invalidField(["query", "facets"], "Facets come with include_stats only", "value_error");
   }
-  const rows = await findPage(c, query);
-  if (includeStats !== true || rows.length === 0) return rows.map(toProject);
+  const rows = await findPage(env, workspaceId, query);
+  if (includeStats !== true || rows.length === 0) return rows.map(toProjectJson);
   const wanted = select && facets === true ? [...select, "run_facets" as const] : select;
   const ids = rows.map(({ id }) => id);
-  const stats = await statsMembers(c, ids, query, wanted);
-  return rows.map((row) => Object.assign(toProject(row), stats.get(row.id)));
+  const stats = await projectStats(env, workspaceId, ids, query, wanted);
+  return rows.map((row) => Object.assign(toProjectJson(row), stats.get(row.id)));
 }
 
-async function findPage(c: AppContext, query: ProjectListQuery): Promise<ProjectRow[]> {
+async function findPage(
+  env: Env,
+  workspaceId: string,
+  query: ProjectListQuery,
+): Promise<ProjectRow[]> {
   const { limit = DEFAULT_LIMIT, offset = 0, sort_by: by = "start_time" } = query;
   const { sort_by_desc: descending = true, sort_by_feedback_key: feedbackKey } = query;
-  const { workspaceId } = c.var.scope;
   const filter = toFilter(query);
   if (by === "name" || by === "start_time") {
     const page = { sortBy: by, descending, limit, offset };
-    return listProjects(c.env.DB, workspaceId, filter, page);
+    return listProjects(env.DB, workspaceId, filter, page);
   }
   if (by === "feedback" && feedbackKey === undefined) {
     const loc = ["query", "sort_by_feedback_key"];
     throw invalidField(loc, "Field required to sort by feedback", "missing");
   }
-  const all = await listProjects(c.env.DB, workspaceId, filter, {
+  const all = await listProjects(env.DB, workspaceId, filter, {
     sortBy: "start_time",
     descending: true,
     limit: MAX_SORTED_BY_STATS + 1,
@@ -49,7 +51,7 @@ async function findPage(c: AppContext, query: ProjectListQuery): Promise<Project
     throw invalidField(["query", "sort_by"], msg, "too_many");
   }
   const ids = all.map(({ id }) => id);
-  const stats = await statsMembers(c, ids, query, [SORT_STAT[by]]);
+  const stats = await projectStats(env, workspaceId, ids, query, [SORT_STAT[by]]);
   return sortByStats(all, stats, { by, feedbackKey, descending }).slice(offset, offset + limit);
 }
 

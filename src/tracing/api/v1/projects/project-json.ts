@@ -4,7 +4,7 @@ import type { Micros } from "../../../model/run-write.ts";
 import type { ProjectCreate, ProjectUpdate } from "./schemas.ts";
 
 /** A project as the API shows it, without statistics. */
-export function toProject(row: ProjectRow) {
+export function toProjectJson(row: ProjectRow) {
   return {
     id: row.id,
     tenant_id: row.workspace_id,
@@ -21,7 +21,7 @@ export function toProject(row: ProjectRow) {
 }
 
 /** Null is what SDKs send for a field that was not given. */
-export function toChange(body: ProjectUpdate | Omit<ProjectCreate, "id">): ProjectChange {
+export function toProjectChange(body: ProjectUpdate | Omit<ProjectCreate, "id">): ProjectChange {
   const { name, description, end_time, extra, default_dataset_id, trace_tier } = body;
   const start = "start_time" in body ? body.start_time : undefined;
   const dataset = "reference_dataset_id" in body ? body.reference_dataset_id : undefined;

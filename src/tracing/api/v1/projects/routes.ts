@@ -9,7 +9,7 @@ import {
   changeProject,
   createProject,
   projectNotFound,
-  requireProject,
+  readProject,
 } from "../../../projects/project-service.ts";
 import { removeProjects } from "../../../projects/remove-projects.ts";
 import {
@@ -20,8 +20,8 @@ import {
   projectSchema,
   projectUpdateSchema,
 } from "./schemas.ts";
-import { statsMembers } from "./stats-members.ts";
-import { toProject } from "./project-json.ts";
+import { projectStats } from "./project-stats.ts";
+import { toProjectChange, toProjectJson } from "./project-json.ts";
 
 const DEFAULT_TOP_VALUES = 10;
 
@@ -56,7 +56,8 @@ projectRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await findProjects(c, c.req.valid("query")), 200),
+  async (c) =>
+    c.json(await findProjects(c.env, c.var.scope.workspaceId, c.req.valid("query")), 200),
 );
 
 projectRoutes.openapi(
@@ -73,7 +74,11 @@ projectRoutes.openapi(
   }),
   async (c) => {
     const { upsert = false } = c.req.valid("query");
-    return c.json(toProject(await createProject(c, c.req.valid("json"), { upsert })), 200);
+    const { workspaceId } = c.var.scope;
+    const body = c.req.valid("json");
+    const given = { ...toProjectChange(body), name: body.name, id: body.id ?? undefined };
+    const row = await createProject(c.env.DB, workspaceId, given, { upsert });
+    return c.json(toProjectJson(row), 200);
   },
 );
 
@@ -103,10 +108,11 @@ projectRoutes.openapi(
   }),
   async (c) => {
     const query = c.req.valid("query");
-    const row = await requireProject(c, c.req.valid("param").session_id);
-    if (query.include_stats !== true) return c.json(toProject(row), 200);
-    const stats = await statsMembers(c, [row.id], query);
-    return c.json({ ...toProject(row), ...stats.get(row.id) }, 200);
+    const { workspaceId } = c.var.scope;
+    const row = await readProject(c.env.DB, workspaceId, c.req.valid("param").session_id);
+    if (query.include_stats !== true) return c.json(toProjectJson(row), 200);
+    const stats = await projectStats(c.env, workspaceId, [row.id], query);
+    return c.json({ ...toProjectJson(row), ...stats.get(row.id) }, 200);
   },
 );
 
@@ -124,7 +130,9 @@ projectRoutes.openapi(
   }),
   async (c) => {
     const { session_id: id } = c.req.valid("param");
-    return c.json(toProject(await changeProject(c, id, c.req.valid("json"))), 200);
+    const change = toProjectChange(c.req.valid("json"));
+    const row = await changeProject(c.env.DB, c.var.scope.workspaceId, id, change);
+    return c.json(toProjectJson(row), 200);
   },
 );
 
@@ -138,11 +146,9 @@ projectRoutes.openapi(
     responses: { 200: deleted },
   }),
   async (c) => {
-    if (
-      (await removeProjects(c.env, c.var.scope.workspaceId, [c.req.valid("param").session_id])) ===
-      0
-    )
-      throw projectNotFound();
+    const ids = [c.req.valid("param").session_id];
+    const removed = await removeProjects(c.env, c.var.scope.workspaceId, ids);
+    if (removed === 0) throw projectNotFound();
     return c.json({}, 200);
   },
 );
@@ -163,13 +169,22 @@ projectRoutes.openapi(
   }),
   async (c) => {
     const { metadata_keys: keys, start_time: startTime, k, root_runs_only } = c.req.valid("query");
-    const { id } = await requireProject(c, c.req.valid("param").session_id);
-    const values = await projectMetadata(c, id, {
-      k: k ?? DEFAULT_TOP_VALUES,
-      rootsOnly: root_runs_only ?? false,
-      ...(keys === undefined ? {} : { keys }),
-      ...(startTime === undefined ? {} : { startTime }),
-    });
+    const { workspaceId } = c.var.scope;
+    const { id: projectId } = await readProject(
+      c.env.DB,
+      workspaceId,
+      c.req.valid("param").session_id,
+    );
+    const values = await projectMetadata(
+      c.env,
+      { workspaceId, projectId },
+      {
+        k: k ?? DEFAULT_TOP_VALUES,
+        rootsOnly: root_runs_only ?? false,
+        ...(keys === undefined ? {} : { keys }),
+        ...(startTime === undefined ? {} : { startTime }),
+      },
+    );
     return c.json(values, 200);
   },
 );

@@ -12,7 +12,7 @@ import { booleanParam, integerParam } from "../../../../http/query-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { textListParam, uuidListParam } from "../list-params.ts";
 import { SORT_COLUMNS } from "./sort-by-stats.ts";
-import { PROJECT_STATS } from "./stats-members.ts";
+import { PROJECT_STATS } from "./project-stats.ts";
 
 /** Longer names are refused: they are keys of an index. */
 const MAX_PROJECT_NAME_CHARS = 1024;

@@ -4,8 +4,9 @@ import { createRouter } from "../../../../http/router.ts";
 import { FilterError } from "../../../filter/filter-error.ts";
 import { parseFilter } from "../../../filter/filter.ts";
 import type { RunPosition } from "../../../model/run-record.ts";
-import { type JsonPart, streamJson } from "../../json-stream.ts";
-import { runJson, type RunJsonContext } from "../runs/run-json.ts";
+import type { JsonPart } from "../../json-parts.ts";
+import { jsonStreamResponse } from "../../json-stream.ts";
+import { toRunJson, type RunJsonContext } from "../runs/run-json.ts";
 import { runJsonContext } from "../runs/run-json-context.ts";
 import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "../runs/run-select.ts";
 import { findRuns, type RunsFound } from "../../../query/find-runs.ts";
@@ -44,7 +45,7 @@ runsQueryRoutes.openapi(
       payloads: payloadsOf(select),
     });
     const parts = pageJson(found, select, runJsonContext(c, workspaceId));
-    return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
 
@@ -79,11 +80,6 @@ runsQueryRoutes.openapi(
   },
 );
 
-/** A streaming answer has no schema that the router could check it against. */
-export function jsonStreamResponse(body: ReadableStream<Uint8Array>): Response {
-  return new Response(body, { headers: { "content-type": "application/json" } });
-}
-
 function filterProblem(text: string | null | undefined): string | null {
   if (!text) return null;
   try {
@@ -112,7 +108,7 @@ export async function* pageJson(
   yield '{"runs":[';
   for (const [index, run] of runs.entries()) {
     if (index > 0) yield ",";
-    yield* await runJson(run, select, context);
+    yield* await toRunJson(run, select, context);
   }
   const cursors = { next: next === null ? null : encodeCursor(next), prev: null };
   yield `],"cursors":${JSON.stringify(cursors)}}`;

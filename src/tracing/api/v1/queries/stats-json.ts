@@ -75,7 +75,7 @@ export function neededFor(
 }
 
 /** Statistics as the tracing API shows them: seconds, decimal costs, rates from 0 to 1. */
-export function statsJson(
+export function toStatsJson(
   totals: StatsTotals,
   select: readonly StatsSelect[],
 ): Record<string, unknown> {

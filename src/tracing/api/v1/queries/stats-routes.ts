@@ -6,7 +6,7 @@ import { ALL_RUNS, type GroupBy } from "../../../shard/shard-stats.ts";
 import { selectionMembers } from "./query-schemas.ts";
 import { readSelection } from "./read-selection.ts";
 import { collectStats } from "../../../query/run-stats.ts";
-import { neededFor, STATS_SELECT, statsJson } from "./stats-json.ts";
+import { neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 
 export const statsRoutes = createRouter();
 
@@ -60,13 +60,13 @@ statsRoutes.openapi(
     });
     if (groupBy === null) {
       const totals = groups.get(ALL_RUNS);
-      return c.json(totals === undefined ? {} : statsJson(totals, select), 200);
+      return c.json(totals === undefined ? {} : toStatsJson(totals, select), 200);
     }
     const largest = [...groups]
       .toSorted(([, left], [, right]) => right.runs - left.runs)
       .slice(0, body.group_by?.max_groups ?? DEFAULT_MAX_GROUPS);
     return c.json(
-      Object.fromEntries(largest.map(([name, totals]) => [name, statsJson(totals, select)])),
+      Object.fromEntries(largest.map(([name, totals]) => [name, toStatsJson(totals, select)])),
       200,
     );
   },

@@ -4,7 +4,7 @@ import { ApiError } from "../../../../lib/api-error.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { microsToIso } from "../../../../lib/time.ts";
-import { findProject } from "../../../projects/project-cache.ts";
+import { requireProject } from "../../../projects/project-cache.ts";
 import type { ThreadTotals } from "../../../shard/shard-threads.ts";
 import { formatCost } from "../../../usage/costs.ts";
 import { mergeFeedbackStats } from "./merge-feedback-stats.ts";
@@ -13,7 +13,7 @@ import { timeValue } from "../../../../http/time-value.ts";
 import { checkedFilter } from "./read-selection.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { ALL_RUNS } from "../../../shard/shard-stats.ts";
-import { neededFor, STATS_SELECT, statsJson } from "./stats-json.ts";
+import { neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 import { findThreads } from "../../../query/threads.ts";
 
 export const threadGroupRoutes = createRouter();
@@ -86,7 +86,7 @@ threadGroupRoutes.openapi(
       query: neededFor(STATS_SELECT),
     });
     const totals = groups.get(ALL_RUNS);
-    const stats = totals === undefined ? {} : statsJson(totals, STATS_SELECT);
+    const stats = totals === undefined ? {} : toStatsJson(totals, STATS_SELECT);
     return c.json({ ...stats, group_count: threads.length }, 200);
   },
 );
@@ -118,9 +118,10 @@ threadGroupRoutes.openapi(
   async (c) => {
     const { thread_id } = c.req.valid("param");
     const { session_id } = c.req.valid("query");
-    await requireProject(c, session_id);
+    const { workspaceId } = c.var.scope;
+    await requireProject(c.env.DB, workspaceId, session_id, "Session");
     const [thread] = await findThreads(c.env, {
-      workspaceId: c.var.scope.workspaceId,
+      workspaceId,
       projectIds: [session_id],
       selection: { threadId: thread_id },
     });
@@ -134,9 +135,10 @@ type GroupRequest = Omit<z.output<typeof groupRequest>, "offset" | "limit">;
 
 async function threadsOf(c: AppContext, request: GroupRequest): Promise<ThreadTotals[]> {
   const selection = selectionOf(request);
-  await requireProject(c, request.session_id);
+  const { workspaceId } = c.var.scope;
+  await requireProject(c.env.DB, workspaceId, request.session_id, "Session");
   return findThreads(c.env, {
-    workspaceId: c.var.scope.workspaceId,
+    workspaceId,
     projectIds: [request.session_id],
     selection,
   });
@@ -148,11 +150,6 @@ function selectionOf({ filter, start_time, end_time }: GroupRequest) {
     from: start_time ?? undefined,
     to: end_time ?? undefined,
   };
-}
-
-async function requireProject(c: AppContext, id: string): Promise<void> {
-  const project = await findProject(c.env.DB, c.var.scope.workspaceId, id);
-  if (project === null) throw new ApiError("not_found", `Session ${id} not found`);
 }
 
 function threadJson(thread: ThreadTotals): Record<string, unknown> {

@@ -1,19 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { findShards, SHARDS_AT_ONCE } from "../../../../db/run-shards-repo.ts";
-import { ApiError } from "../../../../lib/api-error.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { mapLimited } from "../../../../lib/map-limited.ts";
-import { findProject } from "../../../projects/project-cache.ts";
+import { requireProject } from "../../../projects/project-cache.ts";
 import { runSchema } from "../queries/query-schemas.ts";
-import { refOf } from "../../../query/run-source.ts";
-import { jsonStreamResponse } from "../queries/runs-query-routes.ts";
-import { shardStub } from "../../../shard/shard-ref.ts";
-import { streamJson } from "../../json-stream.ts";
+import { refOf, shardStub } from "../../../shard/shard-ref.ts";
+import { jsonStreamResponse } from "../../json-stream.ts";
 import { requireRun } from "../../../query/read-run.ts";
 import { runIdParam } from "../run-id-param.ts";
-import { runJson } from "./run-json.ts";
+import { toRunJson } from "./run-json.ts";
 import { runJsonContext } from "./run-json-context.ts";
 import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "./run-select.ts";
 
@@ -68,9 +65,14 @@ tracedRunRoutes.openapi(
     );
     const select = new Set(names);
     const payloads = payloadsOf(select);
-    const found = await requireRun(c, workspaceId, run_id, payloads, query.session_id);
-    const parts = await runJson(found, select, runJsonContext(c, workspaceId));
-    return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
+    const found = await requireRun(c.env, {
+      workspaceId,
+      runId: run_id,
+      projectId: query.session_id,
+      payloads,
+    });
+    const parts = await toRunJson(found, select, runJsonContext(c, workspaceId));
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
 
@@ -99,8 +101,7 @@ for (const path of ["/runs/delete", "/runs/delete/traces"]) {
     async (c) => {
       const { session_id, trace_ids } = c.req.valid("json");
       const { workspaceId } = c.var.scope;
-      const project = await findProject(c.env.DB, workspaceId, session_id);
-      if (project === null) throw new ApiError("not_found", `Session ${session_id} not found`);
+      await requireProject(c.env.DB, workspaceId, session_id, "Session");
       const shards = await findShards(c.env.DB, workspaceId, { projectIds: [session_id] });
       await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
         const ref = refOf(row);

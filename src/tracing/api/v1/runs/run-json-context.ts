@@ -1,6 +1,7 @@
 import { findShareOfRun } from "../../../../db/run-shares-repo.ts";
 import type { AppContext } from "../../../../http/app-types.ts";
 import { objectUrl } from "../../../attachments/attachment-url.ts";
+import { linkSettings } from "../../links.ts";
 import { findRuns } from "../../../query/find-runs.ts";
 import type { RunPosition } from "../../../model/run-record.ts";
 import type { RunJsonContext, TraceFacts } from "./run-json.ts";
@@ -9,9 +10,10 @@ const TRACE_PAGE = 1000;
 
 export function runJsonContext(c: AppContext, workspaceId: string): RunJsonContext {
   const { settings } = c.var;
+  const links = linkSettings(c);
   const traces = new Map<string, Promise<TraceFacts>>();
   return {
-    objectUrl: (object, mimeType) => objectUrl(c, object, mimeType),
+    objectUrl: (object, mimeType) => objectUrl(links, { object, mimeType }),
     ttlSeconds: (tier) =>
       (tier === "longlived" ? settings.longlivedTraceMs : settings.shortlivedTraceMs) / 1000,
     shareToken: async (runId) =>

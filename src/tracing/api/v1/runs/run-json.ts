@@ -3,7 +3,8 @@ import { ancestorIds } from "../../../model/dotted-order.ts";
 import type { PlacedRun } from "../../../query/run-source.ts";
 import { readAttachments, type RunRow } from "../../../model/run-row.ts";
 import { formatCost } from "../../../usage/costs.ts";
-import type { JsonPart } from "../../json-stream.ts";
+import { type JsonMember, jsonObject, type JsonPart } from "../../json-parts.ts";
+import { appPath } from "../../links.ts";
 import type { RunSelect } from "./run-select.ts";
 
 /** What a run's JSON needs besides its record; the promises are asked for only when selected. */
@@ -24,52 +25,31 @@ export type TraceFacts = {
 type PayloadName = keyof PlacedRun["run"]["payloads"];
 
 /** The run as the tracing API shows it: JSON text, with its large payloads left where they are. */
-export async function runJson(
+export async function toRunJson(
   placed: PlacedRun,
   select: ReadonlySet<RunSelect>,
   context: RunJsonContext,
 ): Promise<JsonPart[]> {
-  const members = new Members();
+  const members: JsonMember[] = [];
   const { run, ref } = placed;
   for (const name of select) {
     const simple = SIMPLE[name];
-    if (simple !== undefined) members.add(name, JSON.stringify(simple(run)));
+    if (simple !== undefined) members.push([name, JSON.stringify(simple(run))]);
   }
-  if (select.has("session_id")) members.add("session_id", JSON.stringify(ref.projectId));
-  if (select.has("app_path")) members.add("app_path", JSON.stringify(appPath(placed)));
+  if (select.has("session_id")) members.push(["session_id", JSON.stringify(ref.projectId)]);
+  if (select.has("app_path")) members.push(["app_path", JSON.stringify(appPath(placed))]);
   if (select.has("ttl_seconds")) {
-    members.add("ttl_seconds", String(context.ttlSeconds(run.trace_tier)));
+    members.push(["ttl_seconds", String(context.ttlSeconds(run.trace_tier))]);
   }
   addPayloads(members, placed, select);
   await addLinks(members, placed, select, context);
   if (select.has("share_token")) {
-    members.add("share_token", JSON.stringify(await context.shareToken(run.id)));
+    members.push(["share_token", JSON.stringify(await context.shareToken(run.id))]);
   }
   if (select.has("child_run_ids") || select.has("trace_min_max_start_time")) {
     addTraceFacts(members, run, select, await context.traceFacts(run.trace_id));
   }
-  return members.end();
-}
-
-/** The members of one JSON object. */
-class Members {
-  readonly #parts: JsonPart[] = [];
-  #text = "{";
-
-  add(name: string, json: JsonPart): void {
-    const separator = this.#text === "{" && this.#parts.length === 0 ? "" : ",";
-    this.#text += `${separator}${JSON.stringify(name)}:`;
-    if (typeof json === "string") {
-      this.#text += json;
-    } else {
-      this.#parts.push(this.#text, json);
-      this.#text = "";
-    }
-  }
-
-  end(): JsonPart[] {
-    return [...this.#parts, `${this.#text}}`];
-  }
+  return jsonObject(members);
 }
 
 type Row = PlacedRun["run"];
@@ -139,20 +119,24 @@ const EMPTY: Record<PayloadName, string> = {
   error: "null",
 };
 
-function addPayloads(members: Members, { run }: PlacedRun, select: ReadonlySet<RunSelect>): void {
+function addPayloads(
+  members: JsonMember[],
+  { run }: PlacedRun,
+  select: ReadonlySet<RunSelect>,
+): void {
   for (const field of ["inputs", "outputs", "events", "extra", "serialized", "error"] as const) {
     const whole = select.has(field);
     const orUrl = select.has(`${field}_or_signed_url`);
     if (!whole && !orUrl) continue;
     const payload = run.payloads[field];
-    if (payload === undefined) members.add(field, EMPTY[field]);
-    else if ("json" in payload) members.add(field, payload.json);
-    else if (whole) members.add(field, { object: payload.object });
+    if (payload === undefined) members.push([field, EMPTY[field]]);
+    else if ("json" in payload) members.push([field, payload.json]);
+    else if (whole) members.push([field, { object: payload.object }]);
   }
 }
 
 async function addLinks(
-  members: Members,
+  members: JsonMember[],
   { run }: PlacedRun,
   select: ReadonlySet<RunSelect>,
   context: RunJsonContext,
@@ -162,10 +146,10 @@ async function addLinks(
     const payload = run.payloads[field];
     const stored = payload !== undefined && "object" in payload ? payload.object : null;
     const url = stored === null ? null : await context.objectUrl(stored, "application/json");
-    members.add(
+    members.push([
       `${field}_s3_urls`,
       JSON.stringify(url === null ? null : { ROOT: { presigned_url: url } }),
-    );
+    ]);
   }
   const urls: Record<string, { presigned_url: string; mime_type?: string }> = {};
   if (select.has("s3_urls")) {
@@ -184,12 +168,12 @@ async function addLinks(
     }
   }
   if (select.has("s3_urls") || Object.keys(urls).length > 0) {
-    members.add("s3_urls", JSON.stringify(Object.keys(urls).length === 0 ? null : urls));
+    members.push(["s3_urls", JSON.stringify(Object.keys(urls).length === 0 ? null : urls)]);
   }
 }
 
 function addTraceFacts(
-  members: Members,
+  members: JsonMember[],
   run: RunRow,
   select: ReadonlySet<RunSelect>,
   facts: TraceFacts,
@@ -199,16 +183,11 @@ function addTraceFacts(
       dottedOrder.startsWith(`${run.dotted_order}.`),
     );
     const direct = below.filter(({ parentRunId }) => parentRunId === run.id);
-    members.add("child_run_ids", JSON.stringify(below.map(({ id }) => id)));
-    members.add("direct_child_run_ids", JSON.stringify(direct.map(({ id }) => id)));
+    members.push(["child_run_ids", JSON.stringify(below.map(({ id }) => id))]);
+    members.push(["direct_child_run_ids", JSON.stringify(direct.map(({ id }) => id))]);
   }
   if (select.has("trace_min_max_start_time")) {
-    members.add("trace_min_start_time", JSON.stringify(microsToIso(facts.minStart)));
-    members.add("trace_max_start_time", JSON.stringify(microsToIso(facts.maxStart)));
+    members.push(["trace_min_start_time", JSON.stringify(microsToIso(facts.minStart))]);
+    members.push(["trace_max_start_time", JSON.stringify(microsToIso(facts.maxStart))]);
   }
-}
-
-/** The run's page in the console, on the same host. */
-export function appPath({ run, ref }: PlacedRun): string {
-  return `/o/${ref.workspaceId}/projects/p/${ref.projectId}/r/${run.id}?trace_id=${run.trace_id}&start_time=${encodeURIComponent(microsToIso(run.start_time))}`;
 }

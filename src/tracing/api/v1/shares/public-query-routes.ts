@@ -1,20 +1,19 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import type { RunShareRow } from "../../../../db/run-shares-repo.ts";
-import type { AppContext } from "../../../../http/app-types.ts";
-import { ApiError, invalidField } from "../../../../lib/api-error.ts";
+import { invalidField } from "../../../../lib/api-error.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { findRuns } from "../../../query/find-runs.ts";
 import { MAX_PAGE, runSchema, runsPageSchema, runsQuerySchema } from "../queries/query-schemas.ts";
 import { readSelection } from "../queries/read-selection.ts";
-import type { RunSelection } from "../../../shard/selection.ts";
-import { jsonStreamResponse, pageJson, readCursor } from "../queries/runs-query-routes.ts";
-import { streamJson } from "../../json-stream.ts";
-import { requireRun } from "../../../query/read-run.ts";
-import { runJson } from "../runs/run-json.ts";
+import { pageJson, readCursor } from "../queries/runs-query-routes.ts";
+import { jsonStreamResponse } from "../../json-stream.ts";
+import { runNotFound } from "../../../query/read-run.ts";
+import { sharedSelection } from "../../../shares/shared-runs.ts";
+import { toRunJson } from "../runs/run-json.ts";
 import { runJsonContext } from "../runs/run-json-context.ts";
 import { ALWAYS_SELECTED, payloadsOf, RUN_SELECT, type RunSelect } from "../runs/run-select.ts";
-import { PUBLIC_SELECT, requireShare } from "./routes.ts";
+import { requireShare } from "../../public-share.ts";
+import { PUBLIC_SELECT } from "./public-run-routes.ts";
 
 /** Questions about the runs that a share token shows, without a key. */
 export const publicQueryRoutes = createRouter();
@@ -60,14 +59,14 @@ publicQueryRoutes.openapi(
     const found = await findRuns(c.env, {
       workspaceId: share.workspace_id,
       projectIds: isHere ? [share.project_id] : [],
-      selection: await sharedSelection(c, share, selection),
+      selection: await sharedSelection(c.env, share, selection),
       order: body.order ?? "desc",
       after: readCursor(body.cursor),
       limit: Math.min(body.limit ?? MAX_PAGE, MAX_PAGE),
       payloads: payloadsOf(select),
     });
     const parts = pageJson(found, select, runJsonContext(c, share.workspace_id));
-    return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
 
@@ -89,30 +88,18 @@ publicQueryRoutes.openapi(
     const { runs } = await findRuns(c.env, {
       workspaceId: share.workspace_id,
       projectIds: [share.project_id],
-      selection: await sharedSelection(c, share, { ids: [run_id] }),
+      selection: await sharedSelection(c.env, share, { ids: [run_id] }),
       order: "desc",
       after: null,
       limit: 1,
       payloads: payloadsOf(PUBLIC_SELECT),
     });
     const [found] = runs;
-    // As for a run that there is not.
-    if (found === undefined) throw new ApiError("not_found", `Run ${run_id} not found`);
-    const parts = await runJson(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
-    return jsonStreamResponse(streamJson(c.env.PAYLOADS, parts)) as never;
+    if (found === undefined) throw runNotFound(run_id);
+    const parts = await toRunJson(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
-
-/** The selection, as far as it is of the shared run and what is below it. */
-async function sharedSelection(
-  c: AppContext,
-  share: RunShareRow,
-  selection: RunSelection,
-): Promise<RunSelection> {
-  const { workspace_id, run_id, project_id, trace_id } = share;
-  const { run } = await requireRun(c, workspace_id, run_id, [], project_id);
-  return { ...selection, traceId: trace_id, within: run.dotted_order };
-}
 
 function publicSelect(names: readonly RunSelect[] | null | undefined): ReadonlySet<RunSelect> {
   const chosen: Iterable<RunSelect> = names ?? PUBLIC_SELECT;

@@ -4,7 +4,7 @@ import {
   itemsJson,
   nextLimit,
 } from "../../../../../src/tracing/api/v2/items-json.ts";
-import type { JsonPart } from "../../../../../src/tracing/api/v2/json-object.ts";
+import type { JsonPart } from "../../../../../src/tracing/api/json-parts.ts";
 
 /** Items 1, 2, ... `total`, of which the even ones are left out when `odd`. */
 function numbers(

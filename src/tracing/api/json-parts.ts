@@ -1,4 +1,4 @@
-/** A piece of JSON text, or where in R2 a piece is; as `streamJson` takes them. */
+/** A piece of JSON text, or where in R2 a piece is. */
 export type JsonPart = string | { object: string };
 
 /** A member's name and its JSON; undefined: it is left out. */

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { tokenExpiry } from "../../../../src/tracing/feedback/token-expiry.ts";
+import { tokenExpiry } from "../../../../src/tracing/feedback/feedback-token.ts";
 import { tokensCreateSchema } from "../../../../src/tracing/api/v1/feedback/token-schemas.ts";
 
 const NOW = Date.UTC(2026, 7, 1);

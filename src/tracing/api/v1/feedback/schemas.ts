@@ -1,18 +1,25 @@
 import { z } from "@hono/zod-openapi";
-import { uuidParam } from "../../http/path-params.ts";
-import { booleanParam, integerParam } from "../../http/query-params.ts";
-import { textListParam, uuidListParam } from "../api/v1/list-params.ts";
-import { timeValue } from "../../http/time-value.ts";
-import { feedbackConfigSchema } from "./feedback-config.ts";
-
-const FEEDBACK_SOURCES = ["api", "model", "app", "auto_eval"] as const;
-
-export type FeedbackSourceType = (typeof FEEDBACK_SOURCES)[number];
+import { uuidParam } from "../../../../http/path-params.ts";
+import { booleanParam, integerParam } from "../../../../http/query-params.ts";
+import { textListParam, uuidListParam } from "../list-params.ts";
+import { timeValue } from "../../../../http/time-value.ts";
+import { FEEDBACK_SOURCES } from "../../../feedback/feedback-input.ts";
 
 /** A row of the database holds 2 MB; a character may take three bytes. */
 const MAX_FEEDBACK_CHARS = 524_288;
 
 const MAX_KEY_CHARS = 180;
+
+export const feedbackConfigSchema = z
+  .strictObject({
+    type: z.enum(["continuous", "categorical", "freeform"]),
+    min: z.number().nullish(),
+    max: z.number().nullish(),
+    categories: z
+      .array(z.strictObject({ value: z.number(), label: z.string().min(1).nullish() }))
+      .nullish(),
+  })
+  .openapi("FeedbackConfig");
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -78,8 +85,6 @@ export const feedbackUpdateSchema = z
   .strictObject({ ...judgementFields, feedback_config: feedbackConfigSchema.nullish() })
   .superRefine(refuseLarge)
   .openapi("FeedbackUpdate");
-
-export type FeedbackUpdate = z.infer<typeof feedbackUpdateSchema>;
 
 export const tokenFeedbackSchema = z
   .strictObject({ ...judgementFields, metadata: jsonObject.nullish() })

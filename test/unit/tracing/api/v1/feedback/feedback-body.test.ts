@@ -1,8 +1,6 @@
 import { describe, test } from "vitest";
-import {
-  FeedbackBodyError,
-  parseFeedbackBody,
-} from "../../../../src/tracing/feedback/feedback-input.ts";
+import { FeedbackBodyError } from "../../../../../../src/tracing/feedback/feedback-input.ts";
+import { parseFeedbackBody } from "../../../../../../src/tracing/api/v1/feedback/feedback-body.ts";
 
 const ID = "0198c0de-0000-7000-8000-0000000000f1";
 const RUN = "0198c0de-0000-7000-8000-000000000001";
