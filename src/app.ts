@@ -29,7 +29,7 @@ import { privateConnectivity } from "./identity/private-connectivity.ts";
 import { RATE_LIMIT_HEADERS } from "./rate-limits/headers.ts";
 import { rateLimits } from "./rate-limits/middleware.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
-import { renderProblem } from "./tracing/v2/problem.ts";
+import { renderProblem } from "./tracing/api/v2/problem.ts";
 
 const ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

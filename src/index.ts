@@ -14,9 +14,9 @@ export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-obje
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";
 export { RateLimitObject } from "./rate-limits/rate-limit-object.ts";
-export { HeldSpansObject } from "./tracing/otlp/held-spans-object.ts";
+export { HeldSpansObject } from "./tracing/ingest/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
-export { RunShardObject } from "./tracing/run-shard/run-shard-object.ts";
+export { RunShardObject } from "./tracing/shard/run-shard-object.ts";
 export { ThreadObject } from "./agent-server/threads/thread-object.ts";
 
 const app = createApp();

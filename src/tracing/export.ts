@@ -3,9 +3,9 @@ import { FilterError, parseFilter } from "./filter/filter.ts";
 import { ExportSource } from "./query/export-source.ts";
 import { knownTracesReader } from "./query/known-traces.ts";
 import { findCandidates, ShardMerge } from "./query/shard-merge.ts";
-import type { ExportedRuns, RunColumn } from "./packed-runs.ts";
-import type { RunPosition } from "./run-shard/run-record.ts";
-import type { Micros } from "./run-write.ts";
+import type { ExportedRuns, RunColumn } from "./model/packed-runs.ts";
+import type { RunPosition } from "./model/run-record.ts";
+import type { Micros } from "./model/run-write.ts";
 
 export type RunsToExport = {
   workspaceId: string;

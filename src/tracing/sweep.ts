@@ -1,8 +1,7 @@
 import { findShards } from "../db/run-shards-repo.ts";
 import { listDeletedProjects, purgeProject } from "../db/projects-repo.ts";
 import { sweepFeedback } from "./feedback/copy-feedback.ts";
-import { refOf } from "./query/run-source.ts";
-import { shardStub } from "./run-shard/shard-ref.ts";
+import { refOf, shardStub } from "./shard/shard-ref.ts";
 
 const PROJECTS_PER_SWEEP = 20;
 const SHARDS_PER_PROJECT = 100;

@@ -9,7 +9,7 @@ import {
   STORED_TEXT,
   TEXT_COLUMNS,
   type TextColumn,
-} from "../../src/tracing/packed-runs.ts";
+} from "../../src/tracing/model/packed-runs.ts";
 
 export const RUN_COLUMNS: readonly RunColumn[] = [...TEXT_COLUMNS, ...NUMBER_COLUMNS];
 

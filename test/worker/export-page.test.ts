@@ -7,8 +7,8 @@ import {
   readRunsForExport,
   type RunsToExport,
 } from "../../src/tracing/export.ts";
-import type { RunColumn, RunPosition } from "../../src/tracing/packed-runs.ts";
-import { shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import type { RunColumn, RunPosition } from "../../src/tracing/model/packed-runs.ts";
+import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { RUN_COLUMNS, type RunValues, unpackRuns } from "../support/packed-runs.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 import { root, TestStore, updateOf } from "./run-shard-support.ts";

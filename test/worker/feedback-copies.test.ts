@@ -8,12 +8,12 @@ import {
 import { insertProject } from "../../src/db/projects-repo.ts";
 import { changeFeedback, removeFeedback } from "../../src/tracing/feedback/change-feedback.ts";
 import { copyFeedback, sweepDueFeedback } from "../../src/tracing/feedback/copy-feedback.ts";
-import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import type { FeedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { newProject } from "../../src/tracing/projects/new-project.ts";
-import type { ShardFeedback } from "../../src/tracing/run-shard/shard-feedback.ts";
-import type { ShardRef } from "../../src/tracing/run-shard/shard-ref.ts";
+import type { ShardFeedback } from "../../src/tracing/shard/shard-feedback.ts";
+import type { ShardRef } from "../../src/tracing/shard/shard-ref.ts";
 import { migrateIndex } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));

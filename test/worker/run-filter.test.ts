@@ -9,15 +9,12 @@ import {
   matchingTracesSql,
   parseFilter,
 } from "../../src/tracing/filter/filter.ts";
-import { shardObjectName } from "../../src/tracing/run-shard/shard-ref.ts";
-import {
-  PAYLOAD_NUMBER,
-  PAYLOADS_PER_RUN,
-  SHARD_MIGRATIONS,
-} from "../../src/tracing/run-shard/tables.ts";
+import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
+import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
 import { type Expression, expression, print } from "../unit/tracing/filter/model/expressions.ts";
 import { flatten, type Run, runs, TRACES, uuid } from "../unit/tracing/filter/model/runs.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../../src/tracing/model/payload-keys.ts";
 
 let shard = env.RUN_SHARDS.getByName("");
 

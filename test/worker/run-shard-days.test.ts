@@ -3,12 +3,12 @@ import { assert, beforeAll, describe, inject, test, vi } from "vitest";
 import { evictDurableObject } from "cloudflare:test";
 import { dayOf } from "../../src/lib/utc-day.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
-import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { findThreads } from "../../src/tracing/query/threads.ts";
-import { ALL_RUNS } from "../../src/tracing/run-shard/shard-stats.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import type { RunData } from "../support/trace-data.ts";
 import {
   child,

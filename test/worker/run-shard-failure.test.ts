@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, inject, test } from "vitest";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
-import { shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { root, TestStore } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { assert, beforeAll, describe, inject, test } from "vitest";
-import type { RunPosition } from "../../src/tracing/run-shard/run-record.ts";
-import type { RunSelection } from "../../src/tracing/query/selection.ts";
-import { shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
-import type { RunType } from "../../src/tracing/run-write.ts";
+import type { RunPosition } from "../../src/tracing/model/run-record.ts";
+import type { RunSelection } from "../../src/tracing/shard/selection.ts";
+import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import type { RunType } from "../../src/tracing/model/run-write.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 import { child, root, TestStore } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";

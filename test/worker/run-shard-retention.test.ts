@@ -2,14 +2,14 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
 import { markProjectsDeleted } from "../../src/db/projects-repo.ts";
-import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
 import { indexRuns } from "../../src/tracing/run-index/locate.ts";
 import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { sweepTracing } from "../../src/tracing/sweep.ts";
 import {
   child,

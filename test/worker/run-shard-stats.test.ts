@@ -1,17 +1,21 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { assert, beforeAll, describe, inject, test } from "vitest";
-import type { FeedbackStat } from "../../src/tracing/feedback/feedback-stats.ts";
-import { feedbackStats } from "../../src/tracing/feedback/feedback-stats.ts";
-import { parseFeedbackBody } from "../../src/tracing/feedback/feedback-input.ts";
+import type { FeedbackStat } from "../../src/tracing/shard/feedback-stats.ts";
+import { feedbackStats } from "../../src/tracing/shard/feedback-stats.ts";
+import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import type { RunSelection } from "../../src/tracing/query/selection.ts";
-import { neededFor, STATS_SELECT, statsJson } from "../../src/tracing/query/stats-json.ts";
-import type { ShardFeedback } from "../../src/tracing/run-shard/shard-feedback.ts";
-import { ALL_RUNS, type GroupBy } from "../../src/tracing/run-shard/shard-stats.ts";
-import type { RunType } from "../../src/tracing/run-write.ts";
+import type { RunSelection } from "../../src/tracing/shard/selection.ts";
+import {
+  neededFor,
+  STATS_SELECT,
+  toStatsJson,
+} from "../../src/tracing/api/v1/queries/stats-json.ts";
+import type { ShardFeedback } from "../../src/tracing/shard/shard-feedback.ts";
+import { ALL_RUNS, type GroupBy } from "../../src/tracing/shard/shard-stats.ts";
+import type { RunType } from "../../src/tracing/model/run-write.ts";
 import { root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 
@@ -115,7 +119,7 @@ async function statsOf(
     groupBy,
     query: neededFor(STATS_SELECT),
   });
-  return new Map([...groups].map(([name, totals]) => [name, statsJson(totals, STATS_SELECT)]));
+  return new Map([...groups].map(([name, totals]) => [name, toStatsJson(totals, STATS_SELECT)]));
 }
 
 function percentileOf(values: readonly number[], fraction: number): number | null {

@@ -3,8 +3,8 @@ import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { findThreads } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/run-shard/shard-ref.ts";
-import { ALL_RUNS } from "../../src/tracing/run-shard/shard-stats.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
 import { inShard, root, TestStore } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 

@@ -1,4 +1,4 @@
-import type { PackedTexts } from "../../tracing/packed-runs.ts";
+import type { PackedTexts } from "../../tracing/model/packed-runs.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 
 /** `YYYYMMDDTHHMMSSffffffZ` and an id, and the same with the dot behind it. */

@@ -1,4 +1,4 @@
-import { NO_TEXT } from "../../tracing/packed-runs.ts";
+import { NO_TEXT } from "../../tracing/model/packed-runs.ts";
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { type RowSlice, rowsIn, textsOf } from "./row-slices.ts";
 

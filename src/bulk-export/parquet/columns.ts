@@ -1,4 +1,4 @@
-import type { NumberColumn, RunColumn, TextColumn } from "../../tracing/packed-runs.ts";
+import type { NumberColumn, RunColumn, TextColumn } from "../../tracing/model/packed-runs.ts";
 
 /** Where a column's values come from. */
 type Source =

@@ -1,4 +1,4 @@
-import type { NumberColumn } from "../../tracing/packed-runs.ts";
+import type { NumberColumn } from "../../tracing/model/packed-runs.ts";
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { numbersOf, type RowSlice, rowsIn } from "./row-slices.ts";
 

@@ -1,6 +1,6 @@
 import { ByteWriter } from "hyparquet-writer";
 import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
-import { NO_TEXT } from "../../tracing/packed-runs.ts";
+import { NO_TEXT } from "../../tracing/model/packed-runs.ts";
 import type { ChunkWriter } from "./column-chunk.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 import { TextDictionary } from "./text-dictionary.ts";

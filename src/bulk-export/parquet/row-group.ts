@@ -13,7 +13,7 @@ import type { PageBuffer } from "./page-buffer.ts";
 import { type RowSlice, rowsIn, textsOf, type TextSlice } from "./row-slices.ts";
 import type { fileSchema } from "./schema.ts";
 import { writeTexts } from "./text-chunk.ts";
-import type { TextColumn } from "../../tracing/packed-runs.ts";
+import type { TextColumn } from "../../tracing/model/packed-runs.ts";
 import type { PayloadStore } from "./stored-texts.ts";
 
 const PICODOLLARS = 1e12;

@@ -1,4 +1,4 @@
-import type { PackedRuns } from "../../tracing/packed-runs.ts";
+import type { PackedRuns } from "../../tracing/model/packed-runs.ts";
 
 /** Of each row: the bytes of its values before they are encoded, and the payloads that are in R2. */
 export function rowSizes({ rows, texts, numbers }: PackedRuns): {

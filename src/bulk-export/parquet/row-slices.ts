@@ -4,7 +4,7 @@ import type {
   PackedRuns,
   PackedTexts,
   TextColumn,
-} from "../../tracing/packed-runs.ts";
+} from "../../tracing/model/packed-runs.ts";
 
 /** Rows `from` to before `to`. */
 export type RowSlice = { runs: PackedRuns; from: number; to: number };

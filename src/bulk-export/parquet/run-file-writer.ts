@@ -1,6 +1,6 @@
 import { ParquetWriter } from "hyparquet-writer";
 import type { ExportCompression, ExportFormatVersion } from "../../db/bulk-export-schema.ts";
-import type { ExportedRuns, RunPosition } from "../../tracing/packed-runs.ts";
+import type { ExportedRuns, RunPosition } from "../../tracing/model/packed-runs.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { openCodec } from "./codecs.ts";
 import type { ExportColumn } from "./columns.ts";

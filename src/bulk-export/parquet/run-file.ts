@@ -1,6 +1,6 @@
 import type { ExportCompression, ExportFormatVersion } from "../../db/bulk-export-schema.ts";
 import { readRunsForExport } from "../../tracing/export.ts";
-import type { RunPosition } from "../../tracing/packed-runs.ts";
+import type { RunPosition } from "../../tracing/model/packed-runs.ts";
 import { chosenColumns, readColumns } from "./columns.ts";
 import { RunFileWriter, type RunFileOptions, type WrittenFile } from "./run-file-writer.ts";
 

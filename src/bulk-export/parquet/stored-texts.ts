@@ -1,4 +1,4 @@
-import type { PackedTexts } from "../../tracing/packed-runs.ts";
+import type { PackedTexts } from "../../tracing/model/packed-runs.ts";
 
 type Stored = PackedTexts["stored"][number];
 

@@ -1,4 +1,4 @@
-import { NO_TEXT, STORED_TEXT } from "../../tracing/packed-runs.ts";
+import { NO_TEXT, STORED_TEXT } from "../../tracing/model/packed-runs.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { ByteBounds } from "./byte-bounds.ts";
 import { type ChunkTarget, ChunkWriter, PAGE_BYTES, type WrittenChunk } from "./column-chunk.ts";

@@ -1,4 +1,3 @@
-import type { AppContext } from "../../http/app-types.ts";
 import { readToken, signToken } from "../../identity/signed-token.ts";
 
 const PURPOSE = "attachment";
@@ -6,21 +5,20 @@ const LIFETIME_MS = 3_600_000;
 
 const ATTACHMENTS_PATH = "/api/v1/attachments";
 
-/** What an URL gives access to, without a key, until it expires. */
-export type AttachmentGrant = { object: string; mimeType: string; expiresAt: number };
+/** `requestUrl` is any URL of the host that the links lead to. */
+export type LinkSettings = { signingSecret: string; requestUrl: string };
 
-/** An absolute URL on the host that was asked. */
-export async function objectUrl(c: AppContext, object: string, mimeType: string): Promise<string> {
-  const grant: AttachmentGrant = { object, mimeType, expiresAt: Date.now() + LIFETIME_MS };
-  const token = await signToken(c.var.settings.signingSecret, PURPOSE, grant);
-  return new URL(`${ATTACHMENTS_PATH}/${token}`, c.req.url).href;
-}
+/** What a URL gives access to, without a key, until it expires. */
+type AttachmentGrant = { object: string; mimeType: string; expiresAt: number };
 
-export function attachmentUrl(
-  c: AppContext,
+/** An absolute URL of an attachment, or of a payload that is kept in R2. */
+export async function objectUrl(
+  { signingSecret, requestUrl }: LinkSettings,
   { object, mimeType }: { object: string; mimeType: string },
 ): Promise<string> {
-  return objectUrl(c, object, mimeType);
+  const grant: AttachmentGrant = { object, mimeType, expiresAt: Date.now() + LIFETIME_MS };
+  const token = await signToken(signingSecret, PURPOSE, grant);
+  return new URL(`${ATTACHMENTS_PATH}/${token}`, requestUrl).href;
 }
 
 /** Null when the token is not genuine, or too old. */

@@ -8,22 +8,34 @@ import {
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { copyFeedback, rowKey, shardOfFeedback } from "./copy-feedback.ts";
 import { FIRST_RETRY_MS } from "./copy-schedule.ts";
-import { configText, judgementProblem, readConfig } from "./feedback-config.ts";
+import {
+  configText,
+  type FeedbackConfig,
+  judgementProblem,
+  readConfig,
+} from "./feedback-config.ts";
 import { toJson, toScore } from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
-import type { FeedbackUpdate } from "./schemas.ts";
 
 /** How often a deletion starts over because the feedback is being copied or changed. */
 const MAX_DELETION_ATTEMPTS = 5;
+
+export type FeedbackChange = {
+  score?: number | boolean | null | undefined;
+  value?: unknown;
+  comment?: string | null | undefined;
+  correction?: unknown;
+  feedback_config?: FeedbackConfig | null | undefined;
+};
 
 /** What is given replaces what was there, null included. */
 export async function changeFeedback(
   deps: FeedbackDeps,
   workspaceId: string,
   id: string,
-  body: FeedbackUpdate,
+  change: FeedbackChange,
 ): Promise<FeedbackRow> {
-  const { score, value, comment, correction, feedback_config: config } = body;
+  const { score, value, comment, correction, feedback_config: config } = change;
   const current = await requireFeedback(deps, workspaceId, id);
   const [row] = await selectFeedbackConfigs(deps.db, workspaceId, [current.key]);
   if (row !== undefined) {

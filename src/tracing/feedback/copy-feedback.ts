@@ -7,7 +7,7 @@ import {
   selectUncopiedFeedback,
 } from "../../db/feedback-repo.ts";
 import { log } from "../../lib/log.ts";
-import { type ShardRef, shardObjectName } from "../run-shard/shard-ref.ts";
+import { type ShardRef, shardObjectName } from "../shard/shard-ref.ts";
 import { nextCopyAttempt } from "./copy-schedule.ts";
 import { type FeedbackDeps, feedbackDeps } from "./feedback-shards.ts";
 import { toShardFeedback } from "./shard-copy.ts";

@@ -1,17 +1,10 @@
-import { z } from "@hono/zod-openapi";
-
-export const feedbackConfigSchema = z
-  .strictObject({
-    type: z.enum(["continuous", "categorical", "freeform"]),
-    min: z.number().nullish(),
-    max: z.number().nullish(),
-    categories: z
-      .array(z.strictObject({ value: z.number(), label: z.string().min(1).nullish() }))
-      .nullish(),
-  })
-  .openapi("FeedbackConfig");
-
-export type FeedbackConfig = z.infer<typeof feedbackConfigSchema>;
+/** What scores and values of a feedback key mean. */
+export type FeedbackConfig = {
+  type: "continuous" | "categorical" | "freeform";
+  min?: number | null | undefined;
+  max?: number | null | undefined;
+  categories?: { value: number; label?: string | null | undefined }[] | null | undefined;
+};
 
 export type Judgement = { score?: number | null | undefined; value?: unknown };
 
@@ -25,7 +18,7 @@ export function configText({ type, min, max, categories }: FeedbackConfig): stri
   });
 }
 
-/** Of a stored text. */
+/** Reads the text that is stored. */
 export function readConfig(text: string): FeedbackConfig {
   return JSON.parse(text) as FeedbackConfig;
 }

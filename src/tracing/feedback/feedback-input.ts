@@ -1,7 +1,8 @@
-import { type NoteUnknown, parseKnown } from "../../http/unknown-members.ts";
-import { toValidationDetail } from "../../http/validation-detail.ts";
 import type { FeedbackConfig } from "./feedback-config.ts";
-import { type FeedbackCreate, feedbackCreateSchema, type FeedbackSourceType } from "./schemas.ts";
+
+export const FEEDBACK_SOURCES = ["api", "model", "app", "auto_eval"] as const;
+
+type FeedbackSourceType = (typeof FEEDBACK_SOURCES)[number];
 
 /** Feedback to be recorded, checked. Texts named JSON are JSON text, times epoch milliseconds. */
 export type FeedbackInput = {
@@ -9,7 +10,7 @@ export type FeedbackInput = {
   /** Null: about the project `sessionId` as a whole. */
   runId: string | null;
   traceId: string | null;
-  /** Of feedback about a project; that of a run is the run's. */
+  /** The project that the feedback is about; null for feedback about a run, which has its project. */
   sessionId: string | null;
   key: string;
   score: number | null;
@@ -24,10 +25,19 @@ export type FeedbackInput = {
   error: boolean;
   extraJson: string | null;
   extendTraceRetention: boolean;
-  /** Of the run. */
+  /** When the run started. */
   startTime: number | null;
   createdAt: number | null;
   modifiedAt: number | null;
+};
+
+export type FeedbackRefusal = {
+  ok: false;
+  id: string;
+  /** No such project; an id that is another run's; a score that the key's config does not permit. */
+  code: "not_found" | "conflict" | "validation";
+  field: string;
+  message: string;
 };
 
 /** A body that is no feedback: `field` is a dot path, empty when it is the whole. */
@@ -41,61 +51,6 @@ export class FeedbackBodyError extends Error {
   }
 }
 
-/** Reads a parsed JSON body; without an `id` of its own it gets `defaultId`, or a new one. */
-export function parseFeedbackBody(
-  value: unknown,
-  defaultId?: string,
-  onUnknown?: NoteUnknown,
-): FeedbackInput {
-  const parsed = parseKnown(feedbackCreateSchema, value);
-  for (const members of parsed.ignored) onUnknown?.(members);
-  if (parsed.success) return toFeedbackInput(parsed.data, defaultId);
-  const [first] = toValidationDetail("body", parsed.error.issues, value);
-  throw new FeedbackBodyError(
-    first?.loc.slice(1).join(".") ?? "",
-    first?.msg ?? "Input should be feedback",
-  );
-}
-
-/** Throws a FeedbackBodyError when it is about nothing. */
-export function toFeedbackInput(body: FeedbackCreate, defaultId?: string): FeedbackInput {
-  // Feedback on a trace is feedback on its root.
-  const runId = body.run_id ?? body.trace_id ?? null;
-  if (runId === null && body.session_id == null) {
-    throw new FeedbackBodyError("run_id", "Give a run_id, a trace_id or a session_id");
-  }
-  const { type = "api", metadata, user_id, ls_user_id, user_name } = body.feedback_source ?? {};
-  return {
-    id: body.id ?? defaultId ?? crypto.randomUUID(),
-    runId,
-    traceId: body.trace_id ?? null,
-    sessionId: runId === null ? (body.session_id ?? null) : null,
-    key: body.key,
-    score: toScore(body.score),
-    valueJson: toJson(body.value),
-    comment: body.comment ?? null,
-    correctionJson: toJson(body.correction),
-    sourceType: type,
-    sourceJson: JSON.stringify({
-      type,
-      metadata: metadata ?? null,
-      user_id: user_id ?? null,
-      ls_user_id: ls_user_id ?? null,
-      user_name: user_name ?? null,
-    }),
-    config: body.feedback_config ?? body.feedbackConfig ?? null,
-    groupId: body.feedback_group_id ?? null,
-    comparativeExperimentId: body.comparative_experiment_id ?? null,
-    error: body.error ?? false,
-    extraJson: toJson(body.extra),
-    extendTraceRetention:
-      (body.extend_trace_retention ?? true) && body._skip_trace_upgrade !== true,
-    startTime: toMillis(body.start_time),
-    createdAt: toMillis(body.created_at),
-    modifiedAt: toMillis(body.modified_at),
-  };
-}
-
 /** Yes and no are scores as well. */
 export function toScore(score: number | boolean | null | undefined): number | null {
   return score == null ? null : Number(score);
@@ -103,8 +58,4 @@ export function toScore(score: number | boolean | null | undefined): number | nu
 
 export function toJson(value: unknown): string | null {
   return value == null ? null : JSON.stringify(value);
-}
-
-function toMillis(micros: number | null | undefined): number | null {
-  return micros == null ? null : Math.floor(micros / 1000);
 }

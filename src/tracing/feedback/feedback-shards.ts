@@ -1,7 +1,7 @@
 import { type LocatedRun, locateRuns } from "../run-index/locate.ts";
-import type { FeedbackRun } from "../run-shard/feedback-copies.ts";
-import type { ShardFeedback } from "../run-shard/shard-feedback.ts";
-import { type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
+import type { FeedbackRun } from "../shard/feedback-copies.ts";
+import type { ShardFeedback } from "../shard/shard-feedback.ts";
+import { type ShardRef, shardStub } from "../shard/shard-ref.ts";
 
 /** Where the copies of feedback are: beside the runs. */
 type FeedbackShards = {

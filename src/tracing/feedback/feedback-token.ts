@@ -1,15 +1,28 @@
-import { toIso } from "../../lib/time.ts";
-import type { FeedbackTokenRow } from "../../db/feedback-tokens-repo.ts";
-import { configText } from "./feedback-config.ts";
-import { tokenExpiry } from "./token-expiry.ts";
-import type { FeedbackTokenCreate } from "./token-schemas.ts";
+import type { Micros } from "../model/run-write.ts";
+import { configText, type FeedbackConfig } from "./feedback-config.ts";
 
-/** `now` in epoch milliseconds. The id is the secret of the link, so it is never the client's. */
-export function newFeedbackToken(
-  workspaceId: string,
-  body: FeedbackTokenCreate,
-  now: number,
-): FeedbackTokenRow {
+const MINUTE_MS = 60_000;
+
+const DEFAULT_LIFE_MS = 3 * 60 * MINUTE_MS;
+
+type TokenLife = {
+  expires_at?: Micros | null | undefined;
+  expires_in?:
+    | { days?: number | undefined; hours?: number | undefined; minutes?: number | undefined }
+    | null
+    | undefined;
+};
+
+export type NewFeedbackToken = TokenLife & {
+  run_id: string;
+  feedback_key: string;
+  feedback_config?: FeedbackConfig | null | undefined;
+  /** The id of the feedback that is to be. */
+  id?: string | null | undefined;
+};
+
+/** The row of a new token; `now` in epoch milliseconds. The id is the secret of the link, so it is never the client's. */
+export function newFeedbackToken(workspaceId: string, body: NewFeedbackToken, now: number) {
   return {
     id: crypto.randomUUID(),
     workspace_id: workspaceId,
@@ -22,12 +35,10 @@ export function newFeedbackToken(
   };
 }
 
-/** `url` is any of this server. */
-export function toFeedbackToken(row: FeedbackTokenRow, url: string) {
-  return {
-    id: row.id,
-    url: new URL(`/api/v1/feedback/tokens/${row.id}`, url).href,
-    expires_at: toIso(row.expires_at),
-    feedback_key: row.feedback_key,
-  };
+/** When a token made `now` ends: as it says, or after three hours. Epoch milliseconds. */
+export function tokenExpiry({ expires_at, expires_in }: TokenLife, now: number): number {
+  if (expires_at != null) return Math.floor(expires_at / 1000);
+  if (expires_in == null) return now + DEFAULT_LIFE_MS;
+  const { days = 0, hours = 0, minutes = 0 } = expires_in;
+  return now + ((days * 24 + hours) * 60 + minutes) * MINUTE_MS;
 }

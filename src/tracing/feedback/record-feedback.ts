@@ -9,17 +9,8 @@ import {
   judgementProblem,
   readConfig,
 } from "./feedback-config.ts";
-import type { FeedbackInput } from "./feedback-input.ts";
+import type { FeedbackInput, FeedbackRefusal } from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
-
-export type FeedbackRefusal = {
-  ok: false;
-  id: string;
-  /** No such project; an id that is another run's; a score that the key's config does not permit. */
-  code: "not_found" | "conflict" | "validation";
-  field: string;
-  message: string;
-};
 
 export type FeedbackOutcome = { ok: true; row: FeedbackRow } | FeedbackRefusal;
 

@@ -1,5 +1,5 @@
 import type { FeedbackRow } from "../../db/feedback-repo.ts";
-import type { ShardFeedback } from "../run-shard/shard-feedback.ts";
+import type { ShardFeedback } from "../shard/shard-feedback.ts";
 
 /** What a shard keeps of a row, and statistics are made of; about a project it has no run. */
 export function toShardFeedback(row: FeedbackRow): ShardFeedback {

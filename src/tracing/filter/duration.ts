@@ -1,4 +1,4 @@
-import type { Micros } from "../run-write.ts";
+import type { Micros } from "../model/run-write.ts";
 
 const DURATION = /^(\d+(?:\.\d+)?) ?(us|ms|s|m|h|d)$/;
 

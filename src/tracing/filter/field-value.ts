@@ -1,7 +1,7 @@
-import { clipText } from "../ingest/decode/clip-text.ts";
+import { clipText } from "../model/clip-text.ts";
 import { parseTime } from "../../lib/parse-time.ts";
-import { parseUuid } from "../ingest/decode/uuid.ts";
-import { RUN_TYPES } from "../run-write.ts";
+import { parseUuid } from "../model/uuid.ts";
+import { RUN_TYPES } from "../model/run-write.ts";
 import { FilterError } from "./filter-error.ts";
 import { type Family, type FieldName, fieldOf, type ValueType } from "./fields.ts";
 import type { Value } from "./filter-tree.ts";

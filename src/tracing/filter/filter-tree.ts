@@ -1,4 +1,4 @@
-import type { Leaf } from "../run-write.ts";
+import type { Leaf } from "../model/run-write.ts";
 import type { FieldName } from "./fields.ts";
 
 /** A number is in the unit of the field's column; booleans are 0 and 1. */

@@ -1,5 +1,5 @@
 import { type Sql, sql } from "../../db/sql.ts";
-import type { Leaf } from "../run-write.ts";
+import type { Leaf } from "../model/run-write.ts";
 import { attributeProbe, sourceOf } from "./entry-condition.ts";
 
 /** Whether all of these are among the run's metadata; or that one is not. */

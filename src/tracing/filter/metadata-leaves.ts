@@ -1,5 +1,5 @@
-import { leavesOf } from "../ingest/decode/leaves.ts";
-import type { Leaf } from "../run-write.ts";
+import { leavesOf } from "../model/leaves.ts";
+import type { Leaf } from "../model/run-write.ts";
 
 /** No run has more. */
 const MAX_LEAVES = 100;

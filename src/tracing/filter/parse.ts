@@ -1,4 +1,4 @@
-import type { Leaf } from "../run-write.ts";
+import type { Leaf } from "../model/run-write.ts";
 import { functionName, takeArguments, toField, toText } from "./call-arguments.ts";
 import { describeArgument, EXPECTED, toFieldValue } from "./field-value.ts";
 import { type FieldName, fieldOf } from "./fields.ts";

@@ -1,6 +1,6 @@
-import { payloadTextLength, type RunWrite } from "../run-write.ts";
+import { payloadTextLength, type RunWrite } from "../model/run-write.ts";
 import { deleteObjects } from "./received-attachments.ts";
-import type { RunFailure } from "./run-failure.ts";
+import type { RunFailure } from "./decode/invalid-run.ts";
 import { storeRuns } from "./store-runs.ts";
 
 /** What is held of a request before it is stored; a request of any size passes through it. */

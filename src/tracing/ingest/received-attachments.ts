@@ -1,5 +1,5 @@
 import { concatBytes } from "../../lib/bytes.ts";
-import type { Attachment, RunWrite } from "../run-write.ts";
+import type { Attachment, RunWrite } from "../model/run-write.ts";
 
 type Received = {
   runId: string;

@@ -1,13 +1,10 @@
-import type { NoteUnknown } from "../../http/unknown-members.ts";
-import {
-  FeedbackBodyError,
-  type FeedbackInput,
-  parseFeedbackBody,
-} from "../feedback/feedback-input.ts";
+import { FeedbackBodyError, type FeedbackInput } from "../feedback/feedback-input.ts";
 import type { FeedbackDeps } from "../feedback/feedback-shards.ts";
 import { recordFeedback } from "../feedback/record-feedback.ts";
-import { malformed } from "./decode/invalid-run.ts";
-import type { RunFailure } from "./run-failure.ts";
+import { malformed, type RunFailure } from "./decode/invalid-run.ts";
+
+/** Reads a part's JSON; throws a FeedbackBodyError. */
+type ReadFeedback = (value: unknown, defaultId: string) => FeedbackInput;
 
 /** One is half a megabyte at most. */
 const MAX_HELD = 50;
@@ -17,19 +14,19 @@ export class ReceivedFeedback {
   readonly failures: RunFailure[] = [];
   readonly #deps: FeedbackDeps;
   readonly #workspaceId: string;
-  readonly #onUnknown: NoteUnknown;
+  readonly #read: ReadFeedback;
   #held: FeedbackInput[] = [];
 
-  constructor(deps: FeedbackDeps, workspaceId: string, onUnknown: NoteUnknown) {
+  constructor(deps: FeedbackDeps, workspaceId: string, read: ReadFeedback) {
     this.#deps = deps;
     this.#workspaceId = workspaceId;
-    this.#onUnknown = ({ path, keys }) => onUnknown({ path: ["feedback", 0, ...path], keys });
+    this.#read = read;
   }
 
   /** True when it has to be flushed before there is more. */
   add({ id, value }: { id: string; value: unknown }): boolean {
     try {
-      this.#held.push(parseFeedbackBody(value, id, this.#onUnknown));
+      this.#held.push(this.#read(value, id));
     } catch (error) {
       if (!(error instanceof FeedbackBodyError)) throw error;
       this.#fail(id, error);

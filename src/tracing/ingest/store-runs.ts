@@ -1,16 +1,16 @@
 import { dayOf } from "../../lib/utc-day.ts";
-import { ownTime } from "../dotted-order.ts";
+import { ownTime } from "../model/dotted-order.ts";
 import { copyDueFeedback } from "../feedback/copy-feedback.ts";
-import { releaseHeldSpans } from "../otlp/held-spans.ts";
+import { releaseHeldSpans } from "./held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
 import type { IndexedRun } from "../run-index/run-index-object.ts";
 import { indexRuns } from "../run-index/locate.ts";
-import { MAX_EXTRA_BYTES } from "../run-shard/pending-run.ts";
-import { type ShardRef, shardObjectName, shardStub } from "../run-shard/shard-ref.ts";
-import type { ProjectRef, RunWrite } from "../run-write.ts";
+import { MAX_EXTRA_BYTES } from "../shard/pending-run.ts";
+import { type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";
+import type { ProjectRef, RunWrite } from "../model/run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
-import type { RunFailure } from "./run-failure.ts";
+import type { RunFailure } from "./decode/invalid-run.ts";
 import { discardPayloads, uploadPayloads } from "./upload-payloads.ts";
 
 /** Of a run that says neither `session_id` nor `session_name`. */

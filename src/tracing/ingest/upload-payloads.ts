@@ -1,7 +1,7 @@
-import { clipText } from "./decode/clip-text.ts";
-import { payloadObjectKey } from "../run-shard/payload-objects.ts";
-import type { ShardRef } from "../run-shard/shard-ref.ts";
-import { PAYLOAD_FIELDS, type RunWrite } from "../run-write.ts";
+import { clipText } from "../model/clip-text.ts";
+import { payloadObjectKey } from "../shard/payload-objects.ts";
+import type { ShardRef } from "../shard/shard-ref.ts";
+import { PAYLOAD_FIELDS, type RunWrite } from "../model/run-write.ts";
 
 /** Texts of this length, in UTF-16 units, and longer ones go to R2. */
 const LARGE_CHARS = 64 * 1024;

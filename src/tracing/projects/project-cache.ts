@@ -5,6 +5,7 @@ import {
   selectProjectByName,
 } from "../../db/projects-repo.ts";
 import { isolateCache } from "../../lib/isolate-cache.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { newProject } from "./new-project.ts";
 
 /** How often a name that is taken, but gone when it is read, is tried again. */
@@ -26,6 +27,18 @@ export async function findProject(
   if (cached !== undefined) return cached;
   const row = await selectProject(db, workspaceId, id);
   return row === undefined ? null : remember(row);
+}
+
+/** A project of the workspace; 404 when it has none of that id. `noun` is what the API calls it. */
+export async function requireProject(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+  noun: "Project" | "Session" = "Project",
+): Promise<ProjectRow> {
+  const project = await findProject(db, workspaceId, id);
+  if (project === null) throw new ApiError("not_found", `${noun} ${id} not found`);
+  return project;
 }
 
 /** The project of that name, created when there is none; at once from several isolates is fine. */

@@ -1,8 +1,7 @@
 import { markProjectsDeleted } from "../../db/projects-repo.ts";
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import { refOf } from "../query/run-source.ts";
-import { shardStub } from "../run-shard/shard-ref.ts";
+import { refOf, shardStub } from "../shard/shard-ref.ts";
 import { forgetProject } from "./project-cache.ts";
 
 /** Deletes those of the projects that there are, and returns how many; their traces follow. */

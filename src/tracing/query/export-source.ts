@@ -1,8 +1,8 @@
-import type { ExportPage } from "../run-shard/export-page.ts";
-import { type PackedRuns, type RunColumn, textAt } from "../packed-runs.ts";
-import type { RunPosition } from "../run-shard/run-record.ts";
-import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
-import type { KnownTraces, RunSelection } from "./selection.ts";
+import type { ExportPage } from "../shard/export-page.ts";
+import { type PackedRuns, type RunColumn, textAt } from "../model/packed-runs.ts";
+import type { RunPosition } from "../model/run-record.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
+import type { KnownTraces, RunSelection } from "../shard/selection.ts";
 
 /** In UTF-16 units. Larger pages are no faster, and leave more behind until garbage is collected. */
 const MAX_PAGE_CHARS = 1024 * 1024;

@@ -1,11 +1,11 @@
 import type { RunShardRow } from "../../db/run-shards-repo.ts";
-import type { PayloadField } from "../run-write.ts";
-import type { RunOrder, RunPosition } from "../run-shard/run-record.ts";
+import type { PayloadField } from "../model/run-write.ts";
+import type { RunOrder, RunPosition } from "../model/run-record.ts";
 import { locateRun, locateRuns } from "../run-index/locate.ts";
-import { type ShardRef, shardObjectName, shardStub } from "../run-shard/shard-ref.ts";
+import { refOf, shardObjectName, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import { knownTracesReader } from "./known-traces.ts";
-import { type PlacedRun, refOf, RunSource } from "./run-source.ts";
-import type { RunSelection } from "./selection.ts";
+import { type PlacedRun, RunSource } from "./run-source.ts";
+import type { RunSelection } from "../shard/selection.ts";
 import { findCandidates, ShardMerge } from "./shard-merge.ts";
 import { TooManyTurns, Turns } from "./turns.ts";
 

@@ -1,5 +1,5 @@
-import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
-import type { KnownTraces, RunSelection } from "./selection.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
+import type { KnownTraces, RunSelection } from "../shard/selection.ts";
 
 /** What a shard has to be told about traces that are on other days too; undefined: nothing. */
 export type KnownTracesReader = (ref: ShardRef) => Promise<KnownTraces | undefined>;

@@ -1,4 +1,4 @@
-import type { RunPosition } from "../run-shard/run-record.ts";
+import type { RunPosition } from "../model/run-record.ts";
 
 /** A position as text for clients, who send it back as it is. */
 export function encodeCursor({ startTime, id }: RunPosition): string {

@@ -1,19 +1,17 @@
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import type { AppContext } from "../../http/app-types.ts";
-import { shardStub } from "../run-shard/shard-ref.ts";
-import type { Micros } from "../run-write.ts";
-import { refOf } from "./run-source.ts";
+import { refOf, shardStub } from "../shard/shard-ref.ts";
+import type { Micros } from "../model/run-write.ts";
 import { Turns } from "./turns.ts";
 
 /** The most frequent values of each metadata key of a project's runs, at most `k` of each. */
 export async function projectMetadata(
-  c: AppContext,
-  projectId: string,
+  env: Env,
+  { workspaceId, projectId }: { workspaceId: string; projectId: string },
   options: { keys?: string[]; k: number; rootsOnly: boolean; startTime?: Micros },
 ): Promise<Record<string, string[]>> {
   const { keys, k, rootsOnly, startTime } = options;
-  const rows = await findShards(c.env.DB, c.var.scope.workspaceId, {
+  const rows = await findShards(env.DB, workspaceId, {
     projectIds: [projectId],
     ...(startTime === undefined ? {} : { from: startTime }),
   });
@@ -26,7 +24,7 @@ export async function projectMetadata(
     byKey.set(key, values);
   };
   await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
-    const stub = shardStub(c.env, refOf(row));
+    const stub = shardStub(env, refOf(row));
     await turns.readAll((after) => stub.metadataCounts(selection, keys ?? null, after), add);
   });
   return Object.fromEntries(

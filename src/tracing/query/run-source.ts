@@ -1,8 +1,7 @@
-import type { RunShardRow } from "../../db/run-shards-repo.ts";
-import type { PayloadField } from "../run-write.ts";
-import type { RunOrder, RunPosition, RunRecord } from "../run-shard/run-record.ts";
-import { type ShardEnv, type ShardRef, shardStub } from "../run-shard/shard-ref.ts";
-import type { KnownTraces, RunSelection } from "./selection.ts";
+import type { PayloadField } from "../model/run-write.ts";
+import type { RunOrder, RunPosition, RunRecord } from "../model/run-record.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
+import type { KnownTraces, RunSelection } from "../shard/selection.ts";
 import type { Turns } from "./turns.ts";
 
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -79,13 +78,4 @@ export class RunSource {
       this.#effort = Math.min(this.#effort * 2, 1);
     }
   }
-}
-
-export function refOf(row: RunShardRow): ShardRef {
-  return {
-    workspaceId: row.workspace_id,
-    projectId: row.project_id,
-    day: row.day,
-    bucket: row.bucket,
-  };
 }

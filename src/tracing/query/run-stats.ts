@@ -1,6 +1,6 @@
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import { shardStub } from "../run-shard/shard-ref.ts";
+import { refOf, shardStub } from "../shard/shard-ref.ts";
 import {
   ALL_RUNS,
   type FeedbackTotals,
@@ -8,11 +8,10 @@ import {
   type GroupBy,
   type StatsQuery,
   type StatsTotals,
-} from "../run-shard/shard-stats.ts";
-import { mergeHistograms } from "./histogram.ts";
+} from "../shard/shard-stats.ts";
+import { mergeHistograms } from "../model/histogram.ts";
 import { knownTracesReader } from "./known-traces.ts";
-import { refOf } from "./run-source.ts";
-import type { RunSelection } from "./selection.ts";
+import type { RunSelection } from "../shard/selection.ts";
 import { Turns } from "./turns.ts";
 
 const MAX_GROUPS_PER_TURN = 10_000;

@@ -1,7 +1,6 @@
 import { findShards, type RunShardRow } from "../../db/run-shards-repo.ts";
-import type { RunOrder, RunPosition } from "../run-shard/run-record.ts";
-import type { ShardRef } from "../run-shard/shard-ref.ts";
-import { refOf } from "./run-source.ts";
+import type { RunOrder, RunPosition } from "../model/run-record.ts";
+import { refOf, type ShardRef } from "../shard/shard-ref.ts";
 
 /** The runs of one shard, in order. */
 export type OrderedSource = {

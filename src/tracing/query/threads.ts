@@ -1,11 +1,10 @@
 import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import { shardStub } from "../run-shard/shard-ref.ts";
-import type { ThreadTotals } from "../run-shard/shard-threads.ts";
-import { mergeHistograms } from "./histogram.ts";
+import { refOf, shardStub } from "../shard/shard-ref.ts";
+import type { ThreadTotals } from "../shard/shard-threads.ts";
+import { mergeHistograms } from "../model/histogram.ts";
 import { knownTracesReader } from "./known-traces.ts";
-import { refOf } from "./run-source.ts";
-import type { RunSelection } from "./selection.ts";
+import type { RunSelection } from "../shard/selection.ts";
 import { Turns } from "./turns.ts";
 
 /** The threads of the selected root runs over all shards, the latest first. */

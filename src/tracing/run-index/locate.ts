@@ -1,6 +1,6 @@
 import { dayOf } from "../../lib/utc-day.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
-import type { ShardRef } from "../run-shard/shard-ref.ts";
+import type { ShardRef } from "../shard/shard-ref.ts";
 import type { IndexedRun, PutResult } from "./run-index-object.ts";
 
 /**

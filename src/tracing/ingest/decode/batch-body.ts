@@ -1,14 +1,13 @@
 import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import { invalidField } from "../../../lib/api-error.ts";
-import type { RunWrite } from "../../run-write.ts";
-import type { RunFailure } from "../run-failure.ts";
-import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
-import { scanItems, scanMembers, skipSpace, skipValue } from "./json-text.ts";
+import type { RunWrite } from "../../model/run-write.ts";
+import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
+import { scanItems, scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
 import { readRun } from "./run-body.ts";
 import type { SourceTexts } from "./run-payloads.ts";
 import { payloadTexts } from "./run-json.ts";
-import { parseUuid } from "./uuid.ts";
+import { parseUuid } from "../../model/uuid.ts";
 
 const KINDS = ["post", "patch"] as const;
 

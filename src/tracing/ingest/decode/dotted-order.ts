@@ -1,6 +1,6 @@
-import type { Micros } from "../../run-write.ts";
+import type { Micros } from "../../model/run-write.ts";
 import { utcMicros } from "../../../lib/parse-time.ts";
-import { parseUuid } from "./uuid.ts";
+import { parseUuid } from "../../model/uuid.ts";
 
 /** One run on the way from the root of a trace down to a run. */
 export type DottedSegment = { time: Micros; id: string };

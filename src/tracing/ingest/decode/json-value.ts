@@ -1,4 +1,4 @@
-import { firstIntegerBeyond64Bits } from "./json-text.ts";
+import { firstIntegerBeyond64Bits } from "../../model/json-text.ts";
 
 /** A parsed document and its source text, in which numbers that a double cannot hold are exact. */
 export type JsonValue = { value: unknown; text: string };

@@ -1,7 +1,7 @@
 import type { UnknownMembers } from "../../../http/unknown-members.ts";
-import type { PayloadField, RunWrite } from "../../run-write.ts";
+import type { PayloadField, RunWrite } from "../../model/run-write.ts";
 import { isPayloadField } from "./run-payloads.ts";
-import { parseUuid } from "./uuid.ts";
+import { parseUuid } from "../../model/uuid.ts";
 
 type RunKind = RunWrite["kind"];
 

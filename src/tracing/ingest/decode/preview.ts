@@ -1,5 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
-import { clipText } from "./clip-text.ts";
+import { clipText } from "../../model/clip-text.ts";
 
 const MAX_CHARS = 300;
 

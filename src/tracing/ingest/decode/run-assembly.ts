@@ -1,7 +1,6 @@
-import { payloadTextLength, type RunWrite } from "../../run-write.ts";
+import { payloadTextLength, type RunWrite } from "../../model/run-write.ts";
 import type { NoteUnknown } from "../../../http/unknown-members.ts";
-import type { RunFailure } from "../run-failure.ts";
-import { InvalidRun, malformed, toRunFailure } from "./invalid-run.ts";
+import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { FieldPartName, RunPartName } from "./part-name.ts";
 import { readRunJson } from "./run-json.ts";

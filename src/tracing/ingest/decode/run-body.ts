@@ -4,7 +4,7 @@ import {
   type ProjectRef,
   RUN_TYPES,
   type RunWrite,
-} from "../../run-write.ts";
+} from "../../model/run-write.ts";
 import { RunFields } from "./run-fields.ts";
 import { readRunId, readRunPlace } from "./run-identity.ts";
 import { readPayloads, type SourceTexts } from "./run-payloads.ts";

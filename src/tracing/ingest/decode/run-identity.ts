@@ -1,4 +1,4 @@
-import type { Micros, RunWrite } from "../../run-write.ts";
+import type { Micros, RunWrite } from "../../model/run-write.ts";
 import { formatDottedOrder, parseDottedOrder } from "./dotted-order.ts";
 import type { RunFields } from "./run-fields.ts";
 

@@ -1,5 +1,5 @@
-import type { RunWrite } from "../../run-write.ts";
-import { scanMembers, skipValue } from "./json-text.ts";
+import type { RunWrite } from "../../model/run-write.ts";
+import { scanMembers, skipValue } from "../../model/json-text.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type ReadRunOptions, readRun } from "./run-body.ts";
 import { isPayloadField, type SourceTexts } from "./run-payloads.ts";

@@ -3,7 +3,7 @@ import {
   PAYLOAD_FIELDS,
   type PayloadFacts,
   type PayloadField,
-} from "../../run-write.ts";
+} from "../../model/run-write.ts";
 import { factsOf } from "./payload-facts.ts";
 import type { RunFields } from "./run-fields.ts";
 import { InvalidRun } from "./invalid-run.ts";

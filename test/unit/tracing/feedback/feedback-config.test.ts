@@ -2,11 +2,11 @@ import { describe, test } from "vitest";
 import {
   configText,
   type FeedbackConfig,
-  feedbackConfigSchema,
   type Judgement,
   judgementProblem,
   readConfig,
 } from "../../../../src/tracing/feedback/feedback-config.ts";
+import { feedbackConfigSchema } from "../../../../src/tracing/api/v1/feedback/schemas.ts";
 
 const continuous: FeedbackConfig = { type: "continuous", min: 0, max: 1 };
 

@@ -6,7 +6,7 @@ import {
   collectRequestBody,
   readRequestBody,
 } from "../../../../src/tracing/ingest/decode/request-body.ts";
-import type { RunWrite } from "../../../../src/tracing/run-write.ts";
+import type { RunWrite } from "../../../../src/tracing/model/run-write.ts";
 import { concat, textOf } from "./support/bytes.ts";
 
 const LIMITS = { maxBytes: 50_000_000, maxParts: 1000, maxPartBytes: 20_000_000 };

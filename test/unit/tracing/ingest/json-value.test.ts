@@ -5,7 +5,7 @@ import {
   scanMembers,
   skipSpace,
   skipValue,
-} from "../../../../src/tracing/ingest/decode/json-text.ts";
+} from "../../../../src/tracing/model/json-text.ts";
 import { InvalidJson, parseJsonValue } from "../../../../src/tracing/ingest/decode/json-value.ts";
 import { thrown, utf8 } from "./support/bytes.ts";
 import { jsonText } from "./support/json-texts.ts";

@@ -1,13 +1,9 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { leavesOf } from "../../../../src/tracing/ingest/decode/leaves.ts";
-import {
-  factsOf,
-  firstTokenTime,
-  metadataOf,
-  threadIdOf,
-} from "../../../../src/tracing/ingest/decode/payload-facts.ts";
+import { leavesOf } from "../../../../src/tracing/model/leaves.ts";
+import { factsOf, firstTokenTime } from "../../../../src/tracing/ingest/decode/payload-facts.ts";
 import { previewOf } from "../../../../src/tracing/ingest/decode/preview.ts";
+import { metadataOf, threadIdOf } from "../../../../src/tracing/model/run-metadata.ts";
 
 function deep(levels: number, innermost: unknown): unknown {
   let value = innermost;

@@ -1,0 +1,224 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { feedbackPage } from "../../../../db/feedback-repo.ts";
+import { insertFeedbackTokens, listFeedbackTokens } from "../../../../db/feedback-tokens-repo.ts";
+import type { AppContext } from "../../../../http/app-types.ts";
+import { jsonResponse } from "../../../../http/json-response.ts";
+import { uuidParam } from "../../../../http/path-params.ts";
+import { createRouter } from "../../../../http/router.ts";
+import { jsonListOf } from "../../../../lib/json-answer.ts";
+import {
+  changeFeedback,
+  removeFeedback,
+  requireFeedback,
+} from "../../../feedback/change-feedback.ts";
+import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
+import { newFeedbackToken } from "../../../feedback/feedback-token.ts";
+import { recordFeedback } from "../../../feedback/record-feedback.ts";
+import { refusalError, requireInput } from "./feedback-body.ts";
+import {
+  type FeedbackCreate,
+  feedbackCreateSchema,
+  feedbackListQuery,
+  feedbackReadQuery,
+  feedbackSchema,
+  feedbackUpdateSchema,
+} from "./schemas.ts";
+import { tokenListQuery, tokenSchema, tokensCreateSchema } from "./token-schemas.ts";
+import { toFeedbackJson, toFeedbackTokenJson } from "./feedback-json.ts";
+
+const DEFAULT_LIMIT = 100;
+
+export const feedbackRoutes = createRouter();
+
+const params = z.object({ feedback_id: uuidParam() });
+
+const tags = ["Feedback"];
+
+const oneFeedback = {
+  description: "The feedback",
+  content: { "application/json": { schema: feedbackSchema } },
+};
+
+function jsonBodyOf<T extends z.ZodType>(schema: T) {
+  return { required: true, content: { "application/json": { schema } } };
+}
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/feedback",
+    tags,
+    summary: "Create feedback, or replace the one with its id",
+    request: { body: jsonBodyOf(feedbackCreateSchema) },
+    responses: { 200: oneFeedback },
+  }),
+  async (c) => c.json(await record(c, c.req.valid("json")), 200),
+);
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/feedback/eager",
+    tags,
+    summary: "Create feedback on a run that is known to be there",
+    request: { body: jsonBodyOf(feedbackCreateSchema) },
+    responses: { 200: oneFeedback },
+  }),
+  async (c) => c.json(await record(c, c.req.valid("json")), 200),
+);
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/feedback",
+    tags,
+    summary: "List feedback, newest first",
+    request: { query: feedbackListQuery },
+    responses: {
+      200: {
+        description: "The feedback of the page",
+        content: { "application/json": { schema: z.array(feedbackSchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const query = c.req.valid("query");
+    const filter = {
+      runIds: query.run,
+      sessionIds: query.session,
+      keys: query.key,
+      sources: query.source,
+      userIds: query.user,
+      hasComment: query.has_comment,
+      hasScore: query.has_score,
+      level: query.level,
+      // Rows have whole milliseconds.
+      from: query.min_created_at && Math.ceil(query.min_created_at / 1000),
+      to: query.max_created_at && Math.floor(query.max_created_at / 1000),
+      comparativeExperimentId: query.comparative_experiment_id,
+    };
+    const page = { limit: query.limit ?? DEFAULT_LIMIT, offset: query.offset ?? 0 };
+    const rows = feedbackPage(c.env.DB, c.var.scope.workspaceId, filter, page);
+    // A long answer is a stream, which the router cannot check.
+    return jsonResponse(c, await jsonListOf(rows, toFeedbackJson)) as never;
+  },
+);
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/feedback/tokens",
+    tags,
+    summary: "Create links by which feedback can be given without a key",
+    request: { body: jsonBodyOf(tokensCreateSchema) },
+    responses: {
+      200: {
+        description: "The token, or as many as were asked for",
+        content: { "application/json": { schema: z.union([tokenSchema, z.array(tokenSchema)]) } },
+      },
+    },
+  }),
+  async (c) => {
+    const body = c.req.valid("json");
+    const bodies = Array.isArray(body) ? body : [body];
+    const { workspaceId } = c.var.scope;
+    const rows = bodies.map((one) => newFeedbackToken(workspaceId, one, Date.now()));
+    await insertFeedbackTokens(c.env.DB, rows);
+    const tokens = rows.map((row) => toFeedbackTokenJson(row, c.req.url));
+    const [first] = tokens;
+    return c.json(Array.isArray(body) || first === undefined ? tokens : first, 200);
+  },
+);
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/feedback/tokens",
+    tags,
+    summary: "List the links to a run's feedback, newest first",
+    request: { query: tokenListQuery },
+    responses: {
+      200: {
+        description: "The tokens of the page",
+        content: { "application/json": { schema: z.array(tokenSchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { run_id: runId, limit = DEFAULT_LIMIT, offset = 0 } = c.req.valid("query");
+    const { workspaceId } = c.var.scope;
+    const rows = await listFeedbackTokens(c.env.DB, workspaceId, runId, { limit, offset });
+    return c.json(
+      rows.map((row) => toFeedbackTokenJson(row, c.req.url)),
+      200,
+    );
+  },
+);
+
+for (const path of ["/feedback/formulas", "/feedback/formulas/:id"]) {
+  feedbackRoutes.all(path, (c) =>
+    c.json({ detail: "Composite feedback formulas are no longer supported" }, 410),
+  );
+}
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/feedback/{feedback_id}",
+    tags,
+    summary: "Get feedback",
+    request: { params, query: feedbackReadQuery },
+    responses: { 200: oneFeedback },
+  }),
+  async (c) => {
+    const { feedback_id: id } = c.req.valid("param");
+    const row = await requireFeedback({ db: c.env.DB }, c.var.scope.workspaceId, id);
+    return c.json(toFeedbackJson(row), 200);
+  },
+);
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/feedback/{feedback_id}",
+    tags,
+    summary: "Change feedback",
+    request: { params, body: jsonBodyOf(feedbackUpdateSchema) },
+    responses: { 200: oneFeedback },
+  }),
+  async (c) => {
+    const { feedback_id: id } = c.req.valid("param");
+    const { workspaceId } = c.var.scope;
+    const row = await changeFeedback(feedbackDeps(c.env), workspaceId, id, c.req.valid("json"));
+    return c.json(toFeedbackJson(row), 200);
+  },
+);
+
+feedbackRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/feedback/{feedback_id}",
+    tags,
+    summary: "Delete feedback",
+    request: { params },
+    responses: {
+      200: {
+        description: "Deleted",
+        content: { "application/json": { schema: z.object({}) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { feedback_id: id } = c.req.valid("param");
+    await removeFeedback(feedbackDeps(c.env), c.var.scope.workspaceId, id);
+    return c.json({}, 200);
+  },
+);
+
+async function record(c: AppContext, body: FeedbackCreate) {
+  const input = requireInput(body);
+  const [outcome] = await recordFeedback(feedbackDeps(c.env), c.var.scope.workspaceId, [input]);
+  if (outcome === undefined) throw new Error("One input has one outcome");
+  if (!outcome.ok) throw refusalError(outcome);
+  return toFeedbackJson(outcome.row);
+}

@@ -1,0 +1,165 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { v7 as uuidv7 } from "uuid";
+import type { AppContext } from "../../../../http/app-types.ts";
+import { ApiError, invalidField } from "../../../../lib/api-error.ts";
+import { noteIgnored } from "../../../../http/ignored-fields.ts";
+import { createRouter } from "../../../../http/router.ts";
+import type { NoteUnknown } from "../../../../http/unknown-members.ts";
+import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
+import type { RunWrite } from "../../../model/run-write.ts";
+import { runIdParam } from "../run-id-param.ts";
+import { decodeBatch } from "../../../ingest/decode/batch-body.ts";
+import { InvalidRun } from "../../../ingest/decode/invalid-run.ts";
+import { InvalidJson, parseJsonValue } from "../../../ingest/decode/json-value.ts";
+import { decodeMultipartRuns } from "../../../ingest/decode/multipart-runs.ts";
+import { collectRequestBody, readRequestBody } from "../../../ingest/decode/request-body.ts";
+import type { ReadRunOptions, UnnamedRun } from "../../../ingest/decode/run-body.ts";
+import { readRunJson } from "../../../ingest/decode/run-json.ts";
+import { parseFeedbackBody } from "../feedback/feedback-body.ts";
+import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
+import { IngestSession } from "../../../ingest/ingest-session.ts";
+import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
+import { ReceivedFeedback } from "../../../ingest/received-feedback.ts";
+import { storeMultipart } from "../../../ingest/store-multipart.ts";
+
+/** The routes by which runs come in. They read their bodies themselves: compressed, and streaming. */
+export const ingestRoutes = createRouter();
+
+const MAX_PARTS = 100_000;
+
+const accepted = {
+  202: {
+    description: "Stored",
+    content: {
+      "application/json": {
+        // The id is that of a run which was sent without one.
+        schema: z.object({ message: z.string(), id: z.string().optional() }),
+      },
+    },
+  },
+};
+
+ingestRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs",
+    tags: ["Ingest"],
+    summary: "Create a run",
+    responses: accepted,
+  }),
+  async (c) => (await storeOne(c, "post", { unnamed: unnamedRun() })) as never,
+);
+
+ingestRoutes.openapi(
+  createRoute({
+    method: "patch",
+    path: "/runs/{run_id}",
+    tags: ["Ingest"],
+    summary: "Update a run",
+    request: { params: z.object({ run_id: runIdParam() }) },
+    responses: accepted,
+  }),
+  async (c) => (await storeOne(c, "patch", { id: c.req.valid("param").run_id })) as never,
+);
+
+ingestRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/batch",
+    tags: ["Ingest"],
+    summary: "Create and update runs",
+    responses: accepted,
+  }),
+  async (c) => {
+    const { writes, failures } = decodeBatch(await readBody(c), unknownOf(c));
+    const session = sessionOf(c);
+    for (const failure of failures) session.failures.push(failure);
+    for (const write of writes) await session.add(write);
+    await session.flush();
+    return ingestAnswer(c, session) as never;
+  },
+);
+
+ingestRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/multipart",
+    tags: ["Ingest"],
+    summary: "Create and update runs, with attachments and feedback",
+    responses: accepted,
+  }),
+  async (c) => {
+    const { settings, scope } = c.var;
+    const session = sessionOf(c);
+    const items = decodeMultipartRuns(
+      readRequestBody(c.req.raw, { maxBytes: settings.maxIngestBytes }),
+      c.req.header("content-type") ?? null,
+      { maxParts: MAX_PARTS, maxPartBytes: settings.maxPartBytes },
+      unknownOf(c),
+    );
+    const broken = await storeMultipart(items, {
+      session,
+      attachments: new ReceivedAttachments(
+        c.env.PAYLOADS,
+        scope.workspaceId,
+        settings.maxIngestBytes,
+      ),
+      feedback: new ReceivedFeedback(feedbackDeps(c.env), scope.workspaceId, (value, id) =>
+        parseFeedbackBody(value, id, ({ path, keys }) =>
+          noteIgnored(c, [{ path: ["feedback", 0, ...path], keys }]),
+        ),
+      ),
+    });
+    return ingestAnswer(c, session, broken) as never;
+  },
+);
+
+type OneRunOptions = Pick<ReadRunOptions, "id" | "unnamed" | "onUnknown">;
+
+function unnamedRun(): UnnamedRun {
+  return { id: uuidv7(), startTime: Date.now() * 1000 };
+}
+
+async function storeOne(
+  c: AppContext,
+  kind: RunWrite["kind"],
+  options: OneRunOptions,
+): Promise<Response> {
+  const session = sessionOf(c);
+  const onUnknown = (keys: string[]) => noteIgnored(c, [{ path: [], keys }]);
+  const write = readOne(await readBody(c), kind, { ...options, onUnknown });
+  await session.add(write);
+  await session.flush();
+  const [failure] = session.failures;
+  const isUnnamed = write.id === options.unnamed?.id;
+  if (failure === undefined) return acceptedAnswer(c, isUnnamed ? write.id : undefined);
+  if (failure.status === 404) throw new ApiError("not_found", failure.message);
+  throw invalidField(["body", failure.field], failure.message, "invalid_run");
+}
+
+function readOne(bytes: Uint8Array, kind: RunWrite["kind"], options: OneRunOptions): RunWrite {
+  try {
+    return readRunJson(kind, parseJsonValue(bytes), { ...options, identity: "optional" });
+  } catch (error) {
+    if (error instanceof InvalidRun) {
+      const loc = error.field === "" ? ["body"] : ["body", error.field];
+      throw invalidField(loc, error.message, "invalid_run");
+    }
+    if (!(error instanceof InvalidJson)) throw error;
+    throw invalidField(["body"], `the body ${error.message}`, "json_invalid");
+  }
+}
+
+function unknownOf(c: AppContext): NoteUnknown {
+  return (members) => noteIgnored(c, [members]);
+}
+
+function sessionOf(c: AppContext): IngestSession {
+  return new IngestSession(c.env, c.var.scope.workspaceId, (promise) =>
+    c.executionCtx.waitUntil(promise),
+  );
+}
+
+function readBody(c: AppContext): Promise<Uint8Array> {
+  return collectRequestBody(c.req.raw, { maxBytes: c.var.settings.maxPartBytes });
+}

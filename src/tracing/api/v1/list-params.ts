@@ -1,0 +1,29 @@
+import { z } from "@hono/zod-openapi";
+import { uuidParam } from "../../../http/path-params.ts";
+
+/** A query key that may be repeated; each value is taken as it is. */
+export function textListParam() {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((value) => (typeof value === "string" ? [value] : value))
+    .openapi({ type: "array", items: { type: "string" } });
+}
+
+/** A query key that may be repeated, of ids; lower case from here on. */
+export function uuidListParam() {
+  const uuid = uuidParam();
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((value, ctx): string[] => {
+      const items = typeof value === "string" ? [value] : value;
+      return items.map((item, index) => {
+        const parsed = uuid.safeParse(item);
+        if (parsed.success) return parsed.data;
+        const path = typeof value === "string" ? [] : [index];
+        const params = { type: "uuid_parsing" };
+        ctx.addIssue({ code: "custom", path, message: "Input should be a valid UUID", params });
+        return z.NEVER;
+      });
+    })
+    .openapi({ type: "array", items: { type: "string", format: "uuid" } });
+}

@@ -1,0 +1,115 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { invalidField } from "../../../../lib/api-error.ts";
+import { createRouter } from "../../../../http/router.ts";
+import { FilterError } from "../../../filter/filter-error.ts";
+import { parseFilter } from "../../../filter/filter.ts";
+import type { RunPosition } from "../../../model/run-record.ts";
+import type { JsonPart } from "../../json-parts.ts";
+import { jsonStreamResponse } from "../../json-stream.ts";
+import { toRunJson, type RunJsonContext } from "../runs/run-json.ts";
+import { runJsonContext } from "../runs/run-json-context.ts";
+import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "../runs/run-select.ts";
+import { findRuns, type RunsFound } from "../../../query/find-runs.ts";
+import { decodeCursor, encodeCursor } from "../../../query/page-cursor.ts";
+import { MAX_PAGE, runsPageSchema, runsQuerySchema } from "./query-schemas.ts";
+import { readSelection } from "./read-selection.ts";
+
+export const runsQueryRoutes = createRouter();
+
+const queryBody = { content: { "application/json": { schema: runsQuerySchema } }, required: true };
+
+runsQueryRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/query",
+    tags: ["Runs of traces"],
+    summary: "Query runs",
+    request: { body: queryBody },
+    responses: {
+      200: {
+        description: "A page of runs in the order of their start; `cursors.next` leads on",
+        content: { "application/json": { schema: runsPageSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const body = c.req.valid("json");
+    const { workspaceId } = c.var.scope;
+    const select = new Set<RunSelect>([...ALWAYS_SELECTED, ...(body.select ?? DEFAULT_SELECT)]);
+    const found = await findRuns(c.env, {
+      workspaceId,
+      ...readSelection(body),
+      order: body.order ?? "desc",
+      after: readCursor(body.cursor),
+      limit: Math.min(body.limit ?? MAX_PAGE, MAX_PAGE),
+      payloads: payloadsOf(select),
+    });
+    const parts = pageJson(found, select, runJsonContext(c, workspaceId));
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
+  },
+);
+
+runsQueryRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/query/validate",
+    tags: ["Runs of traces"],
+    summary: "Check the filters of a query",
+    request: { body: queryBody },
+    responses: {
+      200: {
+        description: "Whether the filters can be understood, and what is wrong with them",
+        content: {
+          "application/json": {
+            schema: z.object({
+              valid: z.boolean(),
+              errors: z.array(z.object({ field: z.string(), message: z.string() })),
+            }),
+          },
+        },
+      },
+    },
+  }),
+  (c) => {
+    const body = c.req.valid("json");
+    const errors = (["filter", "trace_filter", "tree_filter"] as const).flatMap((field) => {
+      const message = filterProblem(body[field]);
+      return message === null ? [] : [{ field, message }];
+    });
+    return c.json({ valid: errors.length === 0, errors }, 200);
+  },
+);
+
+function filterProblem(text: string | null | undefined): string | null {
+  if (!text) return null;
+  try {
+    parseFilter(text);
+    return null;
+  } catch (error) {
+    if (error instanceof FilterError) return error.message;
+    throw error;
+  }
+}
+
+export function readCursor(text: string | null | undefined): RunPosition | null {
+  if (!text) return null;
+  const position = decodeCursor(text);
+  if (position === null) {
+    throw invalidField(["body", "cursor"], "Input should be a cursor of an earlier page", "cursor");
+  }
+  return position;
+}
+
+export async function* pageJson(
+  { runs, next }: RunsFound,
+  select: ReadonlySet<RunSelect>,
+  context: RunJsonContext,
+): AsyncGenerator<JsonPart> {
+  yield '{"runs":[';
+  for (const [index, run] of runs.entries()) {
+    if (index > 0) yield ",";
+    yield* await toRunJson(run, select, context);
+  }
+  const cursors = { next: next === null ? null : encodeCursor(next), prev: null };
+  yield `],"cursors":${JSON.stringify(cursors)}}`;
+}

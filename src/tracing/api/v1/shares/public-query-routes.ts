@@ -1,0 +1,107 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { invalidField } from "../../../../lib/api-error.ts";
+import { uuidParam } from "../../../../http/path-params.ts";
+import { createRouter } from "../../../../http/router.ts";
+import { findRuns } from "../../../query/find-runs.ts";
+import { MAX_PAGE, runSchema, runsPageSchema, runsQuerySchema } from "../queries/query-schemas.ts";
+import { readSelection } from "../queries/read-selection.ts";
+import { pageJson, readCursor } from "../queries/runs-query-routes.ts";
+import { jsonStreamResponse } from "../../json-stream.ts";
+import { runNotFound } from "../../../query/read-run.ts";
+import { sharedSelection } from "../../../shares/shared-runs.ts";
+import { toRunJson } from "../runs/run-json.ts";
+import { runJsonContext } from "../runs/run-json-context.ts";
+import { ALWAYS_SELECTED, payloadsOf, RUN_SELECT, type RunSelect } from "../runs/run-select.ts";
+import { requireShare } from "../../public-share.ts";
+import { PUBLIC_SELECT } from "./public-run-routes.ts";
+
+/** Questions about the runs that a share token shows, without a key. */
+export const publicQueryRoutes = createRouter();
+
+/** These tell of other shares, or of runs of the trace that are not shared. */
+const NOT_PUBLIC: ReadonlySet<RunSelect> = new Set(["share_token", "trace_min_max_start_time"]);
+
+const MAY_BE_SELECTED: ReadonlySet<RunSelect> = new Set(
+  RUN_SELECT.filter((name) => !NOT_PUBLIC.has(name)),
+);
+
+publicQueryRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/public/{share_token}/runs/query",
+    tags: ["Sharing"],
+    summary: "Query the shared run and the runs below it",
+    security: [],
+    request: {
+      params: z.object({ share_token: uuidParam() }),
+      body: { content: { "application/json": { schema: runsQuerySchema } }, required: true },
+    },
+    responses: {
+      200: {
+        description: "A page of runs in the order of their start; `cursors.next` leads on",
+        content: { "application/json": { schema: runsPageSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const share = await requireShare(c, c.req.valid("param").share_token);
+    const body = c.req.valid("json");
+    for (const field of ["trace_filter", "tree_filter"] as const) {
+      if (!body[field] || share.run_id === share.trace_id) continue;
+      // Its answers would tell of runs that are not shared.
+      const message = "Only a part of the trace is shared: use filter, which is about its runs";
+      throw invalidField(["body", field], message, "not_shared");
+    }
+    const { projectIds, selection } = readSelection(body);
+    const { traceId = share.trace_id } = selection;
+    const isHere = traceId === share.trace_id && projectIds?.includes(share.project_id) !== false;
+    const select = publicSelect(body.select);
+    const found = await findRuns(c.env, {
+      workspaceId: share.workspace_id,
+      projectIds: isHere ? [share.project_id] : [],
+      selection: await sharedSelection(c.env, share, selection),
+      order: body.order ?? "desc",
+      after: readCursor(body.cursor),
+      limit: Math.min(body.limit ?? MAX_PAGE, MAX_PAGE),
+      payloads: payloadsOf(select),
+    });
+    const parts = pageJson(found, select, runJsonContext(c, share.workspace_id));
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
+  },
+);
+
+publicQueryRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/public/{share_token}/run/{run_id}",
+    tags: ["Sharing"],
+    summary: "The shared run, or one below it",
+    security: [],
+    request: { params: z.object({ share_token: uuidParam(), run_id: uuidParam() }) },
+    responses: {
+      200: { description: "The run", content: { "application/json": { schema: runSchema } } },
+    },
+  }),
+  async (c) => {
+    const { share_token, run_id } = c.req.valid("param");
+    const share = await requireShare(c, share_token);
+    const { runs } = await findRuns(c.env, {
+      workspaceId: share.workspace_id,
+      projectIds: [share.project_id],
+      selection: await sharedSelection(c.env, share, { ids: [run_id] }),
+      order: "desc",
+      after: null,
+      limit: 1,
+      payloads: payloadsOf(PUBLIC_SELECT),
+    });
+    const [found] = runs;
+    if (found === undefined) throw runNotFound(run_id);
+    const parts = await toRunJson(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
+  },
+);
+
+function publicSelect(names: readonly RunSelect[] | null | undefined): ReadonlySet<RunSelect> {
+  const chosen: Iterable<RunSelect> = names ?? PUBLIC_SELECT;
+  return new Set([...ALWAYS_SELECTED, ...chosen].filter((name) => MAY_BE_SELECTED.has(name)));
+}

@@ -1,0 +1,47 @@
+import type { JsonPart } from "../json-parts.ts";
+
+/** Some of the items of an answer, and where more begin. */
+export type ItemChunk<Position> = { items: JsonPart[][]; taken: number; next: Position | null };
+
+export type ItemSource<Position> = {
+  /** Reads so many; `taken` may be more than there are items, when some were left out. */
+  read: (after: Position, limit: number) => Promise<ItemChunk<Position>>;
+  /** How many are held at once. */
+  chunk: number;
+  /** How many in all; null: all there are. */
+  limit: number | null;
+  /** What follows the items, when these are all, or when the next page begins behind `next`. */
+  end: (next: Position | null) => Record<string, unknown>;
+};
+
+/** How many to read next, when so many are taken already. */
+export function nextLimit(
+  { chunk, limit }: { chunk: number; limit: number | null },
+  taken: number,
+): number {
+  return Math.min(chunk, (limit ?? Infinity) - taken);
+}
+
+/** `{"items": [...], ...}`, of which only a chunk is in memory at a time. */
+export async function* itemsJson<Position>(
+  first: ItemChunk<Position>,
+  source: ItemSource<Position>,
+): AsyncGenerator<JsonPart> {
+  let chunk = first;
+  let { taken } = first;
+  let separator = "";
+  yield '{"items":[';
+  for (;;) {
+    for (const item of chunk.items) {
+      yield separator;
+      yield* item;
+      separator = ",";
+    }
+    const limit = nextLimit(source, taken);
+    if (chunk.next === null || limit === 0) break;
+    chunk = await source.read(chunk.next, limit);
+    taken += chunk.taken;
+  }
+  const end = JSON.stringify(source.end(chunk.next));
+  yield `]${end === "{}" ? end.slice(1) : `,${end.slice(1)}`}`;
+}

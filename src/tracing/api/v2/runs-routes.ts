@@ -1,0 +1,203 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { listProjects } from "../../../db/projects-repo.ts";
+import type { AppContext } from "../../../http/app-types.ts";
+import { invalidField } from "../../../lib/api-error.ts";
+import { uuidParam } from "../../../http/path-params.ts";
+import { listParam } from "../../../http/query-params.ts";
+import { createRouter } from "../../../http/router.ts";
+import { timeValue } from "../../../http/time-value.ts";
+import type { PlacedRun } from "../../query/run-source.ts";
+import type { RunSelection } from "../../shard/selection.ts";
+import type { Micros, PayloadField } from "../../model/run-write.ts";
+import { jsonStreamResponse } from "../json-stream.ts";
+import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { appPath } from "../links.ts";
+import { checkedFilters, completedOnly } from "./filters.ts";
+import { streamItems } from "./item-stream.ts";
+import { requireProject } from "../../projects/project-cache.ts";
+import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schemas.ts";
+import { runResponseSchema, runsPageSchema } from "./response-schemas.ts";
+import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
+import { runResponses } from "./run-links.ts";
+import { type TimeWindow, windowOf } from "./window.ts";
+import { encodeWindowCursor } from "./window-cursor.ts";
+
+export const runV2Routes = createRouter();
+
+const runParams = z.object({ run_id: uuidParam() });
+
+runV2Routes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/query",
+    tags: ["Traces (v2)"],
+    summary: "Query runs",
+    request: {
+      body: { required: true, content: { "application/json": { schema: runsQuerySchema } } },
+    },
+    responses: {
+      200: {
+        description: "A page of runs in the order of their start",
+        content: { "application/json": { schema: runsPageSchema } },
+      },
+    },
+  }),
+  async (c) => (await queryRuns(c, c.req.valid("json"))) as never,
+);
+
+runV2Routes.openapi(
+  createRoute({
+    method: "get",
+    path: "/runs/{run_id}",
+    tags: ["Traces (v2)"],
+    summary: "Get a run",
+    request: {
+      params: runParams,
+      query: z.strictObject({
+        project_id: uuidParam(),
+        // Where to look for the run: the index of run ids knows it as well.
+        start_time: timeValue().optional(),
+        selects: listParam(RUN_FIELDS).optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: "The selected fields of the run",
+        content: { "application/json": { schema: runResponseSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { project_id, selects: fields = DEFAULT_FIELDS } = c.req.valid("query");
+    const found = await runOfProject(
+      c,
+      project_id,
+      c.req.valid("param").run_id,
+      payloadsOf(fields),
+    );
+    const [parts = []] = await runResponses(c, c.var.scope.workspaceId, [found], fields);
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
+  },
+);
+
+runV2Routes.openapi(
+  createRoute({
+    method: "get",
+    path: "/runs/{run_id}/url",
+    tags: ["Traces (v2)"],
+    summary: "Where the console shows a run",
+    request: {
+      params: runParams,
+      query: z.strictObject({
+        project_id: uuidParam(),
+        trace_id: uuidParam(),
+        start_time: timeValue().optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: "The page's URL",
+        content: { "application/json": { schema: z.object({ url: z.string() }) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { project_id, trace_id } = c.req.valid("query");
+    const { run_id } = c.req.valid("param");
+    const found = await runOfProject(c, project_id, run_id);
+    if (found.run.trace_id !== trace_id) throw runNotFound(run_id);
+    return c.json({ url: new URL(appPath(found), c.req.url).href }, 200);
+  },
+);
+
+async function queryRuns(c: AppContext, body: RunsQueryBody): Promise<Response> {
+  const { workspaceId } = c.var.scope;
+  const selection = selectionOf(body);
+  const projects = await projectsOf(c, workspaceId, body);
+  const cursor = body.cursor ?? null;
+  const earliest = projects.earliestStart;
+  const bounds =
+    earliest === null ? body : { ...body, min_start_time: body.min_start_time ?? earliest };
+  const window = windowOf(bounds, cursor?.window, Date.now() * 1000);
+  const fields = body.selects ?? DEFAULT_FIELDS;
+  return streamItems(c, {
+    query: {
+      workspaceId,
+      projectIds: projects.ids,
+      selection: { ...selection, ...window },
+      order: body.sort_order === "ASC" ? "asc" : "desc",
+      after: cursor?.position ?? null,
+      payloads: payloadsOf(fields),
+    },
+    limit: body.page_size ?? RUNS_PAGE,
+    render: (runs) => runResponses(c, workspaceId, runs, fields),
+    end: (next) =>
+      next === null
+        ? { has_more: false }
+        : { has_more: true, next_cursor: encodeWindowCursor({ position: next, window }) },
+  });
+}
+
+function selectionOf(body: RunsQueryBody): Omit<RunSelection, keyof TimeWindow> {
+  const { filter, trace_filter, tree_filter } = body;
+  const checked = checkedFilters("body", { filter, trace_filter, tree_filter });
+  const completed = body.has_error === false ? completedOnly(checked.filter) : checked.filter;
+  return {
+    ids: body.ids ?? undefined,
+    traceId: body.trace_id ?? undefined,
+    runType: body.run_type ?? undefined,
+    isRoot: body.is_root ?? undefined,
+    hasError: body.has_error === true ? true : undefined,
+    referenceExampleIds: body.reference_examples ?? undefined,
+    // Once more, because there are limits on all conditions together.
+    ...checkedFilters("body", { filter: completed, trace_filter, tree_filter }),
+  };
+}
+
+type QueriedProjects = {
+  ids: string[];
+  /** Of the experiments of a dataset; null for projects that were named. */
+  earliestStart: Micros | null;
+};
+
+async function projectsOf(
+  c: AppContext,
+  workspaceId: string,
+  { project_ids, reference_dataset_id }: RunsQueryBody,
+): Promise<QueriedProjects> {
+  if (project_ids && reference_dataset_id) {
+    const msg = "project_ids and reference_dataset_id exclude each other";
+    throw invalidField(["body", "reference_dataset_id"], msg, "value_error");
+  }
+  if (project_ids) {
+    await Promise.all(project_ids.map((id) => requireProject(c.env.DB, workspaceId, id)));
+    return { ids: project_ids, earliestStart: null };
+  }
+  if (!reference_dataset_id) {
+    throw invalidField(["body", "project_ids"], "Field required", "missing");
+  }
+  const experiments = await listProjects(
+    c.env.DB,
+    workspaceId,
+    { referenceDatasetIds: [reference_dataset_id] },
+    { sortBy: "start_time", descending: false, limit: MAX_EXPERIMENTS, offset: 0 },
+  );
+  const [first] = experiments;
+  return {
+    ids: experiments.map(({ id }) => id),
+    earliestStart: first === undefined ? null : first.start_time * 1000,
+  };
+}
+
+const MAX_EXPERIMENTS = 1000;
+
+async function runOfProject(
+  c: AppContext,
+  projectId: string,
+  runId: string,
+  payloads: readonly PayloadField[] = [],
+): Promise<PlacedRun> {
+  const { workspaceId } = c.var.scope;
+  await requireProject(c.env.DB, workspaceId, projectId);
+  return requireRun(c.env, { workspaceId, runId, projectId, payloads });
+}

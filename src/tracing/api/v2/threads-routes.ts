@@ -1,0 +1,164 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { AppContext } from "../../../http/app-types.ts";
+import { uuidParam } from "../../../http/path-params.ts";
+import { listParam } from "../../../http/query-params.ts";
+import { createRouter } from "../../../http/router.ts";
+import { encodeCursor } from "../../query/page-cursor.ts";
+import { checkedFilters } from "./filters.ts";
+import { streamItems } from "./item-stream.ts";
+import { requireProject } from "../../projects/project-cache.ts";
+import {
+  pageSizeParam,
+  positionCursor,
+  type ThreadsQueryBody,
+  threadsQuerySchema,
+  TRACES_PAGE,
+} from "./request-schemas.ts";
+import {
+  threadsPageSchema,
+  threadStatsSchema,
+  threadTracesPageSchema,
+} from "./response-schemas.ts";
+import { payloadsOf } from "./run-fields.ts";
+import { threadResponse } from "./thread-json.ts";
+import { THREAD_STATS_FIELDS, threadStats } from "./thread-stats.ts";
+import { THREAD_TRACE_FIELDS, threadTraceResponse } from "./thread-trace-json.ts";
+import { threadsPage } from "./threads-page.ts";
+import { queryThreads } from "./threads-query.ts";
+import { windowOf } from "./window.ts";
+import { encodeWindowCursor } from "./window-cursor.ts";
+
+export const threadV2Routes = createRouter();
+
+const threadParams = z.object({ thread_id: z.string().min(1) });
+
+threadV2Routes.openapi(
+  createRoute({
+    method: "post",
+    path: "/threads/query",
+    tags: ["Traces (v2)"],
+    summary: "Query the threads that traces are turns of",
+    request: {
+      body: { required: true, content: { "application/json": { schema: threadsQuerySchema } } },
+    },
+    responses: {
+      200: {
+        description: "A page of threads, the latest first",
+        content: { "application/json": { schema: threadsPageSchema } },
+      },
+    },
+  }),
+  async (c) => c.json(await listThreads(c, c.req.valid("json")), 200),
+);
+
+threadV2Routes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/traces",
+    tags: ["Traces (v2)"],
+    summary: "List the traces of a thread",
+    request: {
+      params: threadParams,
+      query: z.strictObject({
+        project_id: uuidParam(),
+        filter: z.string().optional(),
+        cursor: positionCursor().optional(),
+        page_size: pageSizeParam().optional(),
+        selects: listParam(THREAD_TRACE_FIELDS).optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: "A page of traces in the order of their start",
+        content: { "application/json": { schema: threadTracesPageSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const { project_id, cursor, page_size, selects, ...query } = c.req.valid("query");
+    const { workspaceId } = c.var.scope;
+    const { filter } = checkedFilters("query", { filter: query.filter });
+    await requireProject(c.env.DB, workspaceId, project_id);
+    const fields = selects ?? [];
+    return (await streamItems(c, {
+      query: {
+        workspaceId,
+        projectIds: [project_id],
+        selection: { threadId: thread_id, isRoot: true, filter },
+        order: "asc",
+        after: cursor ?? null,
+        payloads: payloadsOf(fields.filter((field) => field !== "OP" && field !== "LATENCY")),
+      },
+      limit: page_size ?? TRACES_PAGE,
+      render: (roots) => Promise.resolve(roots.map((root) => threadTraceResponse(root, fields))),
+      end: (next) => (next === null ? {} : { next_cursor: encodeCursor(next) }),
+    })) as never;
+  },
+);
+
+threadV2Routes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/stats",
+    tags: ["Traces (v2)"],
+    summary: "Statistics of a thread",
+    request: {
+      params: threadParams,
+      query: z.strictObject({
+        session_id: uuidParam(),
+        selects: listParam(THREAD_STATS_FIELDS),
+        filter: z.string().optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: "The selected statistics of its traces",
+        content: { "application/json": { schema: threadStatsSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const { session_id, selects, ...query } = c.req.valid("query");
+    const { workspaceId } = c.var.scope;
+    const { filter } = checkedFilters("query", { filter: query.filter });
+    await requireProject(c.env.DB, workspaceId, session_id);
+    const selection = { threadId: thread_id, isRoot: true, filter };
+    const stats = await threadStats(
+      c.env,
+      { workspaceId, projectId: session_id, selection },
+      selects,
+    );
+    return c.json(stats, 200);
+  },
+);
+
+async function listThreads(c: AppContext, body: ThreadsQueryBody) {
+  const { workspaceId } = c.var.scope;
+  const { filter, trace_filter, tree_filter } = body;
+  const checked = checkedFilters("body", { filter, trace_filter, tree_filter });
+  await requireProject(c.env.DB, workspaceId, body.project_id);
+  const cursor = body.cursor ?? null;
+  const window = windowOf(body, cursor?.window, Date.now() * 1000);
+  const threads = await queryThreads(c.env, {
+    workspaceId,
+    projectId: body.project_id,
+    window,
+    // Only root runs are asked, so that a filter on the root is one on the run itself.
+    narrowedBy: [
+      ...(checked.filter === undefined ? [] : [{ filter: checked.filter }]),
+      ...(checked.traceFilter === undefined ? [] : [{ filter: checked.traceFilter }]),
+      ...(checked.treeFilter === undefined ? [] : [{ treeFilter: checked.treeFilter }]),
+    ],
+  });
+  const { items, next } = threadsPage(
+    threads,
+    cursor?.position ?? null,
+    body.page_size ?? TRACES_PAGE,
+  );
+  return {
+    items: items.map(threadResponse),
+    ...(next === null ? {} : { next_cursor: encodeWindowCursor({ position: next, window }) }),
+  };
+}

@@ -1,0 +1,111 @@
+import type { RunType } from "../../model/run-write.ts";
+import { given, type JsonObject, objectOf, payloadOf } from "./attribute-access.ts";
+import { indexedMessages, messagesOfParts, systemMessages } from "./chat-messages.ts";
+import { payloadsOfEvents } from "./event-messages.ts";
+import { payloadsOfLogfire } from "./logfire-events.ts";
+import { retrievedDocuments } from "./retrieved-documents.ts";
+import type { Attributes, Span, SpanEvent } from "./span.ts";
+
+const INPUT_KEYS = [
+  "input.value",
+  "traceloop.entity.input",
+  "gen_ai.prompt",
+  "prompt",
+  "gen_ai.tool.call.arguments",
+];
+
+const OUTPUT_KEYS = [
+  "output.value",
+  "traceloop.entity.output",
+  "gen_ai.completion",
+  "all_messages_events",
+  "gen_ai.tool.call.result",
+];
+
+/** The event that has messages in the attributes which a span would have them in. */
+const DETAILS_EVENT = "gen_ai.client.inference.operation.details";
+
+export type SpanPayloads = {
+  inputs: JsonObject | undefined;
+  outputs: JsonObject | undefined;
+  /** Of the span's events, those which are told by inputs and outputs. */
+  usedEvents: ReadonlySet<SpanEvent>;
+};
+
+/** What went into a span and came out of it, in the words of whichever convention it follows. */
+export function payloadsOf({ attributes, events }: Span, runType: RunType): SpanPayloads {
+  const ofEvents = payloadsOfEvents(events);
+  const details = events.find(({ name }) => name === DETAILS_EVENT);
+  const inputs =
+    (runType === "retriever" ? queryOf(attributes) : variableOf(attributes)) ??
+    ofEvents.inputs ??
+    inputMessages(attributes, details?.attributes) ??
+    firstPayload(attributes, INPUT_KEYS, "input") ??
+    payloadsOfLogfire(attributes).inputs ??
+    objectOf(attributes.get("llm.prompt_template.variables"));
+  const outputs =
+    (runType === "retriever" ? retrievedDocuments(attributes) : undefined) ??
+    ofEvents.outputs ??
+    outputMessages(attributes, details?.attributes) ??
+    firstPayload(attributes, OUTPUT_KEYS, "output") ??
+    payloadsOfLogfire(attributes).outputs;
+  const usedEvents = details === undefined ? ofEvents.used : new Set([...ofEvents.used, details]);
+  return { inputs, outputs, usedEvents };
+}
+
+function queryOf(attributes: Attributes): JsonObject | undefined {
+  const value = given(attributes, "input.value");
+  if (value === undefined) return undefined;
+  return objectOf(value) ?? { query: value };
+}
+
+/** A text that went into a prompt template, under the name of the variable that it is the value of. */
+function variableOf(attributes: Attributes): JsonObject | undefined {
+  const value = given(attributes, "input.value");
+  if (value === undefined) return undefined;
+  const variables = objectOf(attributes.get("llm.prompt_template.variables")) ?? {};
+  const found = Object.entries(variables).find(([, each]) => each === value);
+  return found === undefined ? undefined : { [found[0]]: value };
+}
+
+function inputMessages(
+  attributes: Attributes,
+  details: Attributes | undefined,
+): JsonObject | undefined {
+  const indexed =
+    indexedMessages(attributes, "gen_ai.prompt") ??
+    indexedMessages(attributes, "llm.input_messages");
+  if (indexed !== undefined) return { messages: indexed };
+  for (const each of [attributes, details]) {
+    const messages = messagesOfParts(each?.get("gen_ai.input.messages"));
+    const system = systemMessages(each?.get("gen_ai.system_instructions"));
+    if (messages !== undefined || system.length > 0) {
+      return { messages: [...system, ...(messages ?? [])] };
+    }
+  }
+  return undefined;
+}
+
+function outputMessages(
+  attributes: Attributes,
+  details: Attributes | undefined,
+): JsonObject | undefined {
+  const messages =
+    indexedMessages(attributes, "gen_ai.completion") ??
+    indexedMessages(attributes, "llm.output_messages") ??
+    messagesOfParts(attributes.get("gen_ai.output.messages")) ??
+    messagesOfParts(details?.get("gen_ai.output.messages"));
+  return messages === undefined ? undefined : { messages };
+}
+
+function firstPayload(
+  attributes: Attributes,
+  keys: readonly string[],
+  name: "input" | "output",
+): JsonObject | undefined {
+  for (const key of keys) {
+    const value = given(attributes, key);
+    if (value !== undefined) return payloadOf(value, name);
+  }
+  return undefined;
+}

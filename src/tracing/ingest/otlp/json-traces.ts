@@ -1,0 +1,124 @@
+import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
+import type { Micros } from "../../model/run-write.ts";
+import { InvalidJson, parseUnchecked } from "../decode/json-value.ts";
+import { doubleValue, integerValue, microsOf } from "./attribute-number.ts";
+import { JsonMessage } from "./json-message.ts";
+import { InvalidTraces } from "./otlp-error.ts";
+import type { Attributes, AttributeValue, Span, SpanEvent } from "./span.ts";
+import { checkSpanCount, checkValueDepth } from "./span-limits.ts";
+
+/**
+ * Reads an ExportTraceServiceRequest in JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding):
+ * the JSON mapping of protobuf, but ids are hexadecimal. Those of the plain mapping, base64, are
+ * taken too, as no text can be both. Throws InvalidTraces.
+ */
+export function decodeJsonTraces(bytes: Uint8Array): Span[] {
+  const spans: Span[] = [];
+  const request = new JsonMessage(parse(bytes), "the body");
+  for (const resourceSpans of request.messages("resourceSpans")) {
+    const resource = attributesOf(resourceSpans.message("resource"), 0);
+    for (const scopeSpans of resourceSpans.messages("scopeSpans")) {
+      const scope = scopeSpans.message("scope");
+      const source = {
+        resource,
+        scopeName: scope.text("name"),
+        scopeVersion: scope.text("version"),
+        scopeAttributes: attributesOf(scope, 0),
+      };
+      for (const span of scopeSpans.messages("spans")) {
+        spans.push({ source, ...spanOf(span) });
+        checkSpanCount(spans.length);
+      }
+    }
+  }
+  return spans;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return parseUnchecked(bytes).value;
+  } catch (error) {
+    if (!(error instanceof InvalidJson)) throw error;
+    throw new InvalidTraces(`the body ${error.message}`);
+  }
+}
+
+function spanOf(span: JsonMessage): Omit<Span, "source"> {
+  const status = span.message("status");
+  const code = status.value("code");
+  return {
+    traceId: idOf(span, "traceId"),
+    spanId: idOf(span, "spanId"),
+    parentSpanId: idOf(span, "parentSpanId"),
+    name: span.text("name"),
+    startTime: timeOf(span, "startTimeUnixNano"),
+    endTime: timeOf(span, "endTimeUnixNano"),
+    attributes: attributesOf(span, 0),
+    droppedAttributes: Number(span.integer("droppedAttributesCount") ?? 0n),
+    events: span.messages("events").map(eventOf),
+    isError: code === 2 || code === "STATUS_CODE_ERROR",
+    statusMessage: status.text("message"),
+  };
+}
+
+function eventOf(event: JsonMessage): SpanEvent {
+  return {
+    name: event.text("name"),
+    time: timeOf(event, "timeUnixNano"),
+    attributes: attributesOf(event, 0),
+  };
+}
+
+function attributesOf(message: JsonMessage, depth: number): Attributes {
+  return keyValues(message.messages("attributes"), depth);
+}
+
+function keyValues(pairs: readonly JsonMessage[], depth: number): Map<string, AttributeValue> {
+  const values = new Map<string, AttributeValue>();
+  for (const pair of pairs) values.set(pair.text("key"), anyValue(pair.message("value"), depth));
+  return values;
+}
+
+function anyValue(value: JsonMessage, depth: number): AttributeValue {
+  checkValueDepth(depth);
+  if (value.has("stringValue")) return value.text("stringValue");
+  if (value.has("boolValue")) return value.bool("boolValue");
+  if (value.has("intValue")) return integerValue(value.integer("intValue") ?? 0n);
+  if (value.has("doubleValue")) return doubleValue(value.double("doubleValue"));
+  if (value.has("arrayValue")) {
+    const items = value.message("arrayValue").messages("values");
+    return items.map((item) => anyValue(item, depth + 1));
+  }
+  if (value.has("kvlistValue")) {
+    const pairs = value.message("kvlistValue").messages("values");
+    return Object.fromEntries(keyValues(pairs, depth + 1));
+  }
+  if (value.has("bytesValue")) {
+    const bytes = bytesOf(value.text("bytesValue"));
+    if (bytes === null) throw value.invalid("bytesValue", "base64");
+    return base64Encode(bytes);
+  }
+  return null;
+}
+
+function timeOf(message: JsonMessage, field: string): Micros {
+  const nanos = message.integer(field) ?? 0n;
+  if (nanos < 0n) throw message.invalid(field, "a number of nanoseconds since 1970");
+  return microsOf(nanos);
+}
+
+function idOf(message: JsonMessage, field: string): string {
+  const text = message.text(field);
+  if (/^[0-9a-f]*$/i.test(text)) return text.toLowerCase();
+  const bytes = text.endsWith("=") ? bytesOf(text) : null;
+  if (bytes === null) throw message.invalid(field, "hexadecimal");
+  return Buffer.from(bytes).toString("hex");
+}
+
+function bytesOf(base64: string): Uint8Array | null {
+  try {
+    return base64Decode(base64);
+  } catch {
+    return null;
+  }
+}

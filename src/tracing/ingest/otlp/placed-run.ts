@@ -1,0 +1,42 @@
+import { ancestorIds } from "../../model/dotted-order.ts";
+import type { Place } from "./place-spans.ts";
+import type { SpanAttachment } from "./span-attachments.ts";
+import type { SpanIdentity } from "./span-identity.ts";
+import type { SpanRun } from "./span-run.ts";
+
+/** An item of `post` in a batch, and what a batch cannot carry. */
+export type MappedRun = { run: PlacedRun; attachments: SpanAttachment[] };
+
+export type PlacedRun = SpanRun & {
+  trace_id: string;
+  parent_run_id?: string;
+  dotted_order: string;
+};
+
+export type Unplaced = {
+  run: SpanRun;
+  attachments: SpanAttachment[];
+  identity: Pick<SpanIdentity, "traceId">;
+};
+
+/** A run at its place; the reason when there is no such place. */
+export function placedRun(
+  { run, attachments, identity: { traceId } }: Unplaced,
+  place: Exclude<Place, { type: "below" }>,
+): MappedRun | { reason: string } {
+  if (place.type === "nowhere") return place;
+  const { dottedOrder } = place;
+  const ancestors = ancestorIds(dottedOrder);
+  const rootId = ancestors[0] ?? run.id;
+  if (traceId !== null && traceId !== rootId) {
+    return { reason: `langsmith.trace.id ${traceId} differs from ${rootId}, where its parent is` };
+  }
+  const parentRunId = ancestors.at(-1);
+  const placed: PlacedRun = {
+    ...run,
+    trace_id: rootId,
+    ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
+    dotted_order: dottedOrder,
+  };
+  return { run: placed, attachments };
+}

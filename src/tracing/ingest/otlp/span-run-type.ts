@@ -1,0 +1,68 @@
+import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
+import { firstText, given, textOf } from "./attribute-access.ts";
+import type { Attributes } from "./span.ts";
+
+const OPERATIONS = new Map<string, RunType>([
+  ["chat", "llm"],
+  ["completion", "llm"],
+  ["text_completion", "llm"],
+  ["generate_content", "llm"],
+  ["embedding", "embedding"],
+  ["embeddings", "embedding"],
+  ["execute_tool", "tool"],
+  ["retrieval", "retriever"],
+  ["create_agent", "chain"],
+  ["invoke_agent", "chain"],
+  ["invoke_workflow", "chain"],
+]);
+
+/** OpenInference writes them in capitals. All others are chains. */
+const SPAN_KINDS = new Map<string, RunType>([
+  ["tool", "tool"],
+  ["llm", "llm"],
+  ["retriever", "retriever"],
+  ["embedding", "embedding"],
+]);
+
+/**
+ * The run type that the attributes say, by precedence: LangSmith's own; a tool's name or a prompt
+ * template's variables, which only such spans have; and then what the conventions call the span.
+ */
+export function runTypeOf(attributes: Attributes): RunType {
+  return (
+    ownKind(attributes) ?? templateOrTool(attributes) ?? conventionalType(attributes) ?? "chain"
+  );
+}
+
+/**
+ * Whether the span says that it is an agent, a workflow or another chain around model calls. The
+ * tokens which such spans report are those of the calls within.
+ */
+export function isContainer(attributes: Attributes): boolean {
+  return ownKind(attributes) === undefined && conventionalType(attributes) === "chain";
+}
+
+/** A TOOL of OpenInference is named by an attribute of its own. */
+export function isOpenInferenceTool(attributes: Attributes): boolean {
+  return textOf(attributes, "openinference.span.kind")?.toLowerCase() === "tool";
+}
+
+function ownKind(attributes: Attributes): RunType | undefined {
+  const kind = textOf(attributes, "langsmith.span.kind")?.toLowerCase();
+  return RUN_TYPES.find((type) => type === kind);
+}
+
+function templateOrTool(attributes: Attributes): RunType | undefined {
+  if (given(attributes, "llm.prompt_template.variables") !== undefined) return "prompt";
+  return textOf(attributes, "gen_ai.tool.name") === undefined ? undefined : "tool";
+}
+
+function conventionalType(attributes: Attributes): RunType | undefined {
+  const operation = textOf(attributes, "gen_ai.operation.name")?.toLowerCase() ?? "";
+  const ofOperation = OPERATIONS.get(operation);
+  if (ofOperation !== undefined) return ofOperation;
+  const request = firstText(attributes, ["llm.request.type", "traceloop.llm.request.type"]);
+  if (request !== undefined) return request.toLowerCase() === "embedding" ? "embedding" : "llm";
+  const kind = firstText(attributes, ["openinference.span.kind", "traceloop.span.kind"]);
+  return kind === undefined ? undefined : (SPAN_KINDS.get(kind.toLowerCase()) ?? "chain");
+}

@@ -1,0 +1,59 @@
+import type { Leaf } from "./run-write.ts";
+import { clipText } from "./clip-text.ts";
+
+const MAX_LEAVES = 100;
+
+const MAX_LEAF_CHARS = 250;
+
+/** Nulls are no leaves: without a bound a list of a million of them would be gone through. */
+const MAX_VISITED = 10_000;
+
+/** A container on the way down; the items of an array share its path. */
+type Level = {
+  children: readonly unknown[];
+  keys: readonly string[] | null;
+  path: string;
+  next: number;
+};
+
+/**
+ * Text leaves in document order, with dot paths in which arrays leave no trace: of
+ * `{messages: [{content: "a"}]}`, ["messages.content", "a"]. Numbers and booleans as JSON text.
+ * A lone value has the path "".
+ */
+export function leavesOf(value: unknown): Leaf[] {
+  const leaves: Leaf[] = [];
+  const levels: Level[] = [];
+  const enter = (child: unknown, path: string): void => {
+    if (typeof child === "object" && child !== null) levels.push(levelOf(child, path));
+    else if (child !== null && child !== undefined) {
+      const text = typeof child === "string" ? child : JSON.stringify(child);
+      leaves.push([path, clipText(text, MAX_LEAF_CHARS)]);
+    }
+  };
+  enter(value, "");
+  let visited = 0;
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    if (level.next === level.children.length) {
+      levels.pop();
+      continue;
+    }
+    visited += 1;
+    if (leaves.length === MAX_LEAVES || visited > MAX_VISITED) break;
+    const index = level.next;
+    level.next += 1;
+    enter(level.children[index], joinPath(level.path, level.keys?.[index]));
+  }
+  return leaves;
+}
+
+function levelOf(container: object, path: string): Level {
+  if (Array.isArray(container)) return { children: container, keys: null, path, next: 0 };
+  const keys = Object.keys(container);
+  return { children: Object.values(container), keys, path, next: 0 };
+}
+
+function joinPath(path: string, key: string | undefined): string {
+  if (key === undefined) return path;
+  return clipText(path === "" ? key : `${path}.${key}`, MAX_LEAF_CHARS);
+}

@@ -1,0 +1,85 @@
+/**
+ * Runs column by column, as they leave a shard for an export: texts as UTF-8 one behind the other and
+ * numbers as arrays, because an object a run costs more than all else that is done with it.
+ */
+
+export type { RunPosition } from "./run-record.ts";
+
+/** Texts; `lengths` are their bytes, or NO_TEXT, or STORED_TEXT. */
+export type PackedTexts = {
+  bytes: Uint8Array;
+  lengths: Int32Array;
+  /** Payloads that are in R2, in the order of their rows. */
+  stored: StoredText[];
+};
+
+/** `size` is of its JSON text in bytes. */
+type StoredText = { row: number; object: string; size: number };
+
+/** There is none: null. */
+export const NO_TEXT = -1;
+/** It is in R2, see `stored`. */
+export const STORED_TEXT = -2;
+
+/** NaN where there is none. Microseconds, whole picodollars, and counts. */
+export type PackedNumbers = Float64Array;
+
+export const TEXT_COLUMNS = [
+  "id",
+  "trace_id",
+  "parent_run_id",
+  "reference_example_id",
+  "name",
+  "run_type",
+  "status",
+  "dotted_order",
+  "trace_tier",
+  "inputs",
+  "outputs",
+  "error",
+  "extra",
+  "events",
+  "tags",
+  "feedback_stats",
+] as const;
+
+export const NUMBER_COLUMNS = [
+  "start_time",
+  "end_time",
+  "total_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_cost",
+  "prompt_cost",
+  "completion_cost",
+  "first_token_time",
+] as const;
+
+export type TextColumn = (typeof TEXT_COLUMNS)[number];
+export type NumberColumn = (typeof NUMBER_COLUMNS)[number];
+export type RunColumn = TextColumn | NumberColumn;
+
+export function isTextColumn(column: RunColumn): column is TextColumn {
+  return TEXT_COLUMNS.some((name) => name === column);
+}
+
+/** Has the columns that were asked for, and always `id` and `start_time`. */
+export type PackedRuns = {
+  rows: number;
+  texts: Partial<Record<TextColumn, PackedTexts>>;
+  numbers: Partial<Record<NumberColumn, PackedNumbers>>;
+};
+
+/** The rows `from` to before `to` of what a shard sent. */
+export type ExportedRuns = { runs: PackedRuns; from: number; to: number };
+
+/** The text of a row; null when there is none or it is in R2. For single rows: it looks for the place. */
+export function textAt({ bytes, lengths }: PackedTexts, row: number): string | null {
+  const length = lengths[row] ?? NO_TEXT;
+  if (length < 0) return null;
+  let start = 0;
+  for (let before = 0; before < row; before += 1) start += Math.max(lengths[before] ?? 0, 0);
+  return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(
+    bytes.subarray(start, start + length),
+  );
+}

@@ -1,0 +1,29 @@
+import type { Micros, Payload, PayloadField } from "./run-write.ts";
+import type { RunRow } from "./run-row.ts";
+
+/** Where a page ends: runs are ordered by start and, where that is equal, by id. */
+export type RunPosition = { startTime: Micros; id: string };
+
+export type RunOrder = "asc" | "desc";
+
+export type PageQuery = {
+  order: RunOrder;
+  /** The page begins behind it. */
+  after: RunPosition | null;
+  limit: number;
+  /** The page ends early when its payloads exceed this; it has one run at least. */
+  maxBytes: number;
+  payloads: readonly PayloadField[];
+  /** How much of a turn's work may be done, from 0 to 1, before the page ends. */
+  effort: number;
+};
+
+/** A run with what its trace's row says and the payloads that were asked for. */
+export type RunRecord = RunRow & {
+  trace_tier: string;
+  trace_first_received_at: number;
+  payloads: Partial<Record<PayloadField, Payload>>;
+};
+
+/** `next` is where to go on, behind the last run that was looked at; null when all were. */
+export type RunPage = { runs: RunRecord[]; next: RunPosition | null };

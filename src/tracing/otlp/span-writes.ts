@@ -1,9 +1,0 @@
-import { readRun } from "../ingest/decode/run-body.ts";
-import type { Attachment, RunWrite } from "../run-write.ts";
-import type { PlacedRun } from "./placed-run.ts";
-
-/** Throws InvalidRun. */
-export function toRunWrite(run: PlacedRun, attachments: readonly Attachment[]): RunWrite {
-  const write = readRun("post", run, { identity: "required" });
-  return attachments.length === 0 ? write : { ...write, attachments: [...attachments] };
-}

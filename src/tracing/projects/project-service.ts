@@ -1,0 +1,74 @@
+import {
+  insertProject,
+  type ProjectChange,
+  type ProjectRow,
+  selectProject,
+  selectProjectByName,
+  updateProject,
+} from "../../db/projects-repo.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { newProject } from "./new-project.ts";
+import { forgetProject } from "./project-cache.ts";
+
+export type NewProject = ProjectChange & { name: string; id?: string | undefined };
+
+/** With `upsert`, what is given changes the project that has the name already. */
+export async function createProject(
+  db: D1Database,
+  workspaceId: string,
+  given: NewProject,
+  options: { upsert: boolean },
+): Promise<ProjectRow> {
+  const row = newProject(workspaceId, given, Date.now());
+  const inserted = await insertProject(db, row);
+  if (inserted !== undefined) return inserted;
+  const existing = await selectProjectByName(db, workspaceId, given.name);
+  if (existing === undefined) {
+    throw new ApiError("conflict", `There is a project with the id ${row.id} already`);
+  }
+  if (!options.upsert) throw nameIsTaken(given.name);
+  // SDKs send an empty object when they have nothing to say there.
+  const { id: _, extra, ...others } = given;
+  const updated = await updateProject(
+    db,
+    workspaceId,
+    existing.id,
+    { ...others, extra: extra === "{}" ? undefined : extra },
+    Date.now(),
+  );
+  forgetProject(workspaceId, existing);
+  if (updated === undefined) throw nameIsTaken(given.name);
+  return updated;
+}
+
+/** The project as D1 has it now, not as an isolate remembers it; 404 when there is none. */
+export async function readProject(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+): Promise<ProjectRow> {
+  const row = await selectProject(db, workspaceId, id);
+  if (row === undefined) throw projectNotFound();
+  return row;
+}
+
+export async function changeProject(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+  change: ProjectChange,
+): Promise<ProjectRow> {
+  const row = await updateProject(db, workspaceId, id, change, Date.now());
+  forgetProject(workspaceId, { id });
+  if (row !== undefined) return row;
+  await readProject(db, workspaceId, id);
+  throw nameIsTaken(change.name ?? "");
+}
+
+export function projectNotFound(): ApiError {
+  return new ApiError("not_found", "Project not found");
+}
+
+function nameIsTaken(name: string): ApiError {
+  return new ApiError("conflict", `There is a project named ${JSON.stringify(name)} already`);
+}

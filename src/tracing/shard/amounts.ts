@@ -1,0 +1,109 @@
+import type { RunAmounts } from "../usage/costs.ts";
+import type { Usage } from "../model/token-usage.ts";
+import type { RunRow } from "../model/run-row.ts";
+
+/** The columns of a run that hold tokens and costs: its own, or those of its subtree. */
+export const AMOUNT_COLUMNS = [
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "prompt_cost",
+  "completion_cost",
+  "total_cost",
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+] as const satisfies (keyof RunRow)[];
+
+export type AmountColumns = Pick<RunRow, (typeof AMOUNT_COLUMNS)[number]>;
+
+export const NO_AMOUNTS: AmountColumns = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  prompt_cost: null,
+  completion_cost: null,
+  total_cost: null,
+  prompt_token_details: null,
+  completion_token_details: null,
+  prompt_cost_details: null,
+  completion_cost_details: null,
+};
+
+export function toColumns(amounts: RunAmounts): AmountColumns {
+  return {
+    prompt_tokens: amounts.promptTokens,
+    completion_tokens: amounts.completionTokens,
+    total_tokens: amounts.totalTokens,
+    prompt_cost: amounts.promptCost,
+    completion_cost: amounts.completionCost,
+    total_cost: amounts.totalCost,
+    prompt_token_details: jsonOrNull(amounts.promptTokenDetails),
+    completion_token_details: jsonOrNull(amounts.completionTokenDetails),
+    prompt_cost_details: jsonOrNull(amounts.promptCostDetails),
+    completion_cost_details: jsonOrNull(amounts.completionCostDetails),
+  };
+}
+
+/** Null only where every one of them is null; maps are added key by key. */
+export function sumAmounts(all: readonly AmountColumns[]): AmountColumns {
+  const sum: AmountColumns = { ...NO_AMOUNTS };
+  for (const one of all) {
+    sum.prompt_tokens = capped(sum.prompt_tokens + one.prompt_tokens);
+    sum.completion_tokens = capped(sum.completion_tokens + one.completion_tokens);
+    sum.total_tokens = capped(sum.total_tokens + one.total_tokens);
+    sum.prompt_cost = addCost(sum.prompt_cost, one.prompt_cost);
+    sum.completion_cost = addCost(sum.completion_cost, one.completion_cost);
+    sum.total_cost = addCost(sum.total_cost, one.total_cost);
+    for (const column of [
+      "prompt_token_details",
+      "completion_token_details",
+      "prompt_cost_details",
+      "completion_cost_details",
+    ] as const) {
+      sum[column] = addDetails(sum[column], one[column]);
+    }
+  }
+  return sum;
+}
+
+export function sameAmounts(left: AmountColumns, right: AmountColumns): boolean {
+  return AMOUNT_COLUMNS.every((column) => left[column] === right[column]);
+}
+
+/** Not exact above, and at some point more than a column can hold: only mistakes come so far. */
+function capped(sum: number): number {
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
+}
+
+function addCost(left: number | null, right: number | null): number | null {
+  return left === null ? right : right === null ? left : capped(left + right);
+}
+
+function addDetails(left: string | null, right: string | null): string | null {
+  if (left === null || right === null) return left ?? right;
+  const sum = new Map(Object.entries(JSON.parse(left) as Record<string, number>));
+  for (const [key, value] of Object.entries(JSON.parse(right) as Record<string, number>)) {
+    sum.set(key, capped((sum.get(key) ?? 0) + value));
+  }
+  return JSON.stringify(Object.fromEntries(sum));
+}
+
+function jsonOrNull(details: Record<string, number> | null): string | null {
+  return details === null ? null : JSON.stringify(details);
+}
+
+/** What a run consumed itself, and the usage that this was computed of. */
+export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
+
+/** The totals of a run: an LLM run's own usage as it is, otherwise its own and all its children's. */
+export function totalsOf(
+  run: Pick<RunRow, "run_type" | "own_amounts">,
+  children: readonly AmountColumns[],
+): AmountColumns {
+  const own = run.own_amounts === null ? null : (JSON.parse(run.own_amounts) as OwnAmounts).amounts;
+  // A model wrapped by a model reports the same tokens twice; the outer one's report counts.
+  if (own !== null && run.run_type === "llm") return own;
+  return sumAmounts(own === null ? children : [own, ...children]);
+}

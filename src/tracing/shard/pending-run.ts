@@ -1,0 +1,282 @@
+import { isObject, type JsonObject } from "../../lib/json.ts";
+import type { Attachment, Payload, PayloadField, RunWrite } from "../model/run-write.ts";
+import { ownTime } from "../model/dotted-order.ts";
+import type { Usage } from "../model/token-usage.ts";
+import type { OwnAmounts } from "./amounts.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import { readAttachments, type RunRow } from "../model/run-row.ts";
+
+/** A row of `payloads`. */
+export type PayloadRow = {
+  key: number;
+  body: string | null;
+  object: string | null;
+  bytes: number | null;
+};
+
+/** Which fields a patch has set: a create that comes later must not undo them. */
+const PATCHED_BIT = {
+  name: 1,
+  run_type: 2,
+  start_time: 4,
+  end_time: 8,
+  tags: 16,
+  reference_example_id: 32,
+  inputs: 64,
+  outputs: 128,
+  events: 256,
+  extra: 512,
+  serialized: 1024,
+  error: 2048,
+} as const;
+
+/** Of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
+export const MAX_EXTRA_BYTES = 1_900_000;
+
+type Member = keyof typeof PATCHED_BIT;
+
+/** One run while the writes of a request are laid over what is stored of it. */
+export class PendingRun {
+  readonly row: RunRow;
+  readonly isNew: boolean;
+  /** Payload rows to write. */
+  readonly payloads = new Map<number, PayloadRow>();
+  /** The merged `extra`; undefined while nobody has asked for it. */
+  extra: JsonObject | undefined;
+  extraText: string | undefined;
+  /** R2 objects that nothing refers to any more. */
+  readonly dropped: string[] = [];
+  attributesChanged: boolean;
+  amountsChanged = false;
+  /** What the outputs report; null when they report nothing. */
+  usage: Usage | null;
+  readonly #before: RunRow | null;
+
+  constructor(row: RunRow, stored: boolean) {
+    this.row = row;
+    this.isNew = !stored;
+    this.attributesChanged = !stored;
+    const own = row.own_amounts;
+    this.usage = own === null ? null : (JSON.parse(own) as OwnAmounts).usage;
+    this.#before = stored ? { ...row } : null;
+  }
+
+  /** The columns whose values differ from the stored ones; all of a new run. */
+  changedColumns<Column extends keyof RunRow>(columns: readonly Column[]): Column[] {
+    const before = this.#before;
+    if (before === null) return [...columns];
+    return columns.filter((column) => this.row[column] !== before[column]);
+  }
+
+  /** Lays a write over the run; false when all of it is refused, as `extra` would become too large. */
+  apply(write: RunWrite): boolean {
+    const { row } = this;
+    const extra = this.#mergedExtra(write);
+    if (extra !== undefined && isLarger(extra.text, MAX_EXTRA_BYTES)) {
+      this.#refuse(write);
+      return false;
+    }
+    if (extra !== undefined) this.#setExtra(extra);
+    if (write.payloads.extra !== undefined && write.kind === "patch") {
+      row.patched |= PATCHED_BIT.extra;
+    }
+    this.#assign(write, "name", write.name);
+    if (this.#assign(write, "run_type", write.runType)) this.amountsChanged = true;
+    // A model's price depends on when it was called.
+    if (this.#assign(write, "start_time", write.startTime)) this.amountsChanged = true;
+    this.#assign(write, "end_time", write.endTime);
+    this.#assign(write, "reference_example_id", write.referenceExampleId);
+    const tags = write.tags === undefined ? undefined : JSON.stringify(write.tags);
+    if (this.#assign(write, "tags", tags)) this.attributesChanged = true;
+    this.#applyPayloads(write);
+    if (write.attachments !== undefined) this.#mergeAttachments(write.kind, write.attachments);
+    row.status = row.error === null ? (row.end_time === null ? "pending" : "success") : "error";
+    return true;
+  }
+
+  #refuse({ payloads, attachments = [] }: RunWrite): void {
+    for (const stored of [...Object.values(payloads), ...attachments]) {
+      if ("object" in stored) this.dropped.push(stored.object);
+    }
+  }
+
+  payloadKey(field: keyof typeof PAYLOAD_NUMBER): number {
+    return this.row.seq * PAYLOADS_PER_RUN + PAYLOAD_NUMBER[field];
+  }
+
+  #applyPayloads(write: RunWrite): void {
+    const { row } = this;
+    const { facts } = write;
+    const inputs = this.#claimPayload(write, "inputs");
+    if (inputs !== undefined) {
+      this.#put("inputs", inputs);
+      this.#put("inputLeaves", { json: facts.inputLeaves ?? "[]" });
+      row.inputs_preview = facts.inputsPreview ?? null;
+    }
+    const outputs = this.#claimPayload(write, "outputs");
+    if (outputs !== undefined) {
+      this.#put("outputs", outputs);
+      this.#put("outputLeaves", { json: facts.outputLeaves ?? "[]" });
+      row.outputs_preview = facts.outputsPreview ?? null;
+      this.usage = facts.usage ?? null;
+      this.amountsChanged = true;
+    }
+    const events = this.#claimPayload(write, "events");
+    if (events !== undefined) {
+      this.#put("events", events);
+      row.first_token_time = facts.firstTokenTime ?? null;
+    }
+    const serialized = this.#claimPayload(write, "serialized");
+    if (serialized !== undefined) this.#put("serialized", serialized);
+    const error = this.#claimPayload(write, "error");
+    if (error !== undefined) {
+      this.#put("error", error);
+      row.error = facts.errorHead ?? "";
+    }
+  }
+
+  /** The payload to set; undefined when there is none, or it does not count. */
+  #claimPayload(write: RunWrite, field: PayloadField): Payload | undefined {
+    const payload = write.payloads[field];
+    if (payload === undefined || this.#claim(write, field)) return payload;
+    if ("object" in payload) this.dropped.push(payload.object);
+    return undefined;
+  }
+
+  /** A union by name, where those of a patch win, and the first of repeated creates. */
+  #mergeAttachments(kind: RunWrite["kind"], given: Attachment[]): void {
+    const before = readAttachments(this.row.attachments);
+    const inOrder = kind === "patch" ? [...before, ...given] : [...given, ...before];
+    const byName = new Map(inOrder.map((attachment) => [attachment.name, attachment]));
+    const kept = new Set([...byName.values()].map(({ object }) => object));
+    for (const { object } of inOrder) if (!kept.has(object)) this.dropped.push(object);
+    if (byName.size > 0) this.row.attachments = JSON.stringify([...byName.values()]);
+  }
+
+  /** What `extra` becomes by a write; undefined when it stays as it is. */
+  #mergedExtra({ kind, payloads }: RunWrite): { value: JsonObject; text: string } | undefined {
+    const { extra } = payloads;
+    // SDKs send all of it again with each update.
+    if (extra === undefined || !("json" in extra) || extra.json === this.extraText)
+      return undefined;
+    const given = JSON.parse(extra.json) as JsonObject;
+    const stored = this.extra;
+    if (stored === undefined) return { value: given, text: extra.json };
+    const under = kind === "post" && (this.row.patched & PATCHED_BIT.extra) !== 0;
+    const value = under ? mergeObjects(given, stored) : mergeObjects(stored, given);
+    const text = JSON.stringify(value);
+    return text === this.extraText ? undefined : { value, text };
+  }
+
+  #setExtra({ value, text }: { value: JsonObject; text: string }): void {
+    this.extra = value;
+    this.extraText = text;
+    this.#put("extra", { json: text });
+    this.attributesChanged = true;
+    this.amountsChanged = true;
+  }
+
+  /** Sets a column, unless it is a create's and a patch has set it before. True when it was set. */
+  #assign<Column extends Member & keyof RunRow>(
+    write: RunWrite,
+    column: Column,
+    value: RunRow[Column] | undefined,
+  ): boolean {
+    if (value === undefined || !this.#claim(write, column)) return false;
+    const changed = this.row[column] !== value;
+    this.row[column] = value;
+    return changed;
+  }
+
+  #claim(write: RunWrite, member: Member): boolean {
+    const bit = PATCHED_BIT[member];
+    if (write.kind === "patch") {
+      this.row.patched |= bit;
+      return true;
+    }
+    return (this.row.patched & bit) === 0;
+  }
+
+  #put(field: keyof typeof PAYLOAD_NUMBER, payload: Payload): void {
+    const key = this.payloadKey(field);
+    const before = this.payloads.get(key)?.object;
+    if (before !== undefined && before !== null) this.dropped.push(before);
+    this.payloads.set(
+      key,
+      "json" in payload
+        ? { key, body: payload.json, object: null, bytes: null }
+        : { key, body: null, object: payload.object, bytes: payload.bytes },
+    );
+  }
+}
+
+/** A run of which nothing is stored yet. */
+export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
+  const { identity } = write;
+  if (identity === undefined) throw new Error("a new run needs its place in the tree");
+  return {
+    seq,
+    id: write.id,
+    trace_id: identity.traceId,
+    parent_run_id: identity.parentRunId,
+    dotted_order: identity.dottedOrder,
+    // Until its create arrives, when a patch came first.
+    name: "",
+    run_type: "chain",
+    start_time: ownTime(identity.dottedOrder),
+    end_time: null,
+    status: "pending",
+    error: null,
+    tags: null,
+    reference_example_id: null,
+    thread_id: null,
+    inputs_preview: null,
+    outputs_preview: null,
+    first_token_time: null,
+    own_amounts: null,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    prompt_cost: null,
+    completion_cost: null,
+    total_cost: null,
+    prompt_token_details: null,
+    completion_token_details: null,
+    prompt_cost_details: null,
+    completion_cost_details: null,
+    price_model_id: null,
+    feedback_stats: null,
+    attachments: null,
+    attribute_ids: null,
+    patched: 0,
+    inserted_at: now,
+    received_at: now,
+  };
+}
+
+function isLarger(text: string, bytes: number): boolean {
+  // A UTF-16 unit takes three bytes at most.
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
+}
+
+/** Objects merge member by member, at every depth; nulls in `over` change nothing. */
+function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
+  const merged: JsonObject = { ...under };
+  for (const [name, value] of Object.entries(over)) {
+    const isThere = Object.hasOwn(merged, name);
+    if (value === null && isThere) continue;
+    const below = isThere ? merged[name] : undefined;
+    setOwn(merged, name, isObject(below) && isObject(value) ? mergeObjects(below, value) : value);
+  }
+  return merged;
+}
+
+/** Also for a member called `__proto__`, which an assignment would not keep. */
+function setOwn(target: JsonObject, name: string, value: unknown): void {
+  Object.defineProperty(target, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}

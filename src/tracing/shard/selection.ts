@@ -1,0 +1,74 @@
+import { allOf, type Sql, sql } from "../../db/sql.ts";
+import { compileScopes, type TimeSpan } from "../filter/filter.ts";
+import type { Micros, RunType } from "../model/run-write.ts";
+
+/** Which runs a question is about; what is undefined does not restrict. All must hold. */
+export type RunSelection = {
+  ids?: readonly string[] | undefined;
+  traceId?: string | undefined;
+  parentRunId?: string | undefined;
+  runType?: RunType | undefined;
+  isRoot?: boolean | undefined;
+  hasError?: boolean | undefined;
+  referenceExampleIds?: readonly string[] | undefined;
+  threadId?: string | undefined;
+  hasThread?: boolean | undefined;
+  /** Of the run's start; both inclusive. */
+  from?: Micros | undefined;
+  to?: Micros | undefined;
+  /** Texts of the filter language: of the run, of its trace's root, of any run of its trace. */
+  filter?: string | undefined;
+  traceFilter?: string | undefined;
+  treeFilter?: string | undefined;
+  /** The dotted order of a run: that run, and those below it. */
+  within?: string | undefined;
+};
+
+/** Traces that fulfil a scope by a run of another shard. */
+export type KnownTraces = { trace: readonly string[]; tree: readonly string[] };
+
+/**
+ * The selection as a condition on the row `alias` of `runs`, for runs that start within `span`. Throws a
+ * FilterError.
+ */
+export function selectionSql(
+  selection: RunSelection,
+  alias: string,
+  known: KnownTraces = { trace: [], tree: [] },
+  span?: TimeSpan,
+): Sql {
+  const { ids, traceId, parentRunId, runType, isRoot, hasError, from, to } = selection;
+  const conditions: Sql[] = [];
+  const column = (name: string): string => `${alias}.${name}`;
+  if (ids !== undefined) conditions.push(inList(column("id"), ids));
+  if (traceId !== undefined) conditions.push(sql(`${column("trace_id")} = ?`, traceId));
+  if (parentRunId !== undefined)
+    conditions.push(sql(`${column("parent_run_id")} = ?`, parentRunId));
+  if (runType !== undefined) conditions.push(sql(`${column("run_type")} = ?`, runType));
+  if (isRoot !== undefined) {
+    conditions.push(sql(`${column("parent_run_id")} IS ${isRoot ? "" : "NOT "}NULL`));
+  }
+  if (hasError !== undefined) {
+    conditions.push(sql(`${column("status")} ${hasError ? "=" : "<>"} 'error'`));
+  }
+  const { referenceExampleIds, threadId, hasThread, within } = selection;
+  if (referenceExampleIds !== undefined) {
+    conditions.push(inList(column("reference_example_id"), referenceExampleIds));
+  }
+  if (threadId !== undefined) conditions.push(sql(`${column("thread_id")} = ?`, threadId));
+  if (hasThread === true) conditions.push(sql(`${column("thread_id")} IS NOT NULL`));
+  if (from !== undefined) conditions.push(sql(`${column("start_time")} >= ?`, from));
+  if (to !== undefined) conditions.push(sql(`${column("start_time")} <= ?`, to));
+  if (within !== undefined) {
+    // What begins with the order and a dot is before the order and a slash, which follows the dot.
+    const order = column("dotted_order");
+    const below = `${order} > ? AND ${order} < ?`;
+    conditions.push(sql(`(${order} = ? OR (${below}))`, within, `${within}.`, `${within}/`));
+  }
+  conditions.push(compileScopes(selection, alias, known, span));
+  return allOf(conditions);
+}
+
+function inList(column: string, values: readonly string[]): Sql {
+  return sql(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
+}

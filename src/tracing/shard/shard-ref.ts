@@ -1,0 +1,36 @@
+import type { RunShardRow } from "../../db/run-shards-repo.ts";
+import { regionalObject } from "../../regions/regional-object.ts";
+
+/** One RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
+export type ShardRef = {
+  workspaceId: string;
+  projectId: string;
+  /** Whole UTC days since 1970-01-01. */
+  day: number;
+  /** The trace id's hash modulo the project's number of buckets. */
+  bucket: number;
+};
+
+/** The shard that a row of D1's list is about. */
+export function refOf(row: RunShardRow): ShardRef {
+  return {
+    workspaceId: row.workspace_id,
+    projectId: row.project_id,
+    day: row.day,
+    bucket: row.bucket,
+  };
+}
+
+export function shardObjectName({ workspaceId, projectId, day, bucket }: ShardRef): string {
+  return `${workspaceId}/${projectId}/${day}/${bucket}`;
+}
+
+/** What reaching shards takes of the Worker's bindings. */
+export type ShardEnv = Pick<Env, "RUN_SHARDS" | "JURISDICTION">;
+
+export function shardStub(
+  env: ShardEnv,
+  ref: ShardRef,
+): ReturnType<Env["RUN_SHARDS"]["getByName"]> {
+  return regionalObject(env, "RUN_SHARDS", shardObjectName(ref));
+}

@@ -1,0 +1,70 @@
+import type { Sql } from "../../db/sql.ts";
+import { bucketSql, type Histogram } from "../model/histogram.ts";
+
+/** One thread's root runs in one shard. Times in microseconds, costs in picodollars. */
+export type ThreadTotals = {
+  threadId: string;
+  count: number;
+  errors: number;
+  minStart: number;
+  maxStart: number;
+  totalTokens: number;
+  totalCost: number | null;
+  firstTraceId: string;
+  firstInputs: string | null;
+  lastTraceId: string;
+  lastOutputs: string | null;
+  /** Of the latest turn that failed, and when that turn started. */
+  lastError: string | null;
+  lastErrorStart: number | null;
+  feedbackStats: string[];
+  latency: Histogram;
+};
+
+type ThreadRow = Omit<ThreadTotals, "feedbackStats" | "latency">;
+
+/** Threads of the root runs for which the condition on `r` holds. */
+export function readThreads(storage: SqlStorage, condition: Sql): ThreadTotals[] {
+  const where = `r.parent_run_id IS NULL AND r.thread_id IS NOT NULL AND ${condition.text}`;
+  const rows = storage
+    .exec<ThreadRow>(
+      `WITH roots AS (
+         SELECT r.*, row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time, r.id) AS first,
+           row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time DESC, r.id DESC) AS last,
+           row_number() OVER (PARTITION BY r.thread_id, r.status = 'error'
+             ORDER BY r.start_time DESC, r.id DESC) AS last_of_outcome
+         FROM runs r WHERE ${where}
+       )
+       SELECT thread_id AS threadId, count(*) AS count, sum(status = 'error') AS errors,
+         min(start_time) AS minStart, max(start_time) AS maxStart,
+         sum(total_tokens) AS totalTokens, sum(total_cost) AS totalCost,
+         max(iif(first = 1, trace_id, NULL)) AS firstTraceId,
+         max(iif(first = 1, inputs_preview, NULL)) AS firstInputs,
+         max(iif(last = 1, trace_id, NULL)) AS lastTraceId,
+         max(iif(last = 1, outputs_preview, NULL)) AS lastOutputs,
+         max(iif(last_of_outcome = 1 AND status = 'error', error, NULL)) AS lastError,
+         max(iif(status = 'error', start_time, NULL)) AS lastErrorStart
+       FROM roots GROUP BY thread_id`,
+      ...condition.params,
+    )
+    .toArray();
+  const threads = new Map<string, ThreadTotals>(
+    rows.map((row) => [row.threadId, { ...row, feedbackStats: [], latency: [] }]),
+  );
+  const latency = "(r.end_time - r.start_time)";
+  const buckets = storage.exec<{ thread_id: string; value: number; n: number }>(
+    `SELECT r.thread_id, ${bucketSql(latency)} AS value, count(*) AS n
+     FROM runs r WHERE ${where} AND r.end_time IS NOT NULL GROUP BY 1, 2 ORDER BY 2`,
+    ...condition.params,
+  );
+  for (const { thread_id, value, n } of buckets) {
+    threads.get(thread_id)?.latency.push({ value, count: n });
+  }
+  const feedback = storage.exec<{ thread_id: string; feedback_stats: string }>(
+    `SELECT r.thread_id, r.feedback_stats FROM runs r
+     WHERE ${where} AND r.feedback_stats IS NOT NULL`,
+    ...condition.params,
+  );
+  for (const row of feedback) threads.get(row.thread_id)?.feedbackStats.push(row.feedback_stats);
+  return [...threads.values()];
+}
