@@ -3,13 +3,13 @@ import { createApp } from "./app.ts";
 import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
 import { sweepExports } from "./bulk-export/sweep.ts";
 import { sweepOAuth } from "./control-plane/oauth/sweep.ts";
-import { consumeRollouts } from "./control-plane/rollout/consume-rollouts.ts";
-import { sweepControlPlane } from "./control-plane/rollout/sweep.ts";
+import { consumeRollouts } from "./control-plane/deployments/rollout/consume-rollouts.ts";
+import { sweepControlPlane } from "./control-plane/deployments/rollout/sweep.ts";
 import { sweepTracing } from "./tracing/sweep.ts";
 
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
-export { DeploymentLogObject } from "./control-plane/logs/deployment-log-object.ts";
+export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";

@@ -9,8 +9,8 @@ import { authenticateRoutes } from "./oauth/authenticate-routes.ts";
 import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
 import { providerRoutes } from "./oauth/provider-routes.ts";
 import { tokenRoutes } from "./oauth/token-routes.ts";
-import { revisionRoutes } from "./revisions/routes.ts";
-import { signedUploadRoutes, uploadRoutes } from "./uploads/routes.ts";
+import { revisionRoutes } from "./deployments/revision-routes.ts";
+import { signedUploadRoutes, uploadRoutes } from "./deployments/upload-routes.ts";
 
 const CONTROL_PLANE = "/v2";
 /** Where the ecosystem's tools still ask for logs. */

@@ -60,7 +60,7 @@ export const exportCredentials = sqliteTable(
     workspace_id: text().notNull(),
     destination_id: text().notNull(),
     version: integer().notNull(),
-    /** The members as JSON, encrypted; see `lib/secret-box.ts`. */
+    /** The members as JSON, encrypted; see `secrets/secret-box.ts`. */
     sealed: text().notNull(),
     /** Of the encryption key. */
     key_version: integer().notNull(),

@@ -1,4 +1,4 @@
-import { readRevisionToLoad } from "../db/serving-repo.ts";
+import { readRevisionToLoad } from "../db/deployment-lookup-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";

@@ -1,8 +1,8 @@
 import { parseSettings } from "../env.ts";
 import { type HostList, parseHostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
-import { openSecret } from "../lib/secret-box.ts";
-import { OUTBOUND_HOSTS } from "../lib/secret-names.ts";
+import { openSecret } from "../secrets/secret-box.ts";
+import { OUTBOUND_HOSTS } from "../secrets/secret-names.ts";
 
 /**
  * What a secret is sealed with: it opens for this deployment and under this name only, but for each of

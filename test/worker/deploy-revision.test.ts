@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { deployRevision } from "../../src/control-plane/rollout/deploy.ts";
+import { deployRevision } from "../../src/control-plane/deployments/rollout/deploy.ts";
 import { CODE_UNAVAILABLE } from "../../src/revision-host/load-revision.ts";
-import { ProjectFailure } from "../../src/control-plane/rollout/failure.ts";
-import type { RolloutLog } from "../../src/control-plane/rollout/rollout-log.ts";
+import { ProjectFailure } from "../../src/control-plane/deployments/rollout/failure.ts";
+import type { RolloutLog } from "../../src/control-plane/deployments/rollout/rollout-log.ts";
 
 type Host = { describe: () => unknown; check: () => unknown; schemas: () => unknown };
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { resealDeployments } from "../../src/control-plane/deployments/reseal.ts";
 import { sealSecrets } from "../../src/control-plane/deployments/sealed-secrets.ts";
-import { openSecret } from "../../src/lib/secret-box.ts";
+import { openSecret } from "../../src/secrets/secret-box.ts";
 import { newDeployment, newRevision, type TestDeployment } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
 

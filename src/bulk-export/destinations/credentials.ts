@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { openSecret, sealSecret } from "../../lib/secret-box.ts";
+import { openSecret, sealSecret } from "../../secrets/secret-box.ts";
 import type { S3Credentials } from "../s3/s3-bucket.ts";
 
 /** These two are sent in headers. */

@@ -5,7 +5,7 @@ import {
 } from "../../db/export-destinations-repo.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
-import { keyVersions, SecretBoxError } from "../../lib/secret-box.ts";
+import { keyVersions, SecretBoxError } from "../../secrets/secret-box.ts";
 import { resealedCredentials } from "./credentials.ts";
 
 const ROWS_PER_CALL = 100;

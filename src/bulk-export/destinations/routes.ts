@@ -13,7 +13,7 @@ import {
   removeDestination,
   requireDestination,
   rotateCredentials,
-} from "./destination-store.ts";
+} from "./destination-service.ts";
 import {
   destinationCreateSchema,
   type DestinationJson,

@@ -7,7 +7,7 @@ import type { S3Bucket } from "../s3/s3-bucket.ts";
 import { formatCursor, parseCursor } from "./cursor.ts";
 import { abortUpload, FileUpload, isStored } from "./file-upload.ts";
 import { formatOpenUpload, parseOpenUpload } from "./left-uploads.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "../../work/lease.ts";
 import { fileName } from "./object-keys.ts";
 import { parsePendingUpload, type PendingUpload } from "./pending-upload.ts";
 

@@ -13,7 +13,7 @@ import type { ExportLimits } from "../export-limits.ts";
 import { admitRuns, nudge } from "./admit.ts";
 import { goOnAfter } from "./after-end.ts";
 import { exportFile } from "./export-file.ts";
-import { Lease, LeaseLost } from "./lease.ts";
+import { Lease, LeaseLost } from "../../work/lease.ts";
 import { manifestJson } from "./manifest.ts";
 import { MANIFEST_NAME, partitionFolder } from "./object-keys.ts";
 import { describeFailure, ExportImpossible, StepError } from "./step-failure.ts";

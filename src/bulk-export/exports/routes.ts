@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
 import { requireExportPlan } from "../export-plan.ts";
-import { cancelExport, createExport, findExports, requireExport } from "./export-store.ts";
-import { findExportRuns, findSpawnedRuns, requireExportRun } from "./run-store.ts";
+import { cancelExport, createExport, findExports, requireExport } from "./export-service.ts";
+import { findExportRuns, findSpawnedRuns, requireExportRun } from "./export-run-service.ts";
 import {
   exportCreateSchema,
   exportListQuery,
@@ -13,7 +13,7 @@ import {
   exportUpdateSchema,
   spawnedRunsQuery,
 } from "./schemas.ts";
-import { toExport } from "./wire.ts";
+import { toExport } from "./export-json.ts";
 
 export const exportRoutes = createRouter();
 

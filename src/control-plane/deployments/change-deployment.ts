@@ -1,8 +1,8 @@
 import { describeDeployment, type ListedDeployment } from "../../db/deployments-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { invalidField } from "../../lib/api-error.ts";
-import { addRevision } from "../revisions/add-revision.ts";
-import { nextSource } from "../revisions/revision-source.ts";
+import { addRevision } from "./add-revision.ts";
+import { nextSource } from "./revision-source.ts";
 import { storedConfig } from "./deployment-json.ts";
 import { requireReadyDeployment } from "./require-deployment.ts";
 import type { DeploymentPatch, RevisionCreate } from "./schemas.ts";

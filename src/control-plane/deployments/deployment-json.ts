@@ -1,7 +1,7 @@
 import { toIso } from "../../lib/time.ts";
 import type { ListedDeployment } from "../../db/deployments-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { toRevisionConfig } from "../revisions/revision-json.ts";
+import { toRevisionConfig } from "./revision-json.ts";
 import type { DeploymentJson } from "./schemas.ts";
 import { SECRET_MASK } from "./secrets-schema.ts";
 

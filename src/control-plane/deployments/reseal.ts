@@ -1,7 +1,7 @@
 import { listRevisionsByKey, resealRevision } from "../../db/revisions-repo.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
-import { keyVersions, SecretBoxError } from "../../lib/secret-box.ts";
+import { keyVersions, SecretBoxError } from "../../secrets/secret-box.ts";
 import { resealSecrets } from "./sealed-secrets.ts";
 
 /** Each may have many secrets. */

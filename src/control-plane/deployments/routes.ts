@@ -1,10 +1,10 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
-import { requestDeletion, requestDeletions } from "../deletion/request-deletion.ts";
+import { requestDeletion, requestDeletions } from "./request-deletion.ts";
 import { changeDeployment } from "./change-deployment.ts";
 import { createDeployment } from "./create-deployment.ts";
 import { toDeployment } from "./deployment-json.ts";
-import { findDeployments } from "./list-deployments.ts";
+import { findDeployments } from "./find-deployments.ts";
 import { requireDeployment } from "./require-deployment.ts";
 import {
   deploymentCreateSchema,

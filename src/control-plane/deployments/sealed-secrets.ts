@@ -1,6 +1,6 @@
 import { parseSettings } from "../../env.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { openSecret, SecretBoxError, sealSecret } from "../../lib/secret-box.ts";
+import { openSecret, SecretBoxError, sealSecret } from "../../secrets/secret-box.ts";
 import { secretContext } from "../../revision-host/revision-env.ts";
 import type { Secret } from "./secrets-schema.ts";
 

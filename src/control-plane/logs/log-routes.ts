@@ -4,8 +4,8 @@ import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import type { Scope } from "../../lib/scope.ts";
-import { toLogPage, toLogQuery } from "./log-answer.ts";
-import type { LogKind } from "./log-line.ts";
+import { toLogPage, toLogQuery } from "./log-json.ts";
+import type { LogKind } from "../../deployment-log/log-line.ts";
 import {
   deploymentParams,
   type LogPageBody,
@@ -14,7 +14,7 @@ import {
   type LogRequest,
   revisionParams,
 } from "./log-schemas.ts";
-import { logStub } from "./log-stub.ts";
+import { logStub } from "../../deployment-log/log-stub.ts";
 
 /** What a rollout wrote before the revision's code ran at all. */
 const BUILD: LogKind[] = ["build"];

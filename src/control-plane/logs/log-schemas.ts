@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { timeValue } from "../../http/time-value.ts";
-import { LOG_KINDS, LOG_LINE_LEVELS } from "./log-line.ts";
+import { LOG_KINDS, LOG_LINE_LEVELS } from "../../deployment-log/log-line.ts";
 
 const DEFAULT_LINES = 100;
 const MAX_LINES = 1000;

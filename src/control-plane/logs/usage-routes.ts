@@ -3,7 +3,7 @@ import { createRouter } from "../../http/router.ts";
 import { startOfDay } from "../../lib/utc-day.ts";
 import { requireDeployment } from "./log-routes.ts";
 import { deploymentParams, usageQuery, usageSchema } from "./log-schemas.ts";
-import { logStub } from "./log-stub.ts";
+import { logStub } from "../../deployment-log/log-stub.ts";
 
 export const usageRoutes = createRouter();
 

@@ -7,7 +7,7 @@ import {
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AuthenticateBody, AuthenticatedJson } from "./authenticate-schemas.ts";
-import { requireProvider } from "./provider-store.ts";
+import { requireProvider } from "./provider-service.ts";
 import { type UsableToken, usableToken } from "./refresh-token.ts";
 import { coversScopes } from "./scopes.ts";
 import { scopesOf, startAttempt } from "./start-attempt.ts";

@@ -4,7 +4,7 @@ import { invalidField } from "../../lib/api-error.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { discoverMcpClient, type McpClient, McpDiscoveryError } from "./mcp-discovery.ts";
 import type { McpProviderCreate } from "./provider-schemas.ts";
-import { createProvider, nameTaken } from "./provider-store.ts";
+import { createProvider, nameTaken } from "./provider-service.ts";
 import { sealingKey, withSecrets } from "./sealed-secrets.ts";
 import { callbackUrl } from "./start-attempt.ts";
 import { toItsEnd } from "./to-its-end.ts";

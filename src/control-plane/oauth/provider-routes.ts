@@ -16,7 +16,7 @@ import {
   createProvider,
   removeProvider,
   requireProvider,
-} from "./provider-store.ts";
+} from "./provider-service.ts";
 
 /** Services that users may connect. */
 export const providerRoutes = createRouter();

@@ -2,7 +2,7 @@ import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
 import { parseSettings } from "../../env.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { keyVersions, openSecret, SecretBoxError, sealSecret } from "../../lib/secret-box.ts";
+import { keyVersions, openSecret, SecretBoxError, sealSecret } from "../../secrets/secret-box.ts";
 
 /** What a sealed text is of; it can be opened as nothing else. */
 export type SecretOf = {

@@ -11,7 +11,7 @@ import {
 } from "../../db/oauth-tokens-repo.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
-import { keyVersions, SecretBoxError } from "../../lib/secret-box.ts";
+import { keyVersions, SecretBoxError } from "../../secrets/secret-box.ts";
 import {
   openClientSecret,
   openTokens,

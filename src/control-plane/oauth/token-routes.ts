@@ -13,7 +13,7 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import { requireProvider } from "./provider-store.ts";
+import { requireProvider } from "./provider-service.ts";
 import { revokeToken } from "./revoke-token.ts";
 import { scopesOf } from "./start-attempt.ts";
 import { toItsEnd } from "./to-its-end.ts";
