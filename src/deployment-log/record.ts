@@ -1,14 +1,18 @@
 import { log } from "../lib/log.ts";
+import { scopeObjectName } from "../lib/object-names.ts";
 import type { Scope } from "../lib/scope.ts";
+import { regionalObject } from "../regions/regional-object.ts";
 import { type LogLine, storedMessage } from "./log-line.ts";
-import { logStub } from "./log-stub.ts";
+import type { DeploymentLogObject } from "./deployment-log-object.ts";
 import type { UsageOfDay } from "./usage-table.ts";
 
-export type { LogLine } from "./log-line.ts";
-export { NO_USAGE, USAGE_COUNTS, type UsageOfDay } from "./usage-table.ts";
-
-/** Of one call, whose size is bounded by this and the length of a message. */
+/** The size of a call is bounded by this and by the length of a message. */
 const LINES_PER_CALL = 500;
+
+/** The object that has a deployment's log. */
+export function logStub(env: Env, deployment: Scope): DurableObjectStub<DeploymentLogObject> {
+  return regionalObject(env, "DEPLOYMENT_LOGS", scopeObjectName(deployment));
+}
 
 /**
  * Adds lines to a deployment's log; they are on disk when it resolves. It never rejects: what cannot

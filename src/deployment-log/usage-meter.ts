@@ -1,7 +1,8 @@
-import { NO_USAGE, recordLogs, recordUsage, USAGE_COUNTS, type UsageOfDay } from "./record.ts";
 import type { Scope } from "../lib/scope.ts";
 import { dayOf } from "../lib/utc-day.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
+import { recordLogs, recordUsage } from "./record.ts";
+import { NO_USAGE, USAGE_COUNTS, type UsageOfDay } from "./usage-table.ts";
 
 type Count = Omit<UsageOfDay, "day">;
 
@@ -25,7 +26,7 @@ const LOST_MS = 5000;
 const MAX_REFUSAL_TEXTS = 50;
 const MORE_REFUSALS = "Requests to other hosts were refused, too";
 
-/** Of this isolate: requests of all revisions come by here, and no request has memory of its own. */
+/** The memory of this isolate: requests of all revisions come by here, and no request has memory of its own. */
 const pendings = new Map<string, Pending>();
 
 /** Counts what one revision uses, and writes it to its deployment's log by and by. */

@@ -1,3 +1,5 @@
+import { ApiError } from "../lib/api-error.ts";
+
 /**
  * Secrets at rest: AES-256-GCM under one of the keys of ENCRYPTION_KEYS, which has the form
  * `2:<key>,1:<key>`: a version and 32 bytes in base64url each. The first key encrypts, all of them
@@ -34,6 +36,11 @@ export async function sealSecret(keys: string, plain: string, context: string): 
   return `${first.version}.${bytes.toString("base64url")}`;
 }
 
+/** The same secret, sealed anew with the first of the keys. It throws as `openSecret` does. */
+export async function resealSecret(keys: string, sealed: string, context: string): Promise<string> {
+  return sealSecret(keys, await openSecret(keys, sealed, context), context);
+}
+
 /** Throws a `SecretBoxError` when no key opens it, or `context` is not that of its sealing. */
 export async function openSecret(keys: string, sealed: string, context: string): Promise<string> {
   const [, versionText = "", data = ""] = SEALED.exec(sealed) ?? [];
@@ -63,6 +70,19 @@ export async function openSecret(keys: string, sealed: string, context: string):
 export function keyVersions(keys: string): [number, ...number[]] {
   const [first, ...others] = parseKeys(keys);
   return [first.version, ...others.map(({ version }) => version)];
+}
+
+/**
+ * Refuses as `unavailable` what fails because ENCRYPTION_KEYS is not as it has to be: that is the operator's to
+ * mend. `what` begins the sentence, such as "Secrets cannot be kept".
+ */
+export async function withSecretBox<T>(what: string, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SecretBoxError)) throw error;
+    throw new ApiError("unavailable", `${what}: ${error.message}`);
+  }
 }
 
 function parseKeys(keys: string): [VersionedKey, ...VersionedKey[]] {

@@ -1,3 +1,5 @@
+import { isSignatureOf, MIN_SECRET_CHARS, signatureOf } from "./signature.ts";
+
 /**
  * How one region knows that a call comes from the other: an HMAC-SHA-256 of method, path and time under
  * a secret that both have. A call that somebody has recorded is worth nothing a minute later, and
@@ -11,8 +13,6 @@ const SIGNATURE_HEADER = "x-threadworks-signature";
 /** How far the clocks of the two may be apart, together with the way of the call. */
 const MAX_AGE_MS = 60_000;
 
-const MIN_SECRET_CHARS = 16;
-
 export type Call = { method: string; url: string };
 
 /** Headers of a call, signed with the first of the secrets. */
@@ -25,10 +25,9 @@ export async function signCall(
   if (first === undefined) {
     throw new Error(`REGION_SECRET must have at least ${MIN_SECRET_CHARS} characters`);
   }
-  const signature = await crypto.subtle.sign("HMAC", await keyOf(first), signed(call, now));
   return {
     [TIME_HEADER]: String(now),
-    [SIGNATURE_HEADER]: Buffer.from(signature).toString("base64url"),
+    [SIGNATURE_HEADER]: await signatureOf(first, signed(call, now)),
   };
 }
 
@@ -40,11 +39,10 @@ export async function isSignedCall(
   now: number,
 ): Promise<boolean> {
   const time = headers.get(TIME_HEADER) ?? "";
-  const signature = Buffer.from(headers.get(SIGNATURE_HEADER) ?? "", "base64url");
+  const signature = headers.get(SIGNATURE_HEADER) ?? "";
   if (!/^\d{1,15}$/.test(time) || Math.abs(now - Number(time)) > MAX_AGE_MS) return false;
   for (const secret of secretsOf(secrets)) {
-    const text = signed(call, Number(time));
-    if (await crypto.subtle.verify("HMAC", await keyOf(secret), signature, text)) return true;
+    if (await isSignatureOf(secret, signed(call, Number(time)), signature)) return true;
   }
   return false;
 }
@@ -57,14 +55,7 @@ function secretsOf(secrets: string): string[] {
     .filter((secret) => secret.length >= MIN_SECRET_CHARS);
 }
 
-function keyOf(secret: string): Promise<CryptoKey> {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const bytes = new TextEncoder().encode(secret);
-  return crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
-}
-
-function signed({ method, url }: Call, time: number): Uint8Array<ArrayBuffer> {
+function signed({ method, url }: Call, time: number): string {
   const { pathname, search } = new URL(url);
-  const text = [PURPOSE, method, pathname + search, time].join("\n");
-  return new Uint8Array(new TextEncoder().encode(text));
+  return [PURPOSE, method, pathname + search, time].join("\n");
 }

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, test, vi } from "vitest";
-import { logStub } from "../../src/deployment-log/log-stub.ts";
+import { logStub } from "../../src/deployment-log/record.ts";
 import { UsageMeter } from "../../src/deployment-log/usage-meter.ts";
 
 const NEVER = new Promise<void>(() => {});

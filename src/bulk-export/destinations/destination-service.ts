@@ -9,24 +9,24 @@ import {
   selectListedDestination,
 } from "../../db/export-destinations-repo.ts";
 import type { Settings } from "../../env.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import { keyVersions, SecretBoxError } from "../../secrets/secret-box.ts";
+import { keyVersions, withSecretBox } from "../../secrets/secret-box.ts";
 import { AWS_REGION } from "../s3/s3-address.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { S3Bucket, type S3Credentials } from "../s3/s3-bucket.ts";
 import { checkDestination } from "./check-destination.ts";
 import {
   credentialNames,
-  type CredentialsBody,
   type CredentialsKey,
   sealCredentials,
   toS3Credentials,
 } from "./credentials.ts";
 import { installationCredentials, locationOf } from "./open-bucket.ts";
-import type { DestinationCreate, DestinationUpdate } from "./schemas.ts";
+import type { CredentialsBody, DestinationCreate, DestinationUpdate } from "./schemas.ts";
 
-/** Of the check, while a client waits. */
+type DestinationDeps = { db: D1Database; settings: Settings; workspaceId: string };
+
+/** A client waits for the check. */
 const CHECK_TIMEOUT_MS = 10_000;
 const CHECK_ATTEMPTS = 2;
 
@@ -35,10 +35,10 @@ const REPLACE_ATTEMPTS = 5;
 
 /** Stores a destination that has taken a test file. */
 export async function createDestination(
-  c: AppContext,
+  deps: DestinationDeps,
   body: DestinationCreate,
 ): Promise<ListedDestination> {
-  const { settings, scope } = c.var;
+  const { db, settings, workspaceId } = deps;
   checkConfig(body.config, settings);
   const { credentials: given } = body;
   const credentials = given == null ? installationCredentials(settings) : toS3Credentials(given);
@@ -47,7 +47,7 @@ export async function createDestination(
   const now = Date.now();
   const row: ExportDestinationRow = {
     id: uuid(),
-    workspace_id: scope.workspaceId,
+    workspace_id: workspaceId,
     display_name: body.display_name,
     bucket_name: body.config.bucket_name,
     prefix: body.config.prefix,
@@ -59,42 +59,45 @@ export async function createDestination(
     updated_at: now,
     deleted_at: null,
   };
-  const sealed = given == null ? null : await sealedRow(c, row, given, 1);
+  const sealed = given == null ? null : await sealedRow(deps, row, given, 1);
   await requireWriteAccess(row, credentials, settings);
-  await insertExportDestination(c.env.DB, row, sealed);
+  await insertExportDestination(db, row, sealed);
   return { destination: row, names: sealed?.names ?? null };
 }
 
 /** Stores new credentials that have written a test file; export attempts that run keep the old. */
 export async function rotateCredentials(
-  c: AppContext,
+  deps: DestinationDeps,
   id: string,
   body: DestinationUpdate,
 ): Promise<ListedDestination> {
-  const found = (await requireDestination(c, id)).destination;
-  keysFor(c);
-  await requireWriteAccess(found, toS3Credentials(body.credentials), c.var.settings);
+  const found = (await requireDestination(deps, id)).destination;
+  await keyVersionFor(deps);
+  await requireWriteAccess(found, toS3Credentials(body.credentials), deps.settings);
   for (let attempt = 1; attempt <= REPLACE_ATTEMPTS; attempt += 1) {
-    const { destination } = await requireDestination(c, id);
+    const { destination } = await requireDestination(deps, id);
     const { credentials_version: from } = destination;
-    const sealed = await sealedRow(c, destination, body.credentials, (from ?? 0) + 1);
+    const sealed = await sealedRow(deps, destination, body.credentials, (from ?? 0) + 1);
     const displayName = body.display_name ?? undefined;
     const change = { from, displayName, now: Date.now() };
-    const replaced = await replaceExportCredentials(c.env.DB, sealed, change);
+    const replaced = await replaceExportCredentials(deps.db, sealed, change);
     if (replaced !== undefined) return { destination: replaced, names: sealed.names };
   }
   throw new ApiError("conflict", "The destination was changed by other requests, try again");
 }
 
-export async function requireDestination(c: AppContext, id: string): Promise<ListedDestination> {
-  const found = await selectListedDestination(c.env.DB, c.var.scope.workspaceId, id);
+export async function requireDestination(
+  deps: DestinationDeps,
+  id: string,
+): Promise<ListedDestination> {
+  const found = await selectListedDestination(deps.db, deps.workspaceId, id);
   if (found === undefined) throw destinationNotFound();
   return found;
 }
 
-export async function removeDestination(c: AppContext, id: string): Promise<void> {
-  const { workspaceId } = c.var.scope;
-  const outcome = await deleteExportDestination(c.env.DB, workspaceId, id, Date.now());
+export async function removeDestination(deps: DestinationDeps, id: string): Promise<void> {
+  const { db, workspaceId } = deps;
+  const outcome = await deleteExportDestination(db, workspaceId, id, Date.now());
   if (outcome === "not_found") throw destinationNotFound();
   if (outcome === "in_use") {
     throw new ApiError("conflict", "Exports that have not ended use the destination: cancel them");
@@ -137,7 +140,7 @@ async function requireWriteAccess(
 }
 
 async function sealedRow(
-  c: AppContext,
+  deps: DestinationDeps,
   row: ExportDestinationRow,
   body: CredentialsBody,
   version: number,
@@ -148,21 +151,19 @@ async function sealedRow(
     workspace_id: workspaceId,
     destination_id: destinationId,
     version,
-    key_version: keysFor(c),
-    sealed: await sealCredentials(c.var.settings.encryptionKeys, body, key),
+    key_version: await keyVersionFor(deps),
+    sealed: await sealCredentials(deps.settings.encryptionKeys, body, key),
     names: JSON.stringify(credentialNames(body)),
     created_at: Date.now(),
   };
 }
 
-/** The version of the key that encrypts. Without one, what is missing is the operator's to give. */
-function keysFor(c: AppContext): number {
-  try {
-    return keyVersions(c.var.settings.encryptionKeys)[0];
-  } catch (error) {
-    if (!(error instanceof SecretBoxError)) throw error;
-    throw new ApiError("unavailable", `Credentials cannot be stored: ${error.message}`);
-  }
+/** The version of the key that encrypts. It throws a 503 without one. */
+function keyVersionFor({ settings }: DestinationDeps): Promise<number> {
+  return withSecretBox(
+    "Credentials cannot be stored",
+    () => keyVersions(settings.encryptionKeys)[0],
+  );
 }
 
 function destinationNotFound(): ApiError {

@@ -6,7 +6,7 @@ import { partitionFolder } from "../execution/object-keys.ts";
 import { parsePendingUpload } from "../execution/pending-upload.ts";
 import type { ExportJson, ExportRunJson } from "./schemas.ts";
 
-export function toExport(row: BulkExportRow): ExportJson {
+export function toExportJson(row: BulkExportRow): ExportJson {
   return {
     id: row.id,
     tenant_id: row.workspace_id,
@@ -30,7 +30,7 @@ export function toExport(row: BulkExportRow): ExportJson {
 }
 
 /** Paths begin with the bucket's name, unless the destination's address has it already. */
-export function toExportRun(
+export function toExportRunJson(
   run: ExportRunRow,
   files: readonly ExportFileRow[],
   bulkExport: BulkExportRow,

@@ -8,27 +8,44 @@ import {
   type NewBulkExport,
 } from "../../db/bulk-exports-repo.ts";
 import { selectExportDestination } from "../../db/export-destinations-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import { checkExportFilter, findExportProject } from "../../tracing/export.ts";
-import { admitExports } from "../execution/admit.ts";
-import { goOnAfter } from "../execution/after-end.ts";
+import { checkExportFilter } from "../../tracing/export.ts";
+import type { ExportLimits } from "../export-limits.ts";
 import { newPartitions } from "../execution/partitions.ts";
-import { dueAt, spawnDue } from "../execution/schedule.ts";
+import { dueAt } from "../execution/schedule.ts";
 import { EXPORT_FIELDS } from "../parquet/columns.ts";
 import type { ExportCreateBody } from "./schemas.ts";
 
 const MICROS_PER_DAY = 86_400_000_000;
 
+/** What the services of exports need for a request of a workspace; each takes the few that it uses. */
+export type ExportDeps = {
+  db: D1Database;
+  workspaceId: string;
+  limits: ExportLimits;
+  /** Whether the workspace has a tracing project that can be exported. */
+  hasProject: (projectId: string) => Promise<boolean>;
+  /** Spawns the exports of a schedule that are due. */
+  spawnDue: (schedule: BulkExportRow, now: number) => Promise<void>;
+  /** Begins what waits, as the workspace's limits allow. */
+  startWaiting: () => Promise<void>;
+  /** Begins what the end of an export makes room for. */
+  startFollowing: (ended: BulkExportRow) => Promise<void>;
+};
+
+type Reading = Pick<ExportDeps, "db" | "workspaceId">;
+
 /** Stores what was asked for, and begins it when the workspace's limits allow. */
-export async function createExport(c: AppContext, body: ExportCreateBody): Promise<BulkExportRow> {
-  const { workspaceId } = c.var.scope;
-  const { exportLimits } = c.var.settings;
-  const range = readRange(body, exportLimits.days_per_export);
+export async function createExport(
+  deps: ExportDeps,
+  body: ExportCreateBody,
+): Promise<BulkExportRow> {
+  const { db, workspaceId, limits } = deps;
+  const range = readRange(body, limits.days_per_export);
   checkFilter(body.filter);
   const [destination, hasProject] = await Promise.all([
-    selectExportDestination(c.env.DB, workspaceId, body.bulk_export_destination_id),
-    findExportProject(c.env, workspaceId, body.session_id),
+    selectExportDestination(db, workspaceId, body.bulk_export_destination_id),
+    deps.hasProject(body.session_id),
   ]);
   if (destination === undefined) throw new ApiError("not_found", "Destination not found");
   if (!hasProject) throw new ApiError("not_found", "Session not found");
@@ -50,11 +67,11 @@ export async function createExport(c: AppContext, body: ExportCreateBody): Promi
     source_id: null,
     status: "CREATED",
     next_start: intervalHours === null ? null : start,
-    next_due_at: intervalHours === null ? null : dueAt(start, intervalHours, exportLimits),
+    next_due_at: intervalHours === null ? null : dueAt(start, intervalHours, limits),
     created_at: now,
   };
   const partitions = end === null ? [] : newPartitions({ start, end });
-  if (!(await insertBulkExport(c.env.DB, row, partitions))) {
+  if (!(await insertBulkExport(db, row, partitions))) {
     throw new ApiError("not_found", "Destination not found");
   }
   if (intervalHours !== null) {
@@ -65,33 +82,40 @@ export async function createExport(c: AppContext, body: ExportCreateBody): Promi
       started_at: null,
       finished_at: null,
     };
-    await spawnDue(c.env, schedule, exportLimits, now);
+    await deps.spawnDue(schedule, now);
   }
-  await admitExports(c.env, workspaceId);
-  return requireExport(c, row.id);
+  await deps.startWaiting();
+  return requireExport(deps, row.id);
 }
 
 export async function findExports(
-  c: AppContext,
+  { db, workspaceId }: Reading,
   page: { limit?: number | undefined; offset: number },
 ): Promise<BulkExportRow[]> {
-  return listBulkExports(c.env.DB, c.var.scope.workspaceId, page);
+  return listBulkExports(db, workspaceId, page);
 }
 
-export async function requireExport(c: AppContext, id: string): Promise<BulkExportRow> {
-  const row = await selectBulkExport(c.env.DB, c.var.scope.workspaceId, id);
+/** It throws a 404 when the workspace has none with this id. */
+export async function requireExport(
+  { db, workspaceId }: Reading,
+  id: string,
+): Promise<BulkExportRow> {
+  const row = await selectBulkExport(db, workspaceId, id);
   if (row === undefined) throw new ApiError("not_found", "Bulk export not found");
   return row;
 }
 
-/** Cancels an export, or a schedule; once more changes nothing, and what has ended stays so: 409. */
-export async function cancelExport(c: AppContext, id: string): Promise<BulkExportRow> {
-  const { workspaceId } = c.var.scope;
-  await requireExport(c, id);
+/** Cancels an export, or a schedule; once more changes nothing. It throws a 409 for what has ended otherwise. */
+export async function cancelExport(
+  deps: Pick<ExportDeps, "db" | "workspaceId" | "startFollowing">,
+  id: string,
+): Promise<BulkExportRow> {
+  const { db, workspaceId } = deps;
+  await requireExport(deps, id);
   const now = Date.now();
-  const cancelled = await endExport(c.env.DB, workspaceId, id, { status: "CANCELLED", now });
-  const row = await requireExport(c, id);
-  if (cancelled) await goOnAfter(c.env, row);
+  const cancelled = await endExport(db, workspaceId, id, { status: "CANCELLED", now });
+  const row = await requireExport(deps, id);
+  if (cancelled) await deps.startFollowing(row);
   if (row.status === "CANCELLED") return row;
   throw new ApiError("conflict", `The export is ${row.status} and cannot be cancelled any more`);
 }

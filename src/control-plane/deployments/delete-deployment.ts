@@ -8,11 +8,12 @@ import {
 import { forgetSources, releaseSourcesOf } from "../../db/source-uploads-repo.ts";
 import { removeDeploymentProject } from "../../tracing/deployment-project.ts";
 import { builtCodePrefix } from "../../revision-host/built-code.ts";
-import { logStub } from "../../deployment-log/log-stub.ts";
-import { deleteObjects } from "./delete-objects.ts";
+import { logStub } from "../../deployment-log/record.ts";
 
-/** As many as R2 deletes at a time. */
+/** As many keys as R2 lists, and deletes, at a time. */
 const KEYS_PER_CALL = 1000;
+
+const PAGES_PER_CALL = 20;
 
 export type DeletedDeployment = { workspaceId: string; deploymentId: string };
 
@@ -51,4 +52,14 @@ async function removeSources(env: Env, of: DeletedDeployment): Promise<void> {
 
 async function removeProject(env: Env, row: DeploymentRow): Promise<void> {
   if (row.deletes_project) await removeDeploymentProject(env, row.workspace_id, row.name);
+}
+
+/** Deletes what has this prefix: some of it at each call. True when nothing is left. */
+async function deleteObjects(bucket: R2Bucket, prefix: string): Promise<boolean> {
+  for (let page = 0; page < PAGES_PER_CALL; page += 1) {
+    const { objects, truncated } = await bucket.list({ prefix, limit: KEYS_PER_CALL });
+    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+    if (!truncated) return true;
+  }
+  return false;
 }

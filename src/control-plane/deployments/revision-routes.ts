@@ -1,16 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
 import { reviseDeployment } from "./change-deployment.ts";
-import { toDeployment } from "./deployment-json.ts";
-import { requireDeployment } from "./require-deployment.ts";
+import { toDeploymentJson, toRevisionJson } from "./deployment-json.ts";
+import { depsOf, urlsOf } from "./deps.ts";
+import { findRevisions, requireDeployment, requireRevision } from "./find-deployments.ts";
 import { deploymentParams, deploymentSchema, revisionCreateSchema } from "./schemas.ts";
-import { toRevision } from "./revision-json.ts";
-import {
-  findRevisions,
-  interruptRollout,
-  redeployRevision,
-  requireRevision,
-} from "./revision-service.ts";
+import { interruptRollout, redeployRevision } from "./revision-service.ts";
 import {
   revisionListQuery,
   revisionListSchema,
@@ -48,8 +43,8 @@ revisionRoutes.openapi(
   async (c) => {
     const { status, limit, offset } = c.req.valid("query");
     const page = { status, limit, offset };
-    const found = await findRevisions(c, c.req.valid("param").deployment_id, page);
-    return c.json({ resources: found.map(toRevision), offset: offset + found.length }, 200);
+    const found = await findRevisions(depsOf(c), c.req.valid("param").deployment_id, page);
+    return c.json({ resources: found.map(toRevisionJson), offset: offset + found.length }, 200);
   },
 );
 
@@ -67,8 +62,11 @@ revisionRoutes.openapi(
   }),
   async (c) => {
     const { deployment_id } = c.req.valid("param");
-    const revision_id = await reviseDeployment(c, deployment_id, c.req.valid("json"));
-    return c.json(toRevision(await requireRevision(c, { deployment_id, revision_id })), 201);
+    const revision_id = await reviseDeployment(depsOf(c), deployment_id, c.req.valid("json"));
+    return c.json(
+      toRevisionJson(await requireRevision(depsOf(c), { deployment_id, revision_id })),
+      201,
+    );
   },
 );
 
@@ -81,7 +79,7 @@ revisionRoutes.openapi(
     request: { params: revisionParams },
     responses: { 200: oneRevision },
   }),
-  async (c) => c.json(toRevision(await requireRevision(c, c.req.valid("param"))), 200),
+  async (c) => c.json(toRevisionJson(await requireRevision(depsOf(c), c.req.valid("param"))), 200),
 );
 
 revisionRoutes.openapi(
@@ -100,8 +98,11 @@ revisionRoutes.openapi(
   }),
   async (c) => {
     const path = c.req.valid("param");
-    await redeployRevision(c, path);
-    return c.json(toDeployment(c, await requireDeployment(c, path.deployment_id)), 200);
+    await redeployRevision(depsOf(c), path);
+    return c.json(
+      toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), path.deployment_id)),
+      200,
+    );
   },
 );
 
@@ -114,5 +115,5 @@ revisionRoutes.openapi(
     request: { params: revisionParams, body: noFields },
     responses: { 200: oneRevision },
   }),
-  async (c) => c.json(toRevision(await interruptRollout(c, c.req.valid("param"))), 200),
+  async (c) => c.json(toRevisionJson(await interruptRollout(depsOf(c), c.req.valid("param"))), 200),
 );

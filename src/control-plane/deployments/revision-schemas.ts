@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { REVISION_STATUSES, SOURCES } from "../../db/deployments-schema.ts";
 import { uuidParam } from "../../http/path-params.ts";
-import { pageParams, wordsParam } from "./list-params.ts";
-import { remoteReconciled } from "./remote-reconciled.ts";
+import { pageParams, remoteReconciled, wordsParam } from "./list-params.ts";
 
 export const revisionParams = z.object({
   deployment_id: uuidParam(),

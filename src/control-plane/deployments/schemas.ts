@@ -3,8 +3,7 @@ import { DEPLOYMENT_STATUSES, type Source, SOURCES } from "../../db/deployments-
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { revisionConfigJson } from "./revision-schemas.ts";
-import { pageParams, uuidsParam } from "./list-params.ts";
-import { remoteReconciled } from "./remote-reconciled.ts";
+import { pageParams, remoteReconciled, uuidsParam } from "./list-params.ts";
 import {
   REFUSED_SOURCES,
   refusedConfig,

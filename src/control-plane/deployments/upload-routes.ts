@@ -5,11 +5,11 @@ import { readBody } from "../../http/json-body.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
-import { requireReadyDeployment } from "./require-deployment.ts";
-import { requireSourcePlan } from "./require-plan.ts";
+import { depsOf } from "./deps.ts";
+import { requireKeptDeployment } from "./find-deployments.ts";
+import { requireSourcePlan } from "./revision-service.ts";
 import { deploymentParams } from "./schemas.ts";
-import { storeUpload } from "./store-upload.ts";
-import { newUploadUrl, readUploadGrant } from "./source-uploads.ts";
+import { newUpload, readUploadGrant, storeUpload } from "./source-uploads.ts";
 
 /** Places for tarballs of built projects. */
 export const uploadRoutes = createRouter();
@@ -20,13 +20,15 @@ export const signedUploadRoutes = createRouter();
 /** `<smallest>,<largest>`, in bytes: what uploads to object stores bound themselves by. */
 const LENGTH_RANGE = /^(\d{1,15}),(\d{1,15})$/;
 
+const UPLOADS_PATH = "/v2/uploads";
+
 const tags = ["Deployments"];
 
 const noFields = {
   content: { "application/json": { schema: z.strictObject({}) } },
 };
 
-const uploadUrl = {
+const uploadAnswer = {
   200: {
     description: "Where to PUT the tarball, and what to name it by in source_tarball_path",
     content: {
@@ -46,11 +48,11 @@ uploadRoutes.openapi(
     tags,
     summary: "A place for the tarball of a deployment that is still to be made",
     request: { body: noFields },
-    responses: uploadUrl,
+    responses: uploadAnswer,
   }),
   async (c) => {
-    await requireSourcePlan(c, "internal_source");
-    return c.json(await newUploadUrl(c), 200);
+    await requireSourcePlan(depsOf(c), "internal_source");
+    return c.json(await uploadUrl(c), 200);
   },
 );
 
@@ -61,12 +63,12 @@ uploadRoutes.openapi(
     tags,
     summary: "A place for the tarball of a deployment's next revision",
     request: { params: deploymentParams, body: noFields },
-    responses: uploadUrl,
+    responses: uploadAnswer,
   }),
   async (c) => {
-    await requireReadyDeployment(c, c.req.valid("param").deployment_id);
-    await requireSourcePlan(c, "internal_source");
-    return c.json(await newUploadUrl(c), 200);
+    await requireKeptDeployment(depsOf(c), c.req.valid("param").deployment_id);
+    await requireSourcePlan(depsOf(c), "internal_source");
+    return c.json(await uploadUrl(c), 200);
   },
 );
 
@@ -79,6 +81,14 @@ signedUploadRoutes.put("/uploads/:token", async (c) => {
   await storeUpload(c.env, grant, bytes);
   return c.body(null, 200);
 });
+
+async function uploadUrl(c: AppContext): Promise<{ upload_url: string; object_path: string }> {
+  const { token, objectPath } = await newUpload(depsOf(c));
+  return {
+    upload_url: new URL(`${UPLOADS_PATH}/${token}`, c.req.url).href,
+    object_path: objectPath,
+  };
+}
 
 function checkLengthRange(c: AppContext, bytes: number): void {
   const name = "x-goog-content-length-range";

@@ -26,7 +26,7 @@ export function toLogQuery(
   };
 }
 
-export function toLogPage({ lines, more }: LogPage): LogPageBody {
+export function toLogPageJson({ lines, more }: LogPage): LogPageBody {
   const last = lines.at(-1);
   return {
     logs: lines.map(({ time, level, message, kind, revision_id }) => ({

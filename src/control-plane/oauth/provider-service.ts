@@ -6,24 +6,27 @@ import {
   selectOAuthProvider,
   updateOAuthProvider,
 } from "../../db/oauth-providers-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
+import { keyVersions } from "../../secrets/secret-box.ts";
 import { AUTHORIZATION_PARAMETERS } from "./authorization-url.ts";
-import type { ProviderCreate, ProviderUpdate } from "./provider-schemas.ts";
-import { sealingKey, sealOAuth, withSecrets } from "./sealed-secrets.ts";
+import type { WorkspaceDeps } from "./deps.ts";
+import type { ProviderCreate, ProviderUpdate } from "./schemas.ts";
+import { sealOAuth, withSecrets } from "./sealed-secrets.ts";
 
-/** Of a provider that was found by an MCP server's URL. */
+type Providing = Pick<WorkspaceDeps, "db" | "settings" | "workspaceId">;
+
+/** What is known of a provider that was found by an MCP server's URL. */
 type McpColumns = Pick<OAuthProviderRow, "mcp_server_url" | "resource" | "revocation_url">;
 
 const NO_MCP: McpColumns = { mcp_server_url: null, resource: null, revocation_url: null };
 
 export async function createProvider(
-  c: AppContext,
+  deps: Providing,
   body: ProviderCreate,
   mcp: McpColumns = NO_MCP,
 ): Promise<OAuthProviderRow> {
-  checkUrls(c, body);
+  checkUrls(deps, body);
   const { client_secret: secret } = body;
   const { token_endpoint_auth_method: method } = body;
   checkClient({ hasSecret: secret != null, method, usesPkce: body.uses_pkce });
@@ -31,13 +34,13 @@ export async function createProvider(
   const now = Date.now();
   const row: OAuthProviderRow = {
     id,
-    workspace_id: c.var.scope.workspaceId,
+    workspace_id: deps.workspaceId,
     provider_id: body.provider_id,
     name: body.name,
     client_id: body.client_id,
     ...(secret == null
       ? { client_secret: null, key_version: null }
-      : await sealedSecret(c, id, secret)),
+      : await sealedSecret(deps, id, secret)),
     auth_url: body.auth_url,
     token_url: body.token_url,
     uses_pkce: body.uses_pkce,
@@ -47,27 +50,27 @@ export async function createProvider(
     created_at: now,
     updated_at: now,
   };
-  if (await insertOAuthProvider(c.env.DB, row)) return row;
+  if (await insertOAuthProvider(deps.db, row)) return row;
   throw nameTaken(body.provider_id);
 }
 
 export async function changeProvider(
-  c: AppContext,
+  deps: Providing,
   providerId: string,
   body: ProviderUpdate,
 ): Promise<OAuthProviderRow> {
-  const row = await requireProvider(c, providerId);
-  checkUrls(c, body);
+  const row = await requireProvider(deps, providerId);
+  checkUrls(deps, body);
   const { client_secret: secret } = body;
   checkClient({
     hasSecret: secret != null || row.client_secret !== null,
     method: row.token_endpoint_auth_method,
     usesPkce: body.uses_pkce ?? row.uses_pkce,
   });
-  const changed = await updateOAuthProvider(c.env.DB, row.workspace_id, providerId, {
+  const changed = await updateOAuthProvider(deps.db, row.workspace_id, providerId, {
     name: body.name ?? undefined,
     client_id: body.client_id ?? undefined,
-    ...(secret == null ? {} : await sealedSecret(c, row.id, secret)),
+    ...(secret == null ? {} : await sealedSecret(deps, row.id, secret)),
     auth_url: body.auth_url ?? undefined,
     token_url: body.token_url ?? undefined,
     uses_pkce: body.uses_pkce ?? undefined,
@@ -77,22 +80,22 @@ export async function changeProvider(
   return changed;
 }
 
-export async function removeProvider(c: AppContext, providerId: string): Promise<void> {
-  await deleteOAuthProvider(c.env.DB, await requireProvider(c, providerId));
+export async function removeProvider(deps: Providing, providerId: string): Promise<void> {
+  await deleteOAuthProvider(deps.db, await requireProvider(deps, providerId));
 }
 
-/** 404 when the workspace has none of that name. */
+/** It throws a 404 when the workspace has none of that name. */
 export async function requireProvider(
-  c: AppContext,
+  deps: Providing,
   providerId: string,
 ): Promise<OAuthProviderRow> {
-  const row = await selectOAuthProvider(c.env.DB, c.var.scope.workspaceId, providerId);
+  const row = await selectOAuthProvider(deps.db, deps.workspaceId, providerId);
   if (row === undefined) throw providerNotFound();
   return row;
 }
 
-function checkUrls(c: AppContext, body: Pick<ProviderUpdate, "auth_url" | "token_url">): void {
-  const policy = { allowPrivate: c.var.settings.privateEndpoints, allowQuery: true };
+function checkUrls(deps: Providing, body: Pick<ProviderUpdate, "auth_url" | "token_url">): void {
+  const policy = { allowPrivate: deps.settings.privateEndpoints, allowQuery: true };
   for (const name of ["auth_url", "token_url"] as const) {
     const url = body[name];
     const refusal = url == null ? null : endpointRefusal(url, policy);
@@ -127,14 +130,15 @@ function checkClient(client: {
 }
 
 function sealedSecret(
-  c: AppContext,
+  deps: Providing,
   id: string,
   secret: string,
 ): Promise<{ client_secret: string; key_version: number }> {
-  const of = { kind: "client_secret", workspaceId: c.var.scope.workspaceId, id } as const;
+  const { encryptionKeys } = deps.settings;
+  const of = { kind: "client_secret", workspaceId: deps.workspaceId, id } as const;
   return withSecrets(async () => ({
-    client_secret: await sealOAuth(c.env, secret, of),
-    key_version: sealingKey(c.env),
+    client_secret: await sealOAuth(encryptionKeys, secret, of),
+    key_version: keyVersions(encryptionKeys)[0],
   }));
 }
 

@@ -5,7 +5,7 @@ import type { RevisionRef } from "../../../lib/revision-ref.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../../revision-host/load-revision.ts";
 import { projectDescription } from "../../../revision-host/project-description.ts";
 import { atSourcePositions } from "../../../revision-host/source-positions.ts";
-import { ProjectFailure } from "./failure.ts";
+import { ProjectFailure } from "./build.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 
 /** For each call to a new revision; starting it takes a part of a second. */
@@ -33,22 +33,24 @@ const schemasAnswer = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(false), message: z.string() }),
 ]);
 
+type ToldOfDeploy = Pick<RolloutLog, "info" | "warn" | "deploy">;
+
 type Call = <T>(what: string, answer: z.ZodType<T>, run: () => Promise<unknown>) => Promise<T>;
 
 /**
  * Starts a revision in an isolate of its own and looks whether it can serve: that it names its graphs,
- * that each of them is one, and what their schemas are. The graphs as JSON. Before each call `renew`
- * is awaited. Throws a `ProjectFailure` with what is wrong, and other errors for what is not the
+ * that each of them is one, and what their schemas are. The graphs as JSON. `check` is called before each
+ * call, and throws when nobody waits for it any more. Throws a `ProjectFailure` with what is wrong, and other errors for what is not the
  * project's fault.
  */
 export async function deployRevision(
   env: Env,
   exports: Cloudflare.Exports,
   ref: RevisionRef,
-  { logs, renew }: { logs: RolloutLog; renew: () => Promise<void> },
+  { logs, check }: { logs: ToldOfDeploy; check: () => void },
 ): Promise<string> {
   const host = loadRevision(env, exports, ref);
-  const call = caller(renew);
+  const call = caller(check);
   logs.deploy("Starting the revision");
   const { graphs, auth } = await call("describe", projectDescription, () => host.describe());
   const found = await call("check", problems, () => host.check());
@@ -85,7 +87,7 @@ async function describeProblems(
 async function readSchemas(
   host: GraphHostApi,
   graph_id: string,
-  { call, logs }: { call: Call; logs: RolloutLog },
+  { call, logs }: { call: Call; logs: ToldOfDeploy },
 ): Promise<void> {
   const config = { configurable: {}, metadata: {} };
   const schemas = await call("schemas", schemasAnswer, () => host.schemas({ graph_id, config }));
@@ -94,10 +96,10 @@ async function readSchemas(
 }
 
 /** Asks the revision, as long as there is time; what it answers has to fit. */
-function caller(renew: () => Promise<void>): Call {
+function caller(check: () => void): Call {
   const endsAt = Date.now() + STARTING_TIMEOUT_MS;
   return async (what, answer, run) => {
-    await renew();
+    check();
     const left = endsAt - Date.now();
     if (left <= 0) throw new ProjectFailure(NOT_STARTED);
     const value = await answerOf(what, Math.min(CALL_TIMEOUT_MS, left), run);

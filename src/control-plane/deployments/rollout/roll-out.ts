@@ -1,26 +1,23 @@
-import { v4 as uuid } from "uuid";
-import type { RevisionStatus } from "../../../db/deployments-schema.ts";
+import type { revisions, RevisionStatus } from "../../../db/deployments-schema.ts";
 import {
   activateRevision,
-  claimRevision,
   moveRevision,
-  postponeRevision,
   type RevisionRow,
-  type RolloutLease,
+  ROLLOUT_WORK,
   settleRevision,
 } from "../../../db/rollouts-repo.ts";
 import { parseSettings } from "../../../env.ts";
 import { log } from "../../../lib/log.ts";
 import type { RevisionRef } from "../../../lib/revision-ref.ts";
 import { warmRevision } from "../../../revision-host/load-revision.ts";
+import { Lease, LeaseLost } from "../../../work/lease.ts";
 import { deployRevision } from "./deploy.ts";
-import { ProjectFailure } from "./failure.ts";
-import { type RolloutLog, rolloutLog } from "./rollout-log.ts";
+import { ProjectFailure } from "./build.ts";
+import { RolloutLog } from "./rollout-log.ts";
 import { buildRevision } from "./store-build.ts";
 
-/** Each status renews it, and calls to a revision that starts do: more than any of them may take. */
-const LEASE_MS = 45_000;
-const RENEWALS_PER_LEASE = 3;
+/** How long a rollout that says nothing keeps others from taking over. */
+export const LEASE_MS = 45_000;
 
 /** Before a step is repeated that failed for reasons outside of the project. */
 const RETRY_DELAY_MS = 2000;
@@ -28,10 +25,7 @@ const RETRY_DELAY_MS = 2000;
 /** A revision whose rollout was interrupted so often is given up: it may be what interrupts it. */
 const MAX_ATTEMPTS = 8;
 
-/** Somebody else works on the revision now, or it was skipped or interrupted. */
-class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
-}
+type RolloutLease = Lease<RevisionRef, typeof revisions>;
 
 /**
  * Takes a revision from where it is to its end. Nothing happens when it is not due, or somebody works on
@@ -42,31 +36,32 @@ export async function rollOut(
   exports: Cloudflare.Exports,
   ref: RevisionRef,
 ): Promise<number | null> {
-  const lease = { ...ref, lease: uuid() };
-  const now = Date.now();
-  const row = await claimRevision(env.DB, lease, { now, until: now + LEASE_MS });
-  if (row === undefined) return null;
-  const logs = rolloutLog(env, ref);
+  const taken = await Lease.take(env.DB, ROLLOUT_WORK, ref, LEASE_MS);
+  if (taken === null) return null;
+  const { lease, row } = taken;
+  const logs = new RolloutLog(env, ref);
+  const rollout = new Rollout(env, exports, lease, logs);
   try {
     if (row.attempts > MAX_ATTEMPTS) {
-      await giveUp(env, lease, row, "each was interrupted", logs);
+      await rollout.giveUp(row, "each was interrupted");
       return null;
     }
-    await new Rollout(env, exports, lease, logs).run(row);
+    await rollout.run(row);
     return null;
   } catch (error) {
     if (error instanceof LeaseLost) return null;
     if (row.attempts >= MAX_ATTEMPTS) {
-      await giveUp(env, lease, row, String(error), logs);
+      await rollout.giveUp(row, String(error));
       return null;
     }
     const { logLevel } = parseSettings(env);
     const revision_id = ref.revisionId;
     log(logLevel, "error", { event: "rollout_failed", revision_id, error: String(error) });
     const dueAt = Date.now() + RETRY_DELAY_MS;
-    await postponeRevision(env.DB, lease, dueAt);
+    await lease.release(dueAt);
     return dueAt;
   } finally {
+    lease.stop();
     await logs.flush();
   }
 }
@@ -77,7 +72,6 @@ class Rollout {
   readonly #lease: RolloutLease;
   readonly #logs: RolloutLog;
   #status: RevisionStatus = "QUEUED";
-  #renewedAt = Date.now();
 
   constructor(env: Env, exports: Cloudflare.Exports, lease: RolloutLease, logs: RolloutLog) {
     this.#env = env;
@@ -97,7 +91,7 @@ class Rollout {
     if (this.#status === "BUILDING") {
       const built = await this.#attempt("BUILD_FAILED", () =>
         buildRevision(this.#env, row, this.#logs, (code) =>
-          warmRevision(this.#env, this.#exports, this.#lease, code),
+          warmRevision(this.#env, this.#exports, this.#lease.held, code),
         ),
       );
       if (built === null) return;
@@ -106,9 +100,9 @@ class Rollout {
     const told = this.#logs.flush();
     await this.#pass(["BUILDING", "AWAITING_DEPLOY"], "DEPLOYING");
     const graphs = await this.#attempt("DEPLOY_FAILED", () =>
-      deployRevision(this.#env, this.#exports, this.#lease, {
+      deployRevision(this.#env, this.#exports, this.#lease.held, {
         logs: this.#logs,
-        renew: () => this.#renew(),
+        check: () => this.#lease.check(),
       }),
     );
     if (graphs === null) return;
@@ -116,25 +110,22 @@ class Rollout {
     this.#logs.info("The revision is deployed");
     await Promise.all([told, this.#logs.flush()]);
     const now = Date.now();
-    require(await activateRevision(this.#env.DB, this.#lease, { graphs, now }));
+    this.#lease.require(await activateRevision(this.#env.DB, this.#lease.held, { graphs, now }));
   }
 
-  /** To the next status, unless the revision is beyond it already. */
+  async giveUp(row: RevisionRow, reason: string): Promise<void> {
+    const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}`;
+    this.#logs.error(message);
+    const ending = { status: failureOf(row.status), message, now: Date.now() };
+    await settleRevision(this.#env.DB, this.#lease.held, ending);
+  }
+
+  /** Goes on to the next status, unless the revision is beyond it already. */
   async #pass(from: RevisionStatus[], to: RevisionStatus): Promise<void> {
-    if (from.includes(this.#status)) await this.#enter(to);
-  }
-
-  async #enter(status: RevisionStatus): Promise<void> {
-    const now = Date.now();
-    require(await moveRevision(this.#env.DB, this.#lease, status, { now, until: now + LEASE_MS }));
-    this.#status = status;
-    this.#renewedAt = now;
-  }
-
-  async #renew(): Promise<void> {
-    if (Date.now() - this.#renewedAt > LEASE_MS / RENEWALS_PER_LEASE) {
-      await this.#enter(this.#status);
-    }
+    if (!from.includes(this.#status)) return;
+    const move = { status: to, now: Date.now() };
+    this.#lease.require(await moveRevision(this.#env.DB, this.#lease.held, move));
+    this.#status = to;
   }
 
   /** Null when the project failed, which ends the rollout. */
@@ -152,24 +143,8 @@ class Rollout {
 
   async #settle(status: RevisionStatus, message: string): Promise<void> {
     const ending = { status, message, now: Date.now() };
-    require(await settleRevision(this.#env.DB, this.#lease, ending));
+    this.#lease.require(await settleRevision(this.#env.DB, this.#lease.held, ending));
   }
-}
-
-function require(held: boolean): void {
-  if (!held) throw new LeaseLost("the lease was taken away");
-}
-
-async function giveUp(
-  env: Env,
-  lease: RolloutLease,
-  row: RevisionRow,
-  reason: string,
-  logs: RolloutLog,
-): Promise<void> {
-  const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}`;
-  logs.error(message);
-  await settleRevision(env.DB, lease, { status: failureOf(row.status), message, now: Date.now() });
 }
 
 function failureOf(status: RevisionStatus): RevisionStatus {

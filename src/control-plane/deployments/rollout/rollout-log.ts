@@ -1,35 +1,46 @@
+import type { LogLine } from "../../../deployment-log/log-line.ts";
+import { recordLogs } from "../../../deployment-log/record.ts";
 import type { RevisionRef } from "../../../lib/revision-ref.ts";
-import { type LogLine, recordLogs } from "../../../deployment-log/record.ts";
 
-/** What is told of a rollout: build lines until the deployment begins. */
-export type RolloutLog = {
-  info: (message: string) => void;
-  warn: (message: string) => void;
-  error: (message: string) => void;
-  /** From here on the lines are of the deployment. */
-  deploy: (message: string) => void;
+/** What a rollout tells the deployment's log: build lines until `deploy`, and deploy lines from there on. */
+export class RolloutLog {
+  readonly #env: Env;
+  readonly #ref: RevisionRef;
+  #kind: LogLine["kind"] = "build";
+  #lines: LogLine[] = [];
+
+  constructor(env: Env, ref: RevisionRef) {
+    this.#env = env;
+    this.#ref = ref;
+  }
+
+  info(message: string): void {
+    this.#add("INFO", message);
+  }
+
+  warn(message: string): void {
+    this.#add("WARNING", message);
+  }
+
+  error(message: string): void {
+    this.#add("ERROR", message);
+  }
+
+  deploy(message: string): void {
+    this.#kind = "deploy";
+    this.info(message);
+  }
+
   /** Resolves when all lines can be read. */
-  flush: () => Promise<void>;
-};
+  async flush(): Promise<void> {
+    const lines = this.#lines;
+    this.#lines = [];
+    if (lines.length > 0) await recordLogs(this.#env, this.#ref, lines);
+  }
 
-export function rolloutLog(env: Env, ref: RevisionRef): RolloutLog {
-  let kind: LogLine["kind"] = "build";
-  let lines: LogLine[] = [];
-  const add = (level: LogLine["level"], message: string): void => {
-    lines.push({ kind, revision_id: ref.revisionId, timestamp: Date.now(), level, message });
-  };
-  return {
-    info: (message) => add("INFO", message),
-    warn: (message) => add("WARNING", message),
-    error: (message) => add("ERROR", message),
-    deploy: (message) => {
-      kind = "deploy";
-      add("INFO", message);
-    },
-    flush: async () => {
-      const told = lines;
-      lines = [];
-      if (told.length > 0) await recordLogs(env, ref, told);
-    },
-  };
+  #add(level: LogLine["level"], message: string): void {
+    const { revisionId } = this.#ref;
+    const timestamp = Date.now();
+    this.#lines.push({ kind: this.#kind, revision_id: revisionId, timestamp, level, message });
+  }
 }

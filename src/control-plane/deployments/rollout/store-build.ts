@@ -8,8 +8,7 @@ import {
 } from "../../../revision-host/built-code.ts";
 import { storableMap } from "../../../revision-host/source-positions.ts";
 import { templateTarball } from "../templates.ts";
-import { buildCode } from "./build.ts";
-import { ProjectFailure } from "./failure.ts";
+import { buildCode, ProjectFailure } from "./build.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 
 /**

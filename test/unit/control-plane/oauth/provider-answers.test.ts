@@ -3,7 +3,7 @@ import {
   accountLabel,
   standardAnswer,
   tokenMetadata,
-} from "../../../../src/control-plane/oauth/token-answer.ts";
+} from "../../../../src/control-plane/oauth/provider-answers.ts";
 
 describe("standardAnswer", () => {
   test("drops the ID token and what says nothing", ({ expect }) => {

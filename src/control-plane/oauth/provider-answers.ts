@@ -1,5 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
+import { concatBytes } from "../../lib/bytes.ts";
 
 /** An answer of a token endpoint: the status, and the JSON of its body, or that it has none. */
 export type TokenAnswer = { status: number; body: unknown };
@@ -84,4 +85,49 @@ function member(value: unknown, name: string): unknown {
 
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** Why connecting a service failed: a code of OAuth, or one of ours, and a text for people. */
+export type OAuthFailure = { error: string; description: string };
+
+const MAX_DESCRIPTION_CHARS = 300;
+
+/** The characters that RFC 6749 allows. */
+const ERROR_CODE = /^[\u0020-\u0021\u0023-\u005b\u005d-\u007e]{1,100}$/;
+
+/** What a provider has said, made fit to be stored and shown: it may say anything. */
+export function failureOf(error: unknown, description: unknown, fallback: string): OAuthFailure {
+  return {
+    error: typeof error === "string" && ERROR_CODE.test(error) ? error : "provider_error",
+    description: typeof description === "string" ? plainText(description) || fallback : fallback,
+  };
+}
+
+function plainText(text: string): string {
+  const clean = text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+  return clean.trim().slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
+}
+
+/** A body as text; null when it is longer than `maxBytes`. */
+export async function readLimited(response: Response, maxBytes: number): Promise<string | null> {
+  if (response.body === null) return "";
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the body.
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(concatBytes(chunks));
+}
+
+/** The JSON of a text; undefined when it is none. */
+export function jsonOrUndefined(text: string | null): unknown {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
