@@ -1,15 +1,18 @@
 import { insideEntrypoint } from "./agent-server/inside-entrypoint.ts";
 import { createApp } from "./app.ts";
-import { consumeExportSteps } from "./bulk-export/execution/consume-steps.ts";
-import { sweepExports } from "./bulk-export/sweep.ts";
-import { sweepOAuth } from "./control-plane/oauth/sweep.ts";
-import { consumeRollouts } from "./control-plane/rollout/consume-rollouts.ts";
-import { sweepControlPlane } from "./control-plane/rollout/sweep.ts";
+import { destinationCredentials } from "./bulk-export/destinations/credentials.ts";
+import { exportQueue, exportSweep } from "./bulk-export/work.ts";
+import { deploymentQueue, deploymentSweep } from "./control-plane/deployments/work.ts";
+import { clientSecrets, userTokens } from "./control-plane/oauth/sealed-secrets.ts";
+import { oauthSweep } from "./control-plane/oauth/start-attempt.ts";
+import { revisionSecrets } from "./revision-host/revision-secrets.ts";
 import { sweepTracing } from "./tracing/sweep.ts";
+import { consume } from "./work/queue.ts";
+import { runSweep } from "./work/sweep.ts";
 
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
-export { DeploymentLogObject } from "./control-plane/logs/deployment-log-object.ts";
+export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
 export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";
@@ -23,20 +26,24 @@ const app = createApp();
 
 export const AgentServer = insideEntrypoint((request, env, ctx) => app.fetch(request, env, ctx));
 
+/** Whoever looks at the rows that messages name. */
+const QUEUES = [exportQueue, deploymentQueue];
+
+/** Everything that is stored sealed, and follows a change of ENCRYPTION_KEYS. */
+const SEALED = [revisionSecrets, destinationCredentials, clientSecrets, userTokens];
+
+/** What is done once a minute, side by side. */
+const SWEEPS = [exportSweep, deploymentSweep, oauthSweep, SEALED];
+
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
   scheduled: async ({ scheduledTime }, env) => {
     const sweeps = await Promise.allSettled([
-      sweepExports(env, scheduledTime),
-      sweepControlPlane(env, scheduledTime),
-      sweepOAuth(env, scheduledTime),
+      ...SWEEPS.map((tasks) => runSweep(env, scheduledTime, tasks)),
       sweepTracing(env, scheduledTime),
     ]);
     // Only now: an error ends the invocation, and what has not been done then.
     for (const sweep of sweeps) if (sweep.status === "rejected") throw sweep.reason;
   },
-  queue: (batch, env, ctx) =>
-    batch.queue.startsWith("threadworks-rollouts")
-      ? consumeRollouts(batch, env, ctx.exports)
-      : consumeExportSteps(batch, env),
+  queue: (batch, env, ctx) => consume(batch, QUEUES, env, ctx.exports),
 } satisfies ExportedHandler<Env>;

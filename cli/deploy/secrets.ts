@@ -1,4 +1,4 @@
-import { isReservedSecretName } from "../../src/lib/secret-names.ts";
+import { isReservedSecretName } from "../../src/secrets/secret-names.ts";
 import type { Secret } from "../api/control-plane.ts";
 
 /** A project's variables as a deployment takes them: without empty ones, and without `reserved` ones. */

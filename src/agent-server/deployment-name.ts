@@ -1,4 +1,4 @@
-import { findDeploymentName } from "../db/serving-repo.ts";
+import { findDeploymentName } from "../db/deployment-lookup-repo.ts";
 import { DEFAULT_DEPLOYMENT_ID, type Scope } from "../lib/scope.ts";
 
 /** Also that of its tracing project. Null when the deployment is gone, or is being deleted. */

@@ -3,14 +3,13 @@ import type { AppEnv } from "../http/app-types.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { workspaceScope } from "../identity/authenticate.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
-import { logRoutes } from "./logs/log-routes.ts";
-import { usageRoutes } from "./logs/usage-routes.ts";
+import { logRoutes, usageRoutes } from "./logs/log-routes.ts";
 import { authenticateRoutes } from "./oauth/authenticate-routes.ts";
 import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
 import { providerRoutes } from "./oauth/provider-routes.ts";
 import { tokenRoutes } from "./oauth/token-routes.ts";
-import { revisionRoutes } from "./revisions/routes.ts";
-import { signedUploadRoutes, uploadRoutes } from "./uploads/routes.ts";
+import { revisionRoutes } from "./deployments/revision-routes.ts";
+import { signedUploadRoutes, uploadRoutes } from "./deployments/upload-routes.ts";
 
 const CONTROL_PLANE = "/v2";
 /** Where the ecosystem's tools still ask for logs. */

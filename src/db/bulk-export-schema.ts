@@ -60,7 +60,7 @@ export const exportCredentials = sqliteTable(
     workspace_id: text().notNull(),
     destination_id: text().notNull(),
     version: integer().notNull(),
-    /** The members as JSON, encrypted; see `lib/secret-box.ts`. */
+    /** The members as JSON, encrypted; see `secrets/secret-box.ts`. */
     sealed: text().notNull(),
     /** Of the encryption key. */
     key_version: integer().notNull(),
@@ -153,10 +153,9 @@ export const exportRuns = sqliteTable(
     /** Of the destination, as of the attempt's beginning. */
     credentials_version: integer(),
     attempt_started_at: integer(),
-    /** Who works on it now, and until when nobody else may. */
+    /** Who works on it now. */
     lease: text(),
-    lease_until: integer(),
-    /** When the next step is due. */
+    /** When the next step is due; while somebody works on it, when that lease ends. */
     due_at: integer().notNull(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),

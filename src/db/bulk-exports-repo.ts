@@ -9,11 +9,8 @@ export type NewBulkExport = Omit<
   "updated_at" | "started_at" | "finished_at" | "hold_reason"
 >;
 
-/** How an export may end otherwise than by completing, and what its unfinished runs become. */
-const UNFINISHED_RUNS_BECOME = {
-  CANCELLED: "CANCELLED",
-  TIMEDOUT: "TIMEDOUT",
-} as const;
+/** How an export, and its unfinished runs with it, may end otherwise than by completing. */
+type ExportEnding = "CANCELLED" | "TIMEDOUT";
 
 const COLUMNS = [
   "id",
@@ -162,7 +159,7 @@ export async function endExport(
   db: D1Database,
   workspaceId: string,
   id: string,
-  { status, now }: { status: keyof typeof UNFINISHED_RUNS_BECOME; now: number },
+  { status, now }: { status: ExportEnding; now: number },
 ): Promise<boolean> {
   const [ended] = await db.batch([
     db
@@ -180,7 +177,7 @@ export async function endExport(
            AND EXISTS (SELECT 1 FROM bulk_exports
              WHERE workspace_id = ? AND id = ? AND status = ?)`,
       )
-      .bind(UNFINISHED_RUNS_BECOME[status], now, now, workspaceId, id, workspaceId, id, status),
+      .bind(status, now, now, workspaceId, id, workspaceId, id, status),
   ]);
   return ended?.meta.changes === 1;
 }

@@ -21,6 +21,18 @@ import {
 
 export type DeploymentRow = typeof deployments.$inferSelect;
 
+export type NewDeployment = Pick<
+  DeploymentRow,
+  | "workspace_id"
+  | "id"
+  | "name"
+  | "slug"
+  | "source"
+  | "source_config"
+  | "latest_revision_id"
+  | "created_at"
+>;
+
 /** A deployment with its latest revision, and the names of that one's secrets. */
 export type ListedDeployment = {
   deployment: DeploymentRow;
@@ -51,7 +63,7 @@ const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
  */
 export async function insertDeployment(
   db: D1Database,
-  row: DeploymentRow,
+  row: NewDeployment,
   revision: NewRevision & { secrets: string },
   quota: number,
 ): Promise<boolean> {
@@ -60,8 +72,8 @@ export async function insertDeployment(
       .prepare(
         `INSERT INTO deployments (workspace_id, id, name, slug, source, source_config, status,
            latest_revision_id, deletes_project, created_at, updated_at)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9 WHERE ${isUploaded("?10")}
-           AND (SELECT count(*) FROM deployments WHERE workspace_id = ?1 AND purged_at IS NULL) < ?11
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'READY', ?7, 0, ?8, ?8 WHERE ${isUploaded("?9")}
+           AND (SELECT count(*) FROM deployments WHERE workspace_id = ?1 AND purged_at IS NULL) < ?10
          ON CONFLICT DO NOTHING`,
       )
       .bind(
@@ -71,7 +83,6 @@ export async function insertDeployment(
         row.slug,
         row.source,
         row.source_config,
-        row.status,
         row.latest_revision_id,
         row.created_at,
         revision.source_tarball_path,

@@ -105,9 +105,9 @@ export const revisions = sqliteTable(
     graphs: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
-    /** When a rollout is to look at it next, which is put off while one works on it; null: never. */
+    /** When a rollout is to look at it next; while one works on it, when its lease ends; null: never. */
     due_at: integer(),
-    /** Of whoever works on it. */
+    /** Who works on it now. */
     lease: text(),
     /** How often a rollout began on it. */
     attempts: integer().notNull(),

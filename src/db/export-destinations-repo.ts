@@ -210,13 +210,13 @@ export async function resealExportCredentials(
   return updated.length > 0;
 }
 
-/** Removes versions that are neither current nor used by an export run; how many there were. */
-export async function deleteUnusedCredentials(db: D1Database): Promise<number> {
+/** Removes up to `limit` versions that are neither current nor used by an export run; how many there were. */
+export async function deleteUnusedCredentials(db: D1Database, limit: number): Promise<number> {
   const { version, workspace_id, destination_id } = exportCredentials;
   const deleted = await drizzle(db)
     .delete(exportCredentials)
     .where(
-      sql`NOT EXISTS (
+      sql`rowid IN (SELECT rowid FROM ${exportCredentials} WHERE NOT EXISTS (
         SELECT 1 FROM ${exportDestinations}
         WHERE ${exportDestinations.workspace_id} = ${workspace_id}
           AND ${exportDestinations.id} = ${destination_id}
@@ -228,7 +228,7 @@ export async function deleteUnusedCredentials(db: D1Database): Promise<number> {
         WHERE ${exportRuns.workspace_id} = ${workspace_id}
           AND ${exportRuns.status} = 'RUNNING'
           AND ${exportRuns.credentials_version} = ${version}
-          AND ${bulkExports.destination_id} = ${destination_id})`,
+          AND ${bulkExports.destination_id} = ${destination_id}) LIMIT ${limit})`,
     )
     .returning({ version });
   return deleted.length;

@@ -1,68 +1,36 @@
-import type { ExportFileRow, ExportRunKey, ExportRunRow } from "./export-runs-repo.ts";
-
-/** The right to work on an export run, of whoever made up the text. */
-export type LeaseKey = ExportRunKey & { lease: string };
+import { exportRuns } from "./bulk-export-schema.ts";
+import type { Held, WorkTable } from "./leases-repo.ts";
+import type { ExportFileRow, ExportRunKey } from "./export-runs-repo.ts";
 
 export type RecordedFile = Omit<ExportFileRow, "workspace_id" | "export_run_id">;
 
+/** Export runs as durable work. An attempt that begins takes the destination's current credentials. */
+export const EXPORT_RUN_WORK: WorkTable<ExportRunKey, typeof exportRuns> = {
+  table: exportRuns,
+  key: { workspaceId: "workspace_id", runId: "id" },
+  isOpen: "status = 'RUNNING'",
+  onTake: [
+    "interruptions = interruptions + (lease IS NOT NULL)",
+    "attempt_started_at = COALESCE(attempt_started_at, ?1)",
+    `credentials_version = CASE WHEN attempt_started_at IS NOT NULL THEN credentials_version
+       ELSE (SELECT d.credentials_version FROM bulk_exports e
+         JOIN export_destinations d ON d.workspace_id = e.workspace_id AND d.id = e.destination_id
+         WHERE e.workspace_id = export_runs.workspace_id AND e.id = export_runs.export_id) END`,
+  ],
+};
+
+type HeldRun = Held<ExportRunKey>;
+
 const HELD = "workspace_id = ? AND id = ? AND lease = ? AND status = 'RUNNING'";
 
-function held({ workspaceId, runId, lease }: LeaseKey): [string, string, string] {
+function held({ workspaceId, runId, lease }: HeldRun): [string, string, string] {
   return [workspaceId, runId, lease];
-}
-
-/**
- * Takes the lease of a run that is due, from nobody or from one who let it expire. An attempt that
- * begins takes the destination's current credentials. Undefined when there is nothing to take.
- */
-export async function takeLease(
-  db: D1Database,
-  key: LeaseKey,
-  { now, until }: { now: number; until: number },
-): Promise<ExportRunRow | undefined> {
-  const row = await db
-    .prepare(
-      `UPDATE export_runs SET
-         interruptions = interruptions + (lease IS NOT NULL),
-         lease = ?, lease_until = ?, updated_at = ?,
-         attempt_started_at = COALESCE(attempt_started_at, ?),
-         credentials_version = CASE WHEN attempt_started_at IS NOT NULL THEN credentials_version
-           ELSE (SELECT d.credentials_version FROM bulk_exports e
-             JOIN export_destinations d
-               ON d.workspace_id = e.workspace_id AND d.id = e.destination_id
-             WHERE e.workspace_id = export_runs.workspace_id AND e.id = export_runs.export_id) END
-       WHERE workspace_id = ? AND id = ? AND status = 'RUNNING' AND due_at <= ?
-         AND (lease_until IS NULL OR lease_until <= ?)
-       RETURNING *`,
-    )
-    .bind(key.lease, until, now, now, key.workspaceId, key.runId, now, now)
-    .first<ExportRunRow>();
-  return row ?? undefined;
-}
-
-/** False when the lease has been taken away, or there is nothing to work on any more. */
-export async function renewLease(db: D1Database, key: LeaseKey, until: number): Promise<boolean> {
-  return changed(
-    db.prepare(`UPDATE export_runs SET lease_until = ? WHERE ${HELD}`).bind(until, ...held(key)),
-  );
-}
-
-/** Gives the lease back; the next step is due at once. False as for `renewLease`. */
-export async function releaseLease(db: D1Database, key: LeaseKey, now: number): Promise<boolean> {
-  return changed(
-    db
-      .prepare(
-        `UPDATE export_runs SET lease = NULL, lease_until = NULL, due_at = ?, updated_at = ?
-         WHERE ${HELD}`,
-      )
-      .bind(now, now, ...held(key)),
-  );
 }
 
 /** Notes a multipart upload that is open now. */
 export async function saveOpenUpload(
   db: D1Database,
-  key: LeaseKey,
+  key: HeldRun,
   upload: string | null,
 ): Promise<boolean> {
   return changed(
@@ -73,7 +41,7 @@ export async function saveOpenUpload(
 /** Notes what is about to be put in place. */
 export async function savePendingUpload(
   db: D1Database,
-  key: LeaseKey,
+  key: HeldRun,
   pending: string,
 ): Promise<boolean> {
   return changed(
@@ -86,7 +54,7 @@ export async function savePendingUpload(
 /** Records a file that is in place, and how far the run has come with it. */
 export async function recordFile(
   db: D1Database,
-  key: LeaseKey,
+  key: HeldRun,
   file: RecordedFile,
   { cursor, now }: { cursor: string; now: number },
 ): Promise<boolean> {
@@ -121,14 +89,14 @@ export async function recordFile(
 /** Ends a run well, and its export when it was the last. */
 export async function completeRun(
   db: D1Database,
-  key: LeaseKey,
+  key: HeldRun,
   { exportId, now }: { exportId: string; now: number },
 ): Promise<{ exportEnded: boolean }> {
   const { workspaceId } = key;
   const [, ended] = await db.batch([
     db
       .prepare(
-        `UPDATE export_runs SET status = 'COMPLETED', lease = NULL, lease_until = NULL,
+        `UPDATE export_runs SET status = 'COMPLETED', lease = NULL,
            pending_upload = NULL, finished_at = ?, updated_at = ?
          WHERE ${HELD}`,
       )
@@ -148,14 +116,14 @@ export async function completeRun(
 /** Ends an attempt that failed; the next one is due at `dueAt`, with the position that was reached. */
 export async function retryRun(
   db: D1Database,
-  key: LeaseKey,
+  key: HeldRun,
   { error, dueAt, now }: { error: string; dueAt: number; now: number },
 ): Promise<boolean> {
   return changed(
     db
       .prepare(
         `UPDATE export_runs SET ${ADD_ERROR}, retry_number = retry_number + 1, due_at = ?,
-           attempt_started_at = NULL, interruptions = 0, lease = NULL, lease_until = NULL,
+           attempt_started_at = NULL, interruptions = 0, lease = NULL,
            updated_at = ?
          WHERE ${HELD}`,
       )
@@ -168,14 +136,14 @@ const ADD_ERROR = "errors = json_set(COALESCE(errors, '{}'), '$.retry_' || retry
 /** Ends a run that cannot succeed, with it its export, and with that all its other runs. */
 export async function failRun(
   db: D1Database,
-  key: LeaseKey,
+  key: HeldRun,
   { exportId, error, now }: { exportId: string; error: string; now: number },
 ): Promise<void> {
   const { workspaceId, runId } = key;
   await db.batch([
     db
       .prepare(
-        `UPDATE export_runs SET ${ADD_ERROR}, status = 'FAILED', lease = NULL, lease_until = NULL,
+        `UPDATE export_runs SET ${ADD_ERROR}, status = 'FAILED', lease = NULL,
            finished_at = ?, updated_at = ?
          WHERE ${HELD}`,
       )

@@ -14,7 +14,7 @@ export type ExportRunRow = typeof exportRuns.$inferSelect;
 
 export type ExportFileRow = typeof exportFiles.$inferSelect;
 
-/** One of its export's partitions. */
+/** Names one of an export's partitions. */
 export type ExportRunKey = { workspaceId: string; runId: string };
 
 export async function selectExportRun(
@@ -139,21 +139,4 @@ export async function clearOpenUpload(db: D1Database, row: ExportRunRow): Promis
     .update(exportRuns)
     .set({ open_upload: null })
     .where(and(eq(exportRuns.workspace_id, row.workspace_id), eq(exportRuns.id, row.id)));
-}
-
-/** Runs at work that are due and that nobody works on, the longest waiting first. */
-export async function listDueRuns(
-  db: D1Database,
-  now: number,
-  limit: number,
-): Promise<ExportRunKey[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT workspace_id AS workspaceId, id AS runId FROM export_runs
-       WHERE status = 'RUNNING' AND due_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
-       ORDER BY due_at LIMIT ?`,
-    )
-    .bind(now, now, limit)
-    .all<ExportRunKey>();
-  return results;
 }

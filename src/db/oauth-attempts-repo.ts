@@ -1,4 +1,4 @@
-import { and, eq, gt, lt } from "drizzle-orm";
+import { and, eq, gt, inArray, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { OAuthTokenRow } from "./oauth-tokens-repo.ts";
 import { oauthAttempts } from "./oauth-schema.ts";
@@ -118,6 +118,16 @@ export async function completeOAuthAttempt(
   return completed?.results.length === 1;
 }
 
-export async function deleteExpiredOAuthAttempts(db: D1Database, before: number): Promise<void> {
-  await drizzle(db).delete(oauthAttempts).where(lt(oauthAttempts.expires_at, before));
+/** Deletes up to `limit` attempts whose time was over before `before`. */
+export async function deleteExpiredOAuthAttempts(
+  db: D1Database,
+  { before, limit }: { before: number; limit: number },
+): Promise<void> {
+  const orm = drizzle(db);
+  const expired = orm
+    .select({ id: oauthAttempts.auth_id })
+    .from(oauthAttempts)
+    .where(lt(oauthAttempts.expires_at, before))
+    .limit(limit);
+  await orm.delete(oauthAttempts).where(inArray(oauthAttempts.auth_id, expired));
 }

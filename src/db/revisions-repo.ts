@@ -31,8 +31,8 @@ type DeploymentKey = { workspaceId: string; deploymentId: string };
 
 const { secrets: _secrets, ...LISTED } = getTableColumns(revisions);
 
-/** A condition on a status, as text: an index on some of the rows is found by it. */
-const IS_UNFINISHED = `status IN (${UNFINISHED_REVISION_STATUSES.map((name) => `'${name}'`).join(", ")})`;
+/** The condition that a rollout has not ended, as text: an index on some of the rows is found by it. */
+export const IS_UNFINISHED = `status IN (${UNFINISHED_REVISION_STATUSES.map((name) => `'${name}'`).join(", ")})`;
 
 /** For a tarball as the parameter `place`, which may be null; `?1` is the workspace. */
 export function isUploaded(place: string): string {

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import {
@@ -7,42 +7,33 @@ import {
   revisions,
   UNFINISHED_REVISION_STATUSES,
 } from "./deployments-schema.ts";
+import type { Held, WorkTable } from "./leases-repo.ts";
+import { IS_UNFINISHED } from "./revisions-repo.ts";
 
 export type RevisionRow = typeof revisions.$inferSelect;
 
-/** The right to work on a revision, of whoever made up the text. */
-export type RolloutLease = RevisionRef & { lease: string };
+/** Revisions as durable work. A new one is queued by whoever takes it first. */
+export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
+  table: revisions,
+  key: { workspaceId: "workspace_id", deploymentId: "deployment_id", revisionId: "id" },
+  isOpen: IS_UNFINISHED,
+  onTake: [
+    "status = CASE status WHEN 'CREATING' THEN 'QUEUED' ELSE status END",
+    "attempts = attempts + 1",
+  ],
+};
 
-/** Takes a revision that is due, from nobody or from one who let it expire; a new one is queued by that. */
-export async function claimRevision(
-  db: D1Database,
-  lease: RolloutLease,
-  { now, until }: { now: number; until: number },
-): Promise<RevisionRow | undefined> {
-  return drizzle(db)
-    .update(revisions)
-    .set({
-      status: sql`CASE ${revisions.status} WHEN 'CREATING' THEN 'QUEUED' ELSE ${revisions.status} END`,
-      lease: lease.lease,
-      due_at: until,
-      attempts: sql`${revisions.attempts} + 1`,
-      updated_at: now,
-    })
-    .where(and(isRevision(lease), isUnfinished(), lte(revisions.due_at, now)))
-    .returning()
-    .get();
-}
+type HeldRevision = Held<RevisionRef>;
 
 /** The next status of a rollout. False when the lease is lost: somebody else decided meanwhile. */
 export async function moveRevision(
   db: D1Database,
-  lease: RolloutLease,
-  status: RevisionStatus,
-  { now, until }: { now: number; until: number },
+  lease: HeldRevision,
+  { status, now }: { status: RevisionStatus; now: number },
 ): Promise<boolean> {
   const moved = await drizzle(db)
     .update(revisions)
-    .set({ status, status_message: null, due_at: until, updated_at: now })
+    .set({ status, status_message: null, updated_at: now })
     .where(isHeld(lease))
     .returning({ id: revisions.id });
   return moved.length > 0;
@@ -51,7 +42,7 @@ export async function moveRevision(
 /** Ends the work on a revision, with a status that it keeps. False as for `moveRevision`. */
 export async function settleRevision(
   db: D1Database,
-  lease: RolloutLease,
+  lease: HeldRevision,
   { status, message, now }: { status: RevisionStatus; message: string | null; now: number },
 ): Promise<boolean> {
   const settled = await drizzle(db)
@@ -62,19 +53,10 @@ export async function settleRevision(
   return settled.length > 0;
 }
 
-/** Gives the lease back: the same step is tried again at `dueAt`. */
-export async function postponeRevision(
-  db: D1Database,
-  lease: RolloutLease,
-  dueAt: number,
-): Promise<void> {
-  await drizzle(db).update(revisions).set({ lease: null, due_at: dueAt }).where(isHeld(lease));
-}
-
 /** The revision serves from now on, in place of whichever did. False as for `moveRevision`. */
 export async function activateRevision(
   db: D1Database,
-  lease: RolloutLease,
+  lease: HeldRevision,
   { graphs, now }: { graphs: string; now: number },
 ): Promise<boolean> {
   const orm = drizzle(db);
@@ -100,24 +82,6 @@ export async function activateRevision(
   return settled.length > 0;
 }
 
-/** Of all workspaces, the longest due first. */
-export async function listDueRevisions(
-  db: D1Database,
-  now: number,
-  limit: number,
-): Promise<RevisionRef[]> {
-  return drizzle(db)
-    .select({
-      workspaceId: revisions.workspace_id,
-      deploymentId: revisions.deployment_id,
-      revisionId: revisions.id,
-    })
-    .from(revisions)
-    .where(and(isNotNull(revisions.due_at), lte(revisions.due_at, now)))
-    .orderBy(asc(revisions.due_at))
-    .limit(limit);
-}
-
 function isRevision({ workspaceId, deploymentId, revisionId }: RevisionRef) {
   return and(
     eq(revisions.workspace_id, workspaceId),
@@ -130,6 +94,6 @@ function isUnfinished() {
   return inArray(revisions.status, [...UNFINISHED_REVISION_STATUSES]);
 }
 
-function isHeld(lease: RolloutLease) {
+function isHeld(lease: HeldRevision) {
   return and(isRevision(lease), eq(revisions.lease, lease.lease), isUnfinished());
 }

@@ -1,5 +1,9 @@
-import { selectBillingPlan } from "../db/billing-plans-repo.ts";
-import { type KnownPlanRow, selectKnownPlan, storeKnownPlan } from "../db/known-plans-repo.ts";
+import {
+  type KnownPlanRow,
+  selectBillingPlan,
+  selectKnownPlan,
+  storeKnownPlan,
+} from "../db/workspace-plans-repo.ts";
 import { LOWEST_PLAN, type Plan } from "../lib/plan-order.ts";
 import { parseSettings, type Settings } from "../env.ts";
 import { log } from "../lib/log.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PLANS, type Plan } from "../lib/plan-order.ts";
 import type { Settings } from "../env.ts";
-import { signCall } from "./signed-call.ts";
+import { signCall } from "../secrets/signed-call.ts";
 
 /** Below the tracing API, so that it is reached on its host. */
 export const BILLING_PATH = "/api/v1/internal/plans";

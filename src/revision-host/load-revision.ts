@@ -1,9 +1,10 @@
-import { readRevisionToLoad } from "../db/serving-repo.ts";
+import { readRevisionToLoad } from "../db/deployment-lookup-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { type BuiltCode, builtCodeKey, readCode } from "./built-code.ts";
-import { openSecrets, revisionEnv } from "./revision-env.ts";
+import { revisionEnv } from "./revision-env.ts";
+import { openSecrets } from "./revision-secrets.ts";
 import { workerCode } from "./worker-code.ts";
 
 /** What a call to a graph host fails with, as its `code`, when the platform could not read its code. */
@@ -64,7 +65,8 @@ async function revisionCode(
 ): Promise<WorkerLoaderWorkerCode> {
   const [built, row] = await Promise.all([read(), readRevisionToLoad(env.DB, ref)]);
   if (built === null || row === undefined) throw new Error("there is no such revision");
-  const secrets = await openSecrets(env, ref, row.secrets);
+  const { encryptionKeys, deployedLimits } = parseSettings(env);
+  const secrets = await openSecrets(encryptionKeys, ref, row.secrets);
   const { env: own, outboundHosts } = revisionEnv({ ...ref, deploymentName: row.name }, secrets);
   return workerCode({
     built,
@@ -72,7 +74,7 @@ async function revisionCode(
     agentServer: exports.AgentServer({
       props: { workspaceId: ref.workspaceId, deploymentId: ref.deploymentId },
     }),
-    limits: parseSettings(env).deployedLimits,
+    limits: deployedLimits,
     outbound: exports.Outbound({ props: { ...ref, hosts: outboundHosts } }),
     tail: exports.RevisionTail({ props: ref }),
   });

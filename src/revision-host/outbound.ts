@@ -2,7 +2,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { parseSettings } from "../env.ts";
 import type { HostList } from "../lib/host-list.ts";
 import { countBytes } from "./count-bytes.ts";
-import { UsageMeter } from "./usage-meter.ts";
+import { UsageMeter } from "../deployment-log/usage-meter.ts";
 import { outboundRefusal, type OutboundRefusal } from "./outbound-policy.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 

@@ -1,36 +1,6 @@
-import { parseSettings } from "../env.ts";
 import { type HostList, parseHostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
-import { openSecret } from "../lib/secret-box.ts";
-import { OUTBOUND_HOSTS } from "../lib/secret-names.ts";
-
-/**
- * What a secret is sealed with: it opens for this deployment and under this name only, but for each of
- * its revisions, so that the next one takes over what is sealed.
- */
-export function secretContext(
-  of: { workspaceId: string; deploymentId: string },
-  name: string,
-): string {
-  return `${of.workspaceId}/${of.deploymentId}/${name}`;
-}
-
-/** Opens a revision's secrets, a JSON object of name to sealed text. */
-export async function openSecrets(
-  env: Env,
-  ref: RevisionRef,
-  sealed: string,
-): Promise<Record<string, string>> {
-  const { encryptionKeys } = parseSettings(env);
-  const texts: Record<string, string> = JSON.parse(sealed);
-  const opened = await Promise.all(
-    Object.entries(texts).map(async ([name, text]) => [
-      name,
-      await openSecret(encryptionKeys, text, secretContext(ref, name)),
-    ]),
-  );
-  return Object.fromEntries(opened);
-}
+import { OUTBOUND_HOSTS } from "../secrets/secret-names.ts";
 
 /** The whole environment of deployed code: its secrets, and by which deployment it is run. */
 export function revisionEnv(

@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { recordLogs } from "../control-plane/logs/record.ts";
+import { recordLogs } from "../deployment-log/record.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { atSourcePositions } from "./source-positions.ts";
 import { linesOfTrace } from "./trace-lines.ts";

@@ -1,5 +1,5 @@
 import { format } from "node:util";
-import type { LogLine, LogLineLevel } from "../control-plane/logs/log-line.ts";
+import type { LogLine, LogLineLevel } from "../deployment-log/log-line.ts";
 
 /** What a tail event tells of one call of deployed code, as far as it is read here. */
 export type CodeTrace = {

@@ -114,7 +114,7 @@ async function completeAnother(server: WorkerServer): Promise<void> {
 
 /** As when its step renews its lease no more. */
 async function expireLease(server: WorkerServer, runId: string): Promise<void> {
-  await server.database.run("UPDATE export_runs SET lease_until = 0 WHERE id = ?", [runId]);
+  await server.database.run("UPDATE export_runs SET due_at = 0 WHERE id = ?", [runId]);
 }
 
 describe("a step that is silent", () => {
@@ -170,10 +170,10 @@ describe("a step that is silent", () => {
   test("too often in a row costs an attempt", async ({ server, expect }) => {
     const held = await heldExport(server, "interrupted");
     const { workspace, id, message } = held;
-    await server.database.run(
-      "UPDATE export_runs SET lease_until = 0, interruptions = ? WHERE id = ?",
-      [INTERRUPTIONS, message.runId],
-    );
+    await server.database.run("UPDATE export_runs SET due_at = 0, interruptions = ? WHERE id = ?", [
+      INTERRUPTIONS,
+      message.runId,
+    ]);
 
     await deliver(server, message);
 
@@ -194,7 +194,7 @@ describe("a step that is silent", () => {
   test("is found by the sweep", async ({ server, expect }) => {
     const held = await heldExport(server, "swept");
     await server.database.run(
-      "UPDATE export_runs SET lease = 'of the dead', lease_until = 0 WHERE id = ?",
+      "UPDATE export_runs SET lease = 'of the dead', due_at = 0 WHERE id = ?",
       [held.message.runId],
     );
     // The queue is busy until then, and has no message about it.

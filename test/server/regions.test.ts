@@ -1,7 +1,7 @@
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, onTestFinished, test } from "vitest";
 import { createKey, createWorkspace } from "../../cli/database/identity.ts";
-import { signCall } from "../../src/regions/signed-call.ts";
+import { signCall } from "../../src/secrets/signed-call.ts";
 import { answerOf, send } from "../support/http.ts";
 import { deployTemplate } from "../support/deployments.ts";
 import { destinationBody } from "../support/destinations.ts";

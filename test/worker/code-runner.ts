@@ -1,6 +1,7 @@
 /** The platform, with ways to run any code as it runs a deployment's, and to write to a log. For tests. */
 import platform from "../../src/index.ts";
-import { type LogLine, recordLogs } from "../../src/control-plane/logs/record.ts";
+import type { LogLine } from "../../src/deployment-log/log-line.ts";
+import { recordLogs } from "../../src/deployment-log/record.ts";
 import type { BuiltModule } from "../../src/revision-host/built-code.ts";
 import { workerCode } from "../../src/revision-host/worker-code.ts";
 import type { CodeRun } from "../support/code-runs.ts";

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { deployRevision } from "../../src/control-plane/rollout/deploy.ts";
+import { deployRevision } from "../../src/control-plane/deployments/rollout/deploy.ts";
 import { CODE_UNAVAILABLE } from "../../src/revision-host/load-revision.ts";
-import { ProjectFailure } from "../../src/control-plane/rollout/failure.ts";
-import type { RolloutLog } from "../../src/control-plane/rollout/rollout-log.ts";
+import { ProjectFailure } from "../../src/control-plane/deployments/rollout/build.ts";
 
 type Host = { describe: () => unknown; check: () => unknown; schemas: () => unknown };
 
@@ -30,21 +29,19 @@ afterEach(() => {
 });
 
 /** Deploys a revision whose code is `host`. */
-async function deploy(host: Partial<Host>, renew = async () => {}) {
+async function deploy(host: Partial<Host>, checkLease = () => {}) {
   const warnings: string[] = [];
-  const logs: RolloutLog = {
+  const logs = {
     info: () => {},
-    warn: (message) => warnings.push(message),
-    error: () => {},
+    warn: (message: string) => void warnings.push(message),
     deploy: () => {},
-    flush: async () => {},
   };
   const given = { ...GOOD, ...host };
   const calls = Object.entries(given).map(([name, call]) => [name, async () => call()]);
   const entrypoint = Object.fromEntries(calls) as object;
   const env = { LOADER: { get: () => ({ getEntrypoint: () => entrypoint }) } };
   const exports = {} as Cloudflare.Exports;
-  const deployed = deployRevision(env as unknown as Env, exports, REF, { logs, renew });
+  const deployed = deployRevision(env as unknown as Env, exports, REF, { logs, check: checkLease });
   const ended = deployed.then(
     (graphs) => ({ graphs, error: null }),
     (error: unknown) => ({ graphs: null, error }),
@@ -60,17 +57,20 @@ async function failure(host: Partial<Host>): Promise<string> {
 }
 
 describe("deployRevision", () => {
-  test("keeps its lease while it asks one graph after the other", async () => {
-    const renew = vi.fn<() => Promise<void>>(async () => {});
-    const { graphs } = await deploy({ describe: () => described(3) }, renew);
+  test("looks whether it has its lease before it asks one graph after the other", async () => {
+    const checkLease = vi.fn<() => void>();
+    const { graphs } = await deploy({ describe: () => described(3) }, checkLease);
     expect(JSON.parse(graphs ?? "")).toHaveLength(3);
-    expect(renew).toHaveBeenCalledTimes(5);
+    expect(checkLease).toHaveBeenCalledTimes(5);
   });
 
   test("ends at once when the lease is lost", async () => {
     const lost = new Error("lost");
     const check = vi.fn<() => unknown>(() => []);
-    expect((await deploy({ check }, () => Promise.reject(lost))).error).toBe(lost);
+    const checkLease = () => {
+      throw lost;
+    };
+    expect((await deploy({ check }, checkLease)).error).toBe(lost);
     expect(check).not.toHaveBeenCalled();
   });
 

@@ -5,13 +5,14 @@ import { insertAssistant } from "../../src/db/assistants-repo.ts";
 import { storeOf } from "../../src/agent-server/store/store-object.ts";
 import { threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
 import { ALL_THREADS } from "../../src/agent-server/threads/thread-visibility.ts";
-import { deleteDeployment } from "../../src/control-plane/deletion/delete-deployment.ts";
-import { sweepDeployments } from "../../src/control-plane/deletion/sweep.ts";
-import { logStub } from "../../src/control-plane/logs/log-stub.ts";
-import { type LogLine, recordLogs } from "../../src/control-plane/logs/record.ts";
+import { deleteDeployment } from "../../src/control-plane/deployments/delete-deployment.ts";
+import { deploymentSweep } from "../../src/control-plane/deployments/work.ts";
+import type { LogLine } from "../../src/deployment-log/log-line.ts";
+import { logStub, recordLogs } from "../../src/deployment-log/record.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
 import { ensureDeploymentProject } from "../../src/tracing/deployment-project.ts";
+import { runSweep } from "../../src/work/sweep.ts";
 import {
   countRows,
   keysOf,
@@ -216,9 +217,9 @@ test("the sweep removes what came late, and then forgets the deployment", async 
   await markDeleted(of);
   await deleteDeployment(env, of);
   await newThreads(of, 1);
-  await sweepDeployments(env, Date.now() + 9 * 60_000);
+  await runSweep(env, Date.now() + 9 * 60_000, deploymentSweep);
   expect(await countRows("threads", of)).toBe(1);
-  await sweepDeployments(env, Date.now() + 11 * 60_000);
+  await runSweep(env, Date.now() + 11 * 60_000, deploymentSweep);
   expect(await countRows("threads", of)).toBe(0);
   expect(await countRows("deployments", of)).toBe(0);
 });
@@ -227,15 +228,16 @@ test("the sweep asks for deletions that nobody works on", async () => {
   const of = await newDeployment();
   await newDeployment({ workspaceId: of.workspaceId });
   await markDeleted(of);
-  const send = vi.fn<Env["ROLLOUTS"]["send"]>();
-  const counting = { ...env, ROLLOUTS: Object.assign({ ...env.ROLLOUTS }, { send }) };
+  const sendBatch = vi.fn<Env["ROLLOUTS"]["sendBatch"]>();
+  const counting = { ...env, ROLLOUTS: Object.assign({ ...env.ROLLOUTS }, { sendBatch }) };
   const nudged = () =>
-    send.mock.calls
-      .map(([message]) => message)
-      .filter((message) => JSON.stringify(message).includes(of.workspaceId));
-  await sweepDeployments(counting, Date.now() + 50_000);
+    sendBatch.mock.calls
+      .flatMap(([messages]) => [...messages].map(({ body }) => body))
+      .filter((message) => JSON.stringify(message).includes(of.workspaceId))
+      .filter((message) => JSON.stringify(message).includes('"delete"'));
+  await runSweep(counting, Date.now() + 50_000, deploymentSweep);
   expect(nudged()).toEqual([]);
-  await sweepDeployments(counting, Date.now() + 70_000);
+  await runSweep(counting, Date.now() + 70_000, deploymentSweep);
   const { workspaceId, deploymentId } = of;
   const message = { kind: "delete", workspace_id: workspaceId, deployment_id: deploymentId };
   expect(nudged()).toEqual([message]);
@@ -248,7 +250,7 @@ test("the sweep removes tarballs that nobody has deployed for a day", async () =
   const fresh = await newTarball(workspaceId, now - 23 * HOUR);
   const used = await newTarball(workspaceId, now - 25 * HOUR);
   const of = await newDeployment({ workspaceId, tarball: used });
-  await sweepDeployments(env, now);
+  await runSweep(env, now, deploymentSweep);
   expect(await keysOf(workspaceId)).toEqual([fresh, used].toSorted());
   expect(await countRows("source_uploads", of)).toBe(2);
   await expect(newRevision(of, { tarball: old })).rejects.toThrow("not stored");

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, test, vi } from "vitest";
-import { toLogPage, toLogQuery } from "../../src/control-plane/logs/log-answer.ts";
-import type { LogLine } from "../../src/control-plane/logs/log-line.ts";
+import { toLogPageJson, toLogQuery } from "../../src/control-plane/logs/log-json.ts";
+import type { LogLine } from "../../src/deployment-log/log-line.ts";
 import { type LogPageBody, logQuerySchema } from "../../src/control-plane/logs/log-schemas.ts";
-import { logStub } from "../../src/control-plane/logs/log-stub.ts";
-import { NO_USAGE, recordLogs, recordUsage } from "../../src/control-plane/logs/record.ts";
+import { logStub, recordLogs, recordUsage } from "../../src/deployment-log/record.ts";
+import { NO_USAGE } from "../../src/deployment-log/usage-table.ts";
 
 const DAY_MS = 86_400_000;
 const LOG_MS = 14 * DAY_MS;
@@ -38,7 +38,7 @@ async function read(
     revisionId: null,
     ...which,
   });
-  return toLogPage(await logStub(env, deployment).list(query));
+  return toLogPageJson(await logStub(env, deployment).list(query));
 }
 
 async function messages(...args: Parameters<typeof read>): Promise<string[]> {

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from "uuid";
 import { beforeAll, expect, inject, test } from "vitest";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
 import { insertRevision, listRevisions } from "../../src/db/revisions-repo.ts";
-import { storeUpload } from "../../src/control-plane/uploads/store-upload.ts";
+import { storeUpload } from "../../src/control-plane/deployments/source-uploads.ts";
 import { releaseUnusedSources } from "../../src/db/source-uploads-repo.ts";
 import {
   markDeleted,

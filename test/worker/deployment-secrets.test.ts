@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
-import { resealDeployments } from "../../src/control-plane/deployments/reseal.ts";
-import { sealSecrets } from "../../src/control-plane/deployments/sealed-secrets.ts";
-import { openSecret } from "../../src/lib/secret-box.ts";
+import { revisionSecrets, sealSecrets } from "../../src/revision-host/revision-secrets.ts";
+import { openSecret } from "../../src/secrets/secret-box.ts";
 import { newDeployment, newRevision, type TestDeployment } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
 
@@ -20,14 +19,14 @@ beforeEach(async () => {
   await env.DB.prepare("DELETE FROM revisions").run();
 });
 
-function withKeys(keys: string): Env {
-  return { ...env, ENCRYPTION_KEYS: keys };
+function reseal(keys: string): Promise<number> {
+  return revisionSecrets.run({ env: { ...env, ENCRYPTION_KEYS: keys }, rows: 20 });
 }
 
 /** With secrets under the first of the keys. */
 async function sealedDeployment(keys: string): Promise<TestDeployment> {
   const of = await newDeployment();
-  await newRevision(of, { secrets: await sealSecrets(withKeys(keys), of, SECRETS) });
+  await newRevision(of, { secrets: await sealSecrets(keys, of, SECRETS) });
   return of;
 }
 
@@ -60,9 +59,9 @@ test("secrets follow the first key, in each revision", async () => {
   const of = await sealedDeployment(ONE);
   await newRevision(of);
   await sealedDeployment(TWO);
-  expect(await resealDeployments(withKeys(ONE))).toBe(0);
-  expect(await resealDeployments(withKeys(`${TWO},${ONE}`))).toBe(2);
-  expect(await resealDeployments(withKeys(`${TWO},${ONE}`))).toBe(0);
+  expect(await reseal(ONE)).toBe(0);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(2);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(0);
   for (const secrets of (await sealed(of)).slice(1)) {
     for (const { name, value } of SECRETS) {
       const context = `${of.workspaceId}/${of.deploymentId}/${name}`;
@@ -76,9 +75,9 @@ test("secrets that no key opens keep no others from it", async ({ onTestFinished
   const other = await sealedDeployment(ONE);
   const logged = vi.spyOn(console, "error").mockReturnValue();
   onTestFinished(() => logged.mockRestore());
-  expect(await resealDeployments(withKeys(`${TWO},${ONE}`))).toBe(1);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(1);
   expect(logged.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
-    { event: "deployment_secrets_not_resealed", deployment_id: lost.deploymentId },
+    { event: "secret_not_resealed", kind: "revision", deployment_id: lost.deploymentId },
   ]);
   expect((await sealed(other))[1]?.["A"]).toMatch(/^2\./);
   expect((await sealed(lost))[1]?.["A"]).toMatch(/^1\./);
@@ -86,5 +85,5 @@ test("secrets that no key opens keep no others from it", async ({ onTestFinished
 
 test("without keys there is nothing to encrypt anew", async () => {
   await sealedDeployment(ONE);
-  expect(await resealDeployments(withKeys(""))).toBe(0);
+  expect(await reseal("")).toBe(0);
 });

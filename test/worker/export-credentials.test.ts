@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, inject, test, vi } from "vitest";
 import {
+  destinationCredentials,
   openCredentials,
   sealCredentials,
 } from "../../src/bulk-export/destinations/credentials.ts";
 import { openBucket } from "../../src/bulk-export/destinations/open-bucket.ts";
-import { resealCredentials } from "../../src/bulk-export/destinations/reseal.ts";
 import {
   deleteUnusedCredentials,
   insertExportDestination,
@@ -85,6 +85,10 @@ function withKeys(keys: string): Env {
   return Object.assign({ ...env }, { ENCRYPTION_KEYS: keys });
 }
 
+function reseal(keys: string): Promise<number> {
+  return destinationCredentials.run({ env: withKeys(keys), rows: 100 });
+}
+
 async function newExportRun(key: Key, run: { status: string; version: number }): Promise<string> {
   const exportId = crypto.randomUUID();
   const runId = crypto.randomUUID();
@@ -105,12 +109,12 @@ async function newExportRun(key: Key, run: { status: string; version: number }):
 
 test("credentials of an old key are encrypted anew, and opened without it", async ({ expect }) => {
   const key = await newDestination(ONE);
-  expect(await resealCredentials(withKeys(ONE))).toBe(0);
-  expect(await resealCredentials(withKeys(`${TWO},${ONE}`))).toBe(1);
+  expect(await reseal(ONE)).toBe(0);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(1);
   const row = await selectExportCredentials(env.DB, key);
   expect(row?.key_version).toBe(2);
   expect(await openCredentials(TWO, row?.sealed ?? "", key)).toEqual(OPENED);
-  expect(await resealCredentials(withKeys(`${TWO},${ONE}`))).toBe(0);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(0);
 });
 
 test("credentials that no key opens keep no others from it", async ({ expect, onTestFinished }) => {
@@ -119,9 +123,13 @@ test("credentials that no key opens keep no others from it", async ({ expect, on
   const key = await newDestination(ONE);
   const logged = vi.spyOn(console, "error").mockReturnValue();
   onTestFinished(() => logged.mockRestore());
-  expect(await resealCredentials(withKeys(`${TWO},${ONE}`))).toBe(1);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(1);
   expect(logged.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
-    { event: "credentials_not_resealed", destination_id: lost.destinationId },
+    {
+      event: "secret_not_resealed",
+      kind: "export_credentials",
+      destination_id: lost.destinationId,
+    },
   ]);
   expect((await selectExportCredentials(env.DB, key))?.key_version).toBe(2);
   expect((await selectExportCredentials(env.DB, lost))?.key_version).toBe(1);
@@ -129,12 +137,12 @@ test("credentials that no key opens keep no others from it", async ({ expect, on
 
 test("without keys there is nothing to encrypt anew", async ({ expect }) => {
   await newDestination(ONE);
-  expect(await resealCredentials(withKeys(""))).toBe(0);
+  expect(await reseal("")).toBe(0);
 });
 
 test("versions that nobody uses are removed", async ({ expect }) => {
   const key = await newDestination(ONE);
-  expect(await deleteUnusedCredentials(env.DB)).toBe(0);
+  expect(await deleteUnusedCredentials(env.DB, 100)).toBe(0);
   expect(await replace(key, 2)).toBe(true);
   expect(await replace(key, 3)).toBe(true);
   const runId = await newExportRun(key, { status: "RUNNING", version: 1 });
@@ -142,10 +150,10 @@ test("versions that nobody uses are removed", async ({ expect }) => {
   const other = await newDestination(ONE);
   await newExportRun(other, { status: "RUNNING", version: 2 });
 
-  expect(await deleteUnusedCredentials(env.DB)).toBe(1);
+  expect(await deleteUnusedCredentials(env.DB, 100)).toBe(1);
   expect(await versionsOf(key)).toEqual([1, 3]);
   await env.DB.prepare("UPDATE export_runs SET status = 'FAILED' WHERE id = ?").bind(runId).run();
-  expect(await deleteUnusedCredentials(env.DB)).toBe(1);
+  expect(await deleteUnusedCredentials(env.DB, 100)).toBe(1);
   expect(await versionsOf(key)).toEqual([3]);
   expect(await versionsOf(other)).toEqual([1]);
 });

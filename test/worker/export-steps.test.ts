@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { assert, test, vi } from "vitest";
-import { consumeExportSteps } from "../../src/bulk-export/execution/consume-steps.ts";
+import { exportQueue } from "../../src/bulk-export/work.ts";
+import { consume as consumeBatch } from "../../src/work/queue.ts";
 
 /** What becomes of a message. */
 async function consume(body: unknown, bindings: Partial<Env>) {
@@ -13,7 +14,8 @@ async function consume(body: unknown, bindings: Partial<Env>) {
     ackAll: vi.fn(),
     retryAll: vi.fn(),
   };
-  await consumeExportSteps(batch, { ...env, LOG_LEVEL: "error", ...bindings });
+  const given = { ...env, LOG_LEVEL: "error", ...bindings };
+  await consumeBatch(batch, [exportQueue], given, {} as Cloudflare.Exports);
   return { acks: ack.mock.calls, retries: retry.mock.calls };
 }
 

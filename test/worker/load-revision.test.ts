@@ -2,11 +2,11 @@ import { env } from "cloudflare:workers";
 import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test, vi } from "vitest";
 import { deployments, revisions } from "../../src/db/deployments-schema.ts";
-import { sealSecret } from "../../src/lib/secret-box.ts";
+import { sealSecret } from "../../src/secrets/secret-box.ts";
 import { builtCodeKey, packCode } from "../../src/revision-host/built-code.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../src/revision-host/load-revision.ts";
-import { OUTBOUND_HOSTS } from "../../src/lib/secret-names.ts";
-import { secretContext } from "../../src/revision-host/revision-env.ts";
+import { OUTBOUND_HOSTS } from "../../src/secrets/secret-names.ts";
+import { secretContext } from "../../src/revision-host/revision-secrets.ts";
 import { migrateIndex } from "./support.ts";
 
 const KEYS = `1:${btoa("1".repeat(32)).replace("=", "")}`;

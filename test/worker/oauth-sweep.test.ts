@@ -1,12 +1,14 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, inject, test } from "vitest";
 import {
+  clientSecrets,
   openClientSecret,
   openTokens,
   sealOAuth,
   sealTokens,
+  userTokens,
 } from "../../src/control-plane/oauth/sealed-secrets.ts";
-import { resealOAuth, sweepOAuth } from "../../src/control-plane/oauth/sweep.ts";
+import { oauthSweep } from "../../src/control-plane/oauth/start-attempt.ts";
 import { insertOAuthAttempt } from "../../src/db/oauth-attempts-repo.ts";
 import { insertOAuthProvider, selectOAuthProviderById } from "../../src/db/oauth-providers-repo.ts";
 import {
@@ -15,6 +17,7 @@ import {
   type OAuthTokenRow,
   selectOAuthToken,
 } from "../../src/db/oauth-tokens-repo.ts";
+import { runSweep } from "../../src/work/sweep.ts";
 import { migrateIndex } from "./support.ts";
 
 const ONE = `1:${btoa("1".repeat(32)).replace("=", "")}`;
@@ -35,9 +38,14 @@ function envWith(keys: string): Env {
   return { ...env, ENCRYPTION_KEYS: keys };
 }
 
+/** How many rows got other secrets. */
+async function reseal(keys: string): Promise<number> {
+  const sweep = { env: envWith(keys), rows: 100 };
+  return (await clientSecrets.run(sweep)) + (await userTokens.run(sweep));
+}
+
 /** A provider with a secret, and a token of it, under the first of the keys. */
 async function newConnection(keys: string): Promise<OAuthTokenRow> {
-  const sealing = envWith(keys);
   const id = crypto.randomUUID();
   const of = { kind: "client_secret", workspaceId: WORKSPACE, id } as const;
   await insertOAuthProvider(env.DB, {
@@ -46,7 +54,7 @@ async function newConnection(keys: string): Promise<OAuthTokenRow> {
     provider_id: id,
     name: "Notes",
     client_id: "c",
-    client_secret: await sealOAuth(sealing, "the secret", of),
+    client_secret: await sealOAuth(keys, "the secret", of),
     key_version: Number(keys[0]),
     auth_url: "https://notes.example/auth",
     token_url: "https://notes.example/token",
@@ -68,7 +76,7 @@ async function newConnection(keys: string): Promise<OAuthTokenRow> {
     user_id: "ada",
     agent_id: null,
     scopes: "[]",
-    ...(await sealTokens(sealing, { workspaceId: WORKSPACE, id: tokenId }, plain)),
+    ...(await sealTokens(keys, { workspaceId: WORKSPACE, id: tokenId }, plain)),
     provider_account_label: null,
     metadata: null,
     is_default: true,
@@ -121,24 +129,24 @@ test("secrets follow the first key, and the older one is not needed any more", a
 }) => {
   const token = await newConnection(ONE);
   await newConnection(TWO);
-  expect(await resealOAuth(envWith(`${TWO},${ONE}`))).toBe(2);
-  expect(await resealOAuth(envWith(`${TWO},${ONE}`))).toBe(0);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(2);
+  expect(await reseal(`${TWO},${ONE}`)).toBe(0);
   const row = await stored(token.id);
   expect(row.key_version).toBe(2);
-  expect(await openTokens(envWith(TWO), row)).toEqual({
+  expect(await openTokens(TWO, row)).toEqual({
     accessToken: "access",
     refreshToken: "refresh",
   });
   const provider = await selectOAuthProviderById(env.DB, WORKSPACE, token.provider);
   if (provider === undefined) throw new Error("The provider is there");
   expect(provider.key_version).toBe(2);
-  expect(await openClientSecret(envWith(TWO), provider)).toBe("the secret");
+  expect(await openClientSecret(TWO, provider)).toBe("the secret");
 });
 
 test("a secret that no key opens does not keep the others", async ({ expect }) => {
   const lost = await newConnection(`1:${btoa("x".repeat(32)).replace("=", "")}`);
   const other = await newConnection(ONE);
-  await sweepOAuth(envWith(`${TWO},${ONE}`), 0);
+  await runSweep(envWith(`${TWO},${ONE}`), 0, [clientSecrets, userTokens]);
   expect((await stored(lost.id)).key_version).toBe(1);
   expect((await stored(other.id)).key_version).toBe(2);
 });
@@ -148,18 +156,18 @@ test("a token that is being refreshed is left to who does it", async ({ expect }
   const now = Date.now();
   expect(await claimOAuthRefresh(env.DB, token, { now, until: now + 30_000 })).toBe(true);
   expect(await claimOAuthRefresh(env.DB, token, { now, until: now + 30_000 })).toBe(false);
-  await resealOAuth(envWith(`${TWO},${ONE}`));
+  await reseal(`${TWO},${ONE}`);
   expect((await stored(token.id)).key_version).toBe(1);
   const fresh = { accessToken: "fresh", refreshToken: null };
   const change = {
-    ...(await sealTokens(envWith(TWO), { workspaceId: WORKSPACE, id: token.id }, fresh)),
+    ...(await sealTokens(TWO, { workspaceId: WORKSPACE, id: token.id }, fresh)),
     scopes: "[]",
     metadata: null,
     expires_at: now + 1,
     updated_at: now,
   };
   expect(await finishOAuthRefresh(env.DB, token, change)).toBe(true);
-  expect(await openTokens(envWith(TWO), await stored(token.id))).toEqual(fresh);
+  expect(await openTokens(TWO, await stored(token.id))).toEqual(fresh);
   // Whoever comes too late with the same old token has nothing to say.
   expect(await finishOAuthRefresh(env.DB, token, change)).toBe(false);
 });
@@ -174,15 +182,15 @@ test("a claim that was given up is taken over", async ({ expect }) => {
 test("a text that is copied to another row opens nothing", async ({ expect }) => {
   const [one, other] = [await newConnection(ONE), await newConnection(ONE)];
   const copied = { ...other, access_token: one.access_token };
-  await expect(openTokens(envWith(ONE), copied)).rejects.toThrow("cannot be opened");
+  await expect(openTokens(ONE, copied)).rejects.toThrow("cannot be opened");
   const swapped = { ...one, refresh_token: one.access_token };
-  await expect(openTokens(envWith(ONE), swapped)).rejects.toThrow("cannot be opened");
+  await expect(openTokens(ONE, swapped)).rejects.toThrow("cannot be opened");
 });
 
 test("attempts are forgotten when their time is over", async ({ expect }) => {
   await newAttempt("old", 999);
   await newAttempt("new", 1000);
-  await sweepOAuth(envWith(""), 1000);
+  await runSweep(envWith(""), 1000, oauthSweep);
   const { results } = await env.DB.prepare("SELECT auth_id FROM oauth_attempts").all();
   expect(results).toEqual([{ auth_id: "new" }]);
 });

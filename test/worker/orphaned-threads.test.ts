@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { deploymentName } from "../../src/agent-server/deployment-name.ts";
-import { deleteDeployment } from "../../src/control-plane/deletion/delete-deployment.ts";
+import { deleteDeployment } from "../../src/control-plane/deployments/delete-deployment.ts";
 import { forgetDeployment } from "../../src/db/deployments-repo.ts";
 import { markDeleted, newDeployment } from "./deployment-support.ts";
 import { migrateIndex, newThread, runsOf, type TestThread } from "./support.ts";

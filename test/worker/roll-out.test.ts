@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test } from "vitest";
-import { rollOut } from "../../src/control-plane/rollout/roll-out.ts";
+import { rollOut } from "../../src/control-plane/deployments/rollout/roll-out.ts";
 import { revisions } from "../../src/db/deployments-schema.ts";
 import { newDeployment } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";

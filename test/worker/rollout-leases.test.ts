@@ -7,12 +7,13 @@ import { selectDeployment } from "../../src/db/deployments-repo.ts";
 import { interruptRevision } from "../../src/db/revisions-repo.ts";
 import {
   activateRevision,
-  claimRevision,
   moveRevision,
-  postponeRevision,
-  type RolloutLease,
+  type RevisionRow,
+  ROLLOUT_WORK,
   settleRevision,
 } from "../../src/db/rollouts-repo.ts";
+import { type Held, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
+import type { RevisionRef } from "../../src/lib/revision-ref.ts";
 import { markDeleted, newDeployment, newRevision } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
 
@@ -20,6 +21,15 @@ beforeAll(() => migrateIndex(inject("migrations")));
 
 const NOW = 1000;
 const UNTIL = 2000;
+
+type RolloutLease = Held<RevisionRef>;
+
+function claimRevision(
+  held: RolloutLease,
+  time: { now: number; until: number },
+): Promise<RevisionRow | undefined> {
+  return takeLease(env.DB, ROLLOUT_WORK, held, time);
+}
 
 /** A deployment whose only revision one worker has claimed. */
 async function claimed(): Promise<RolloutLease> {
@@ -30,23 +40,23 @@ async function claimed(): Promise<RolloutLease> {
 
 async function claim(ref: Omit<RolloutLease, "lease">, lease: string, now = NOW) {
   const held = { ...ref, lease };
-  const row = await claimRevision(env.DB, held, { now, until: now + UNTIL - NOW });
+  const row = await claimRevision(held, { now, until: now + UNTIL - NOW });
   if (row === undefined) throw new Error("The revision was not claimed");
   return held;
 }
 
 /** Whether each thing that a worker does still has an effect. */
 async function effects(lease: RolloutLease): Promise<boolean[]> {
-  const time = { now: NOW, until: UNTIL };
-  await postponeRevision(env.DB, lease, 1);
   return [
-    await moveRevision(env.DB, lease, "DEPLOYING", time),
+    await renewLease(env.DB, ROLLOUT_WORK, lease, 1),
+    await releaseLease(env.DB, ROLLOUT_WORK, lease, { dueAt: 1, now: NOW }),
+    await moveRevision(env.DB, lease, { status: "DEPLOYING", now: NOW }),
     await settleRevision(env.DB, lease, { status: "DEPLOY_FAILED", message: null, now: NOW }),
     await activateRevision(env.DB, lease, { graphs: "[]", now: NOW }),
   ];
 }
 
-const NONE = [false, false, false];
+const NONE = [false, false, false, false, false];
 
 async function stateOf({ workspaceId, deploymentId, revisionId }: RolloutLease) {
   const orm = drizzle(env.DB);
@@ -84,7 +94,7 @@ describe("a worker whose revision was taken from it has no effect any more", () 
     await interruptRevision(env.DB, slow, slow.revisionId, NOW);
     expect(await effects(slow)).toEqual(NONE);
     expect(await stateOf(slow)).toEqual({ active: null, status: "INTERRUPTED", due: null });
-    expect(await claimRevision(env.DB, slow, { now: NOW, until: UNTIL })).toBeUndefined();
+    expect(await claimRevision(slow, { now: NOW, until: UNTIL })).toBeUndefined();
   });
 
   test("by the deletion of the deployment", async ({ expect }) => {
@@ -98,7 +108,7 @@ describe("a worker whose revision was taken from it has no effect any more", () 
     const slow = await claimed();
     const other = { ...slow, lease: "second" };
     const early = { now: UNTIL - 1, until: UNTIL };
-    expect(await claimRevision(env.DB, other, early)).toBeUndefined();
+    expect(await claimRevision(other, early)).toBeUndefined();
     expect(await claim(slow, "second", UNTIL)).toEqual(other);
     expect(await effects(slow)).toEqual(NONE);
     expect(await activateRevision(env.DB, other, { graphs: "[]", now: NOW })).toBe(true);
@@ -123,7 +133,7 @@ test("two workers that ask at once: one has the revision", async ({ expect }) =>
   const ref = { ...of, revisionId: found?.revision.id ?? "" };
   const time = { now: NOW, until: UNTIL };
   const rows = await Promise.all(
-    ["a", "b", "c", "d"].map((lease) => claimRevision(env.DB, { ...ref, lease }, time)),
+    ["a", "b", "c", "d"].map((lease) => claimRevision({ ...ref, lease }, time)),
   );
   expect(rows.filter((row) => row !== undefined)).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, test, vi } from "vitest";
-import { logStub } from "../../src/control-plane/logs/log-stub.ts";
-import { UsageMeter } from "../../src/revision-host/usage-meter.ts";
+import { logStub } from "../../src/deployment-log/record.ts";
+import { UsageMeter } from "../../src/deployment-log/usage-meter.ts";
 
 const NEVER = new Promise<void>(() => {});
 const NOTHING = {

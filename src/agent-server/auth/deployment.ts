@@ -1,4 +1,4 @@
-import { findServingDeployment } from "../../db/serving-repo.ts";
+import { findServingDeployment } from "../../db/deployment-lookup-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { workspaceOfRequest } from "../../identity/authenticate.ts";

@@ -14,7 +14,7 @@ import {
   type TraceBatch,
   type WritableCheckpointPort,
 } from "../../graph-runtime/protocol.ts";
-import type { StorageUse } from "../../revision-host/usage-meter.ts";
+import type { StorageUse } from "../../deployment-log/usage-meter.ts";
 import { CallQueue } from "./call-queue.ts";
 import { DEFAULT_CHECKPOINT_PAGE, valueBytes } from "./checkpoint-pages.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";

@@ -7,7 +7,7 @@ import type {
   StoreOperation,
   StoreTurn,
 } from "../../graph-runtime/protocol.ts";
-import type { StorageUse } from "../../revision-host/usage-meter.ts";
+import type { StorageUse } from "../../deployment-log/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { toOutcome } from "./run-outcome.ts";
 import { ExecutionPort } from "./run-port.ts";

@@ -6,7 +6,7 @@ import { storeOf } from "../store/store-object.ts";
 import { parseSettings } from "../../env.ts";
 import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
-import { storageMeter } from "../../revision-host/usage-meter.ts";
+import { storageMeter } from "../../deployment-log/usage-meter.ts";
 import type { CancelAction } from "./execution.ts";
 import type { Result } from "./failures.ts";
 import { isOfModes } from "./event-modes.ts";

@@ -10,7 +10,7 @@ import type {
 } from "../../graph-runtime/protocol.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";
 import { isJsonText, type JsonText, readJsonText } from "../../lib/json-answer.ts";
-import type { StorageUse } from "../../revision-host/usage-meter.ts";
+import type { StorageUse } from "../../deployment-log/usage-meter.ts";
 import type { Result } from "./failures.ts";
 import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "./run-row.ts";

@@ -1,20 +1,11 @@
-import { z } from "@hono/zod-openapi";
-import { openSecret, sealSecret } from "../../lib/secret-box.ts";
+import {
+  listCredentialsByKey,
+  resealExportCredentials,
+} from "../../db/export-destinations-repo.ts";
+import { keyRotation } from "../../secrets/key-rotation.ts";
+import { keyVersions, openSecret, resealSecret, sealSecret } from "../../secrets/secret-box.ts";
 import type { S3Credentials } from "../s3/s3-bucket.ts";
-
-/** These two are sent in headers. */
-const HEADER_VALUE = /^[\u0021-\u007e]+$/;
-const HEADER_VALUE_MESSAGE = "String should be printable ASCII without blanks";
-
-export const credentialsSchema = z
-  .strictObject({
-    access_key_id: z.string().min(1).max(255).regex(HEADER_VALUE, HEADER_VALUE_MESSAGE),
-    secret_access_key: z.string().min(1).max(2048),
-    session_token: z.string().min(1).max(2048).regex(HEADER_VALUE, HEADER_VALUE_MESSAGE).nullish(),
-  })
-  .openapi("BulkExportDestinationCredentials");
-
-export type CredentialsBody = z.infer<typeof credentialsSchema>;
+import { type CredentialsBody, credentialsSchema } from "./schemas.ts";
 
 /** Which version of which destination's credentials something is. */
 export type CredentialsKey = { workspaceId: string; destinationId: string; version: number };
@@ -50,15 +41,19 @@ export async function openCredentials(
   return toS3Credentials(credentialsSchema.parse(JSON.parse(text)));
 }
 
-/** The same under the key that encrypts now. */
-export async function resealedCredentials(
-  encryptionKeys: string,
-  sealed: string,
-  key: CredentialsKey,
-): Promise<string> {
-  const context = contextOf(key);
-  return sealSecret(encryptionKeys, await openSecret(encryptionKeys, sealed, context), context);
-}
+/** The credentials of destinations, in the registry of what follows a change of ENCRYPTION_KEYS. */
+export const destinationCredentials = keyRotation({
+  kind: "export_credentials",
+  rows: 100,
+  list: listCredentialsByKey,
+  reseal: async (db, keys, row) => {
+    const { workspace_id: workspaceId, destination_id: destinationId, version } = row;
+    const context = contextOf({ workspaceId, destinationId, version });
+    const sealed = await resealSecret(keys, row.sealed, context);
+    return resealExportCredentials(db, row, { sealed, keyVersion: keyVersions(keys)[0] });
+  },
+  idsOf: ({ workspace_id, destination_id }) => ({ workspace_id, destination_id }),
+});
 
 function contextOf({ workspaceId, destinationId, version }: CredentialsKey): string {
   return `bulk-export-credentials/${workspaceId}/${destinationId}/${version}`;

@@ -5,15 +5,17 @@ import {
   type ListedDestination,
   listExportDestinations,
 } from "../../db/export-destinations-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
+import { workspacePlan } from "../../identity/workspace-plan.ts";
 import { requireExportPlan } from "../export-plan.ts";
 import {
   createDestination,
   removeDestination,
   requireDestination,
   rotateCredentials,
-} from "./destination-store.ts";
+} from "./destination-service.ts";
 import {
   destinationCreateSchema,
   type DestinationJson,
@@ -48,8 +50,8 @@ destinationRoutes.openapi(
     responses: { 200: oneDestination },
   }),
   async (c) => {
-    await requireExportPlan(c);
-    return c.json(toDestination(await createDestination(c, c.req.valid("json"))), 200);
+    requireExportPlan(await workspacePlan(c.env, c.var.scope.workspaceId));
+    return c.json(toDestinationJson(await createDestination(depsOf(c), c.req.valid("json"))), 200);
   },
 );
 
@@ -75,7 +77,7 @@ destinationRoutes.openapi(
       countExportDestinations(c.env.DB, workspaceId),
     ]);
     setPaginationHeaders(c, { limit: limit ?? total, offset }, { total, returned: rows.length });
-    return c.json(rows.map(toDestination), 200);
+    return c.json(rows.map(toDestinationJson), 200);
   },
 );
 
@@ -90,7 +92,7 @@ destinationRoutes.openapi(
   }),
   async (c) => {
     const { destination_id: id } = c.req.valid("param");
-    return c.json(toDestination(await requireDestination(c, id)), 200);
+    return c.json(toDestinationJson(await requireDestination(depsOf(c), id)), 200);
   },
 );
 
@@ -110,9 +112,12 @@ destinationRoutes.openapi(
     responses: { 200: oneDestination },
   }),
   async (c) => {
-    await requireExportPlan(c);
+    requireExportPlan(await workspacePlan(c.env, c.var.scope.workspaceId));
     const { destination_id: id } = c.req.valid("param");
-    return c.json(toDestination(await rotateCredentials(c, id, c.req.valid("json"))), 200);
+    return c.json(
+      toDestinationJson(await rotateCredentials(depsOf(c), id, c.req.valid("json"))),
+      200,
+    );
   },
 );
 
@@ -131,13 +136,17 @@ destinationRoutes.openapi(
     },
   }),
   async (c) => {
-    await requireExportPlan(c);
-    await removeDestination(c, c.req.valid("param").destination_id);
+    requireExportPlan(await workspacePlan(c.env, c.var.scope.workspaceId));
+    await removeDestination(depsOf(c), c.req.valid("param").destination_id);
     return c.json({}, 200);
   },
 );
 
-function toDestination({ destination: row, names }: ListedDestination): DestinationJson {
+function depsOf(c: AppContext): Parameters<typeof createDestination>[0] {
+  return { db: c.env.DB, settings: c.var.settings, workspaceId: c.var.scope.workspaceId };
+}
+
+function toDestinationJson({ destination: row, names }: ListedDestination): DestinationJson {
   return {
     id: row.id,
     tenant_id: row.workspace_id,

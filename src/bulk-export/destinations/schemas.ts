@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
-import { credentialsSchema } from "./credentials.ts";
 
 /** Of the 1024 that S3 gives a key, an export puts some 200 behind the prefix. */
 const MAX_PREFIX_BYTES = 800;
@@ -49,6 +48,20 @@ const configFields = {
   region: region.nullish(),
   endpoint_url: z.string().min(1).max(2048).nullish(),
 };
+
+/** These two are sent in headers. */
+const HEADER_VALUE = /^[\u0021-\u007e]+$/;
+const HEADER_VALUE_MESSAGE = "String should be printable ASCII without blanks";
+
+export const credentialsSchema = z
+  .strictObject({
+    access_key_id: z.string().min(1).max(255).regex(HEADER_VALUE, HEADER_VALUE_MESSAGE),
+    secret_access_key: z.string().min(1).max(2048),
+    session_token: z.string().min(1).max(2048).regex(HEADER_VALUE, HEADER_VALUE_MESSAGE).nullish(),
+  })
+  .openapi("BulkExportDestinationCredentials");
+
+export type CredentialsBody = z.infer<typeof credentialsSchema>;
 
 export const destinationCreateSchema = z
   .strictObject({

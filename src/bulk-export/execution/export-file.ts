@@ -1,24 +1,27 @@
+import type { exportRuns } from "../../db/bulk-export-schema.ts";
 import type { BulkExportRow } from "../../db/bulk-exports-repo.ts";
 import { recordFile, saveOpenUpload, savePendingUpload } from "../../db/export-leases-repo.ts";
-import type { ExportRunRow } from "../../db/export-runs-repo.ts";
+import type { ExportRunKey, ExportRunRow } from "../../db/export-runs-repo.ts";
+import type { Lease } from "../../work/lease.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { writeRunFile } from "../parquet/run-file.ts";
 import type { S3Bucket } from "../s3/s3-bucket.ts";
 import { formatCursor, parseCursor } from "./cursor.ts";
 import { abortUpload, FileUpload, isStored } from "./file-upload.ts";
 import { formatOpenUpload, parseOpenUpload } from "./left-uploads.ts";
-import type { Lease } from "./lease.ts";
 import { fileName } from "./object-keys.ts";
 import { parsePendingUpload, type PendingUpload } from "./pending-upload.ts";
+
+export type ExportLease = Lease<ExportRunKey, typeof exportRuns>;
 
 export type FileStep = {
   env: Env;
   limits: ExportLimits;
   bucket: S3Bucket;
-  lease: Lease;
+  lease: ExportLease;
   run: ExportRunRow;
   bulkExport: BulkExportRow;
-  /** Of the partition, without a slash at its end. */
+  /** The partition's folder, without a slash at its end. */
   folder: string;
   /** Throws when this step must not go on. */
   check: () => void;
@@ -33,9 +36,9 @@ export async function exportFile(step: FileStep): Promise<{ isLast: boolean }> {
   const { env, bucket, lease, run, bulkExport } = step;
   const key = `${step.folder}/${fileName(run.files_written)}`;
   await abortOpenUpload(step);
-  const upload = new FileUpload(bucket, { key, step: lease.key.lease }, async (uploadId) => {
+  const upload = new FileUpload(bucket, { key, step: lease.held.lease }, async (uploadId) => {
     lease.require(
-      await saveOpenUpload(env.DB, lease.key, formatOpenUpload({ key, upload_id: uploadId })),
+      await saveOpenUpload(env.DB, lease.held, formatOpenUpload({ key, upload_id: uploadId })),
     );
   });
   try {
@@ -60,12 +63,12 @@ export async function exportFile(step: FileStep): Promise<{ isLast: boolean }> {
       target_cursor: formatCursor(written.cursor),
       file_path: key,
       rows_count: written.rows,
-      step: lease.key.lease,
+      step: lease.held.lease,
       bytes: upload.bytes,
       first_start: written.firstStart,
       last_start: written.lastStart,
     };
-    lease.require(await savePendingUpload(env.DB, lease.key, JSON.stringify(pending)));
+    lease.require(await savePendingUpload(env.DB, lease.held, JSON.stringify(pending)));
     step.check();
     await upload.finish();
     await record(step, pending);
@@ -89,10 +92,10 @@ async function record({ env, lease, run }: FileStep, pending: PendingUpload): Pr
   const { file_path: key, rows_count: rows, bytes, first_start, last_start } = pending;
   const file = { number: run.files_written, key, rows, bytes, first_start, last_start };
   const progress = { cursor: pending.target_cursor, now: Date.now() };
-  lease.require(await recordFile(env.DB, lease.key, file, progress));
+  lease.require(await recordFile(env.DB, lease.held, file, progress));
 }
 
-/** Of a step that died: nobody else would end it. */
+/** Ends what a step that died has left: nobody else would. */
 async function abortOpenUpload({ run, bucket }: FileStep): Promise<void> {
   if (run.open_upload === null) return;
   const { key, upload_id } = parseOpenUpload(run.open_upload);

@@ -1,5 +1,5 @@
 import { endExport, selectBulkExport, type BulkExportRow } from "../../db/bulk-exports-repo.ts";
-import { completeRun, failRun, releaseLease, retryRun } from "../../db/export-leases-repo.ts";
+import { completeRun, EXPORT_RUN_WORK, failRun, retryRun } from "../../db/export-leases-repo.ts";
 import {
   listExportFiles,
   type ExportRunKey,
@@ -7,15 +7,14 @@ import {
 } from "../../db/export-runs-repo.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
+import { Lease, LeaseLost } from "../../work/lease.ts";
 import { findExportProject } from "../../tracing/export.ts";
 import { currentCredentials, openBucket, type OpenBucket } from "../destinations/open-bucket.ts";
 import type { ExportLimits } from "../export-limits.ts";
-import { admitRuns, nudge } from "./admit.ts";
-import { goOnAfter } from "./after-end.ts";
-import { exportFile } from "./export-file.ts";
-import { Lease, LeaseLost } from "./lease.ts";
+import { type ExportLease, exportFile } from "./export-file.ts";
 import { manifestJson } from "./manifest.ts";
 import { MANIFEST_NAME, partitionFolder } from "./object-keys.ts";
+import { nudgeRuns, startFollowing, startWaitingRuns } from "./start-waiting.ts";
 import { describeFailure, ExportImpossible, StepError } from "./step-failure.ts";
 
 /** So that the message does not come before the row is due. */
@@ -27,9 +26,9 @@ const NUDGE_AFTER_SECONDS = 1;
  */
 export async function runExportStep(env: Env, key: ExportRunKey): Promise<void> {
   const { exportLimits } = parseSettings(env);
-  const taken = await Lease.take(env.DB, key, exportLimits.lease_seconds * 1000);
+  const taken = await Lease.take(env.DB, EXPORT_RUN_WORK, key, exportLimits.lease_seconds * 1000);
   if (taken === null) return;
-  const { lease, run } = taken;
+  const { lease, row: run } = taken;
   try {
     const bulkExport = await selectBulkExport(env.DB, key.workspaceId, run.export_id);
     if (bulkExport?.status !== "RUNNING") return;
@@ -56,14 +55,14 @@ export async function runExportStep(env: Env, key: ExportRunKey): Promise<void> 
 class ExportStep {
   readonly #env: Env;
   readonly #limits: ExportLimits;
-  readonly #lease: Lease;
+  readonly #lease: ExportLease;
   readonly #run: ExportRunRow;
   readonly #export: BulkExportRow;
 
   constructor(
     env: Env,
     limits: ExportLimits,
-    lease: Lease,
+    lease: ExportLease,
     run: ExportRunRow,
     bulkExport: BulkExportRow,
   ) {
@@ -80,7 +79,7 @@ class ExportStep {
     const overdue = (started_at ?? now) + this.#limits.export_timeout_seconds * 1000 <= now;
     if (!overdue) return false;
     await endExport(this.#env.DB, workspace_id, id, { status: "TIMEDOUT", now });
-    await goOnAfter(this.#env, this.#export);
+    await startFollowing(this.#env, this.#export);
     return true;
   }
 
@@ -125,18 +124,18 @@ class ExportStep {
       retry_number: this.#run.retry_number,
       error: error instanceof Error ? error.stack : String(error),
     });
-    const { key } = this.#lease;
+    const { held: key } = this.#lease;
     const now = Date.now();
     const renewed = credentials && (await this.#haveCredentialsChanged());
     if ((retry || renewed) && this.#run.retry_number < this.#limits.retries) {
       const delaySeconds = renewed ? 0 : this.#limits.retry_delay_seconds;
       const dueAt = now + delaySeconds * 1000;
       this.#lease.require(await retryRun(this.#env.DB, key, { error: text, dueAt, now }));
-      await nudge(this.#env, [key], renewed ? 0 : delaySeconds + NUDGE_AFTER_SECONDS);
+      await nudgeRuns(this.#env, [key], renewed ? 0 : delaySeconds + NUDGE_AFTER_SECONDS);
       return;
     }
     await failRun(this.#env.DB, key, { exportId: this.#export.id, error: text, now });
-    await goOnAfter(this.#env, this.#export);
+    await startFollowing(this.#env, this.#export);
   }
 
   async #open(): Promise<OpenBucket> {
@@ -168,15 +167,14 @@ class ExportStep {
       { contentType: "application/json" },
     );
     const now = Date.now();
-    const { exportEnded } = await completeRun(DB, this.#lease.key, { exportId, now });
-    if (exportEnded) await goOnAfter(this.#env, this.#export);
-    else await admitRuns(this.#env, workspaceId, exportId);
+    const { exportEnded } = await completeRun(DB, this.#lease.held, { exportId, now });
+    if (exportEnded) await startFollowing(this.#env, this.#export);
+    else await startWaitingRuns(this.#env, workspaceId, exportId);
   }
 
   async #goOn(): Promise<void> {
-    const { key } = this.#lease;
-    this.#lease.require(await releaseLease(this.#env.DB, key, Date.now()));
-    await nudge(this.#env, [key]);
+    this.#lease.require(await this.#lease.release(Date.now()));
+    await nudgeRuns(this.#env, [this.#lease.held]);
   }
 
   /** A row that kills whoever reads it must not do so for ever. */

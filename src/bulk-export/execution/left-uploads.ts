@@ -1,12 +1,10 @@
-import { clearOpenUpload, listOpenUploads, type ExportRunRow } from "../../db/export-runs-repo.ts";
+import { clearOpenUpload, type ExportRunRow } from "../../db/export-runs-repo.ts";
 import { selectBulkExport } from "../../db/bulk-exports-repo.ts";
 import { currentCredentials, openBucket } from "../destinations/open-bucket.ts";
 import { S3Error } from "../s3/s3-error.ts";
 import { abortUpload } from "./file-upload.ts";
 
-const UPLOADS_PER_CALL = 10;
-
-/** Of a run, in `open_upload`. */
+/** What a run has in `open_upload`. */
 type OpenUpload = { key: string; upload_id: string };
 
 export function formatOpenUpload(upload: OpenUpload): string {
@@ -18,18 +16,16 @@ export function parseOpenUpload(text: string): OpenUpload {
 }
 
 /**
- * Aborts multipart uploads of runs that were ended from outside while a step was at work, or that a
- * step left when it died. Each is tried once: where it fails, the bucket's own rules have to end it.
+ * Aborts the multipart upload of a run that was ended from outside while a step was at work, or that a
+ * step left when it died. It is tried once: where it fails, the bucket's own rules have to end it.
  */
-export async function abortLeftUploads(env: Env): Promise<void> {
-  for (const run of await listOpenUploads(env.DB, UPLOADS_PER_CALL)) {
-    try {
-      await abortUploadOf(env, run);
-    } catch (error) {
-      if (!(error instanceof S3Error)) throw error;
-    }
-    await clearOpenUpload(env.DB, run);
+export async function abortLeftUpload(env: Env, run: ExportRunRow): Promise<void> {
+  try {
+    await abortUploadOf(env, run);
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
   }
+  await clearOpenUpload(env.DB, run);
 }
 
 async function abortUploadOf(env: Env, run: ExportRunRow): Promise<void> {

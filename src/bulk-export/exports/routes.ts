@@ -1,8 +1,19 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import type { AppContext } from "../../http/app-types.ts";
 import { createRouter } from "../../http/router.ts";
+import { workspacePlan } from "../../identity/workspace-plan.ts";
+import { findExportProject } from "../../tracing/export.ts";
+import { spawnDue } from "../execution/schedule.ts";
+import { startFollowing, startWaiting } from "../execution/start-waiting.ts";
 import { requireExportPlan } from "../export-plan.ts";
-import { cancelExport, createExport, findExports, requireExport } from "./export-store.ts";
-import { findExportRuns, findSpawnedRuns, requireExportRun } from "./run-store.ts";
+import {
+  cancelExport,
+  createExport,
+  type ExportDeps,
+  findExports,
+  requireExport,
+} from "./export-service.ts";
+import { findExportRuns, findSpawnedRuns, requireExportRun } from "./export-run-service.ts";
 import {
   exportCreateSchema,
   exportListQuery,
@@ -13,7 +24,7 @@ import {
   exportUpdateSchema,
   spawnedRunsQuery,
 } from "./schemas.ts";
-import { toExport } from "./wire.ts";
+import { toExportJson } from "./export-json.ts";
 
 export const exportRoutes = createRouter();
 
@@ -44,8 +55,8 @@ exportRoutes.openapi(
     },
   }),
   async (c) => {
-    const rows = await findExports(c, c.req.valid("query"));
-    return c.json(rows.map(toExport), 200);
+    const rows = await findExports(depsOf(c), c.req.valid("query"));
+    return c.json(rows.map(toExportJson), 200);
   },
 );
 
@@ -61,8 +72,8 @@ exportRoutes.openapi(
     responses: { 200: oneExport },
   }),
   async (c) => {
-    await requireExportPlan(c);
-    return c.json(toExport(await createExport(c, c.req.valid("json"))), 200);
+    requireExportPlan(await workspacePlan(c.env, c.var.scope.workspaceId));
+    return c.json(toExportJson(await createExport(depsOf(c), c.req.valid("json"))), 200);
   },
 );
 
@@ -76,7 +87,7 @@ exportRoutes.openapi(
     request: { query: spawnedRunsQuery },
     responses: { 200: exportRuns },
   }),
-  async (c) => c.json(await findSpawnedRuns(c, c.req.valid("query")), 200),
+  async (c) => c.json(await findSpawnedRuns(depsOf(c), c.req.valid("query")), 200),
 );
 
 exportRoutes.openapi(
@@ -90,7 +101,7 @@ exportRoutes.openapi(
   }),
   async (c) => {
     const { bulk_export_id } = c.req.valid("param");
-    return c.json(toExport(await requireExport(c, bulk_export_id)), 200);
+    return c.json(toExportJson(await requireExport(depsOf(c), bulk_export_id)), 200);
   },
 );
 
@@ -108,7 +119,7 @@ exportRoutes.openapi(
   }),
   async (c) => {
     const { bulk_export_id } = c.req.valid("param");
-    return c.json(toExport(await cancelExport(c, bulk_export_id)), 200);
+    return c.json(toExportJson(await cancelExport(depsOf(c), bulk_export_id)), 200);
   },
 );
 
@@ -123,7 +134,7 @@ exportRoutes.openapi(
   }),
   async (c) => {
     const { bulk_export_id } = c.req.valid("param");
-    return c.json(await findExportRuns(c, bulk_export_id, c.req.valid("query")), 200);
+    return c.json(await findExportRuns(depsOf(c), bulk_export_id, c.req.valid("query")), 200);
   },
 );
 
@@ -143,6 +154,21 @@ exportRoutes.openapi(
   }),
   async (c) => {
     const { bulk_export_id, run_id } = c.req.valid("param");
-    return c.json(await requireExportRun(c, bulk_export_id, run_id), 200);
+    return c.json(await requireExportRun(depsOf(c), bulk_export_id, run_id), 200);
   },
 );
+
+function depsOf(c: AppContext): ExportDeps {
+  const { env } = c;
+  const { workspaceId } = c.var.scope;
+  const limits = c.var.settings.exportLimits;
+  return {
+    db: env.DB,
+    workspaceId,
+    limits,
+    hasProject: (projectId) => findExportProject(env, workspaceId, projectId),
+    spawnDue: (schedule, now) => spawnDue(env, schedule, limits, now),
+    startWaiting: () => startWaiting(env, workspaceId),
+    startFollowing: (ended) => startFollowing(env, ended),
+  };
+}

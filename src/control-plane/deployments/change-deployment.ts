@@ -1,24 +1,29 @@
 import { describeDeployment, type ListedDeployment } from "../../db/deployments-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { invalidField } from "../../lib/api-error.ts";
-import { addRevision } from "../revisions/add-revision.ts";
-import { nextSource } from "../revisions/revision-source.ts";
+import { nextSource } from "./revision-source.ts";
 import { storedConfig } from "./deployment-json.ts";
-import { requireReadyDeployment } from "./require-deployment.ts";
+import type { DeploymentDeps } from "./deps.ts";
+import { requireKeptDeployment } from "./find-deployments.ts";
+import { addRevision } from "./revision-service.ts";
 import type { DeploymentPatch, RevisionCreate } from "./schemas.ts";
+
+type Changing = Pick<
+  DeploymentDeps,
+  "db" | "workspaceId" | "encryptionKeys" | "plan" | "requestWork"
+>;
 
 /** Makes a revision where the change is one of what is deployed, and only then. */
 export async function changeDeployment(
-  c: AppContext,
+  deps: Changing,
   deploymentId: string,
   body: DeploymentPatch,
 ): Promise<void> {
   const displayName = body.display_name ?? null;
   if (makesRevision(body)) {
-    await reviseDeployment(c, deploymentId, body, displayName);
+    await reviseDeployment(deps, deploymentId, body, displayName);
     return;
   }
-  const found = await requireReadyDeployment(c, deploymentId);
+  const found = await requireKeptDeployment(deps, deploymentId);
   checkUnchanged(found, body);
   if (body.revision_source != null && body.revision_source !== found.revision.source) {
     const message =
@@ -26,18 +31,18 @@ export async function changeDeployment(
     throw invalidField(["body", "revision_source"], message, "value_error");
   }
   if (displayName === null) return;
-  const key = { workspaceId: c.var.scope.workspaceId, deploymentId };
-  await describeDeployment(c.env.DB, key, { displayName, now: Date.now() });
+  const { db, workspaceId } = deps;
+  await describeDeployment(db, { workspaceId, deploymentId }, { displayName, now: Date.now() });
 }
 
 /** Makes a revision whatever is given; its id. */
 export async function reviseDeployment(
-  c: AppContext,
+  deps: Changing,
   deploymentId: string,
   body: RevisionCreate,
   displayName: string | null = null,
 ): Promise<string> {
-  return addRevision(c, deploymentId, (found) => {
+  return addRevision(deps, deploymentId, (found) => {
     checkUnchanged(found, body);
     const { template_id: templateId } = storedConfig(found.deployment);
     const source = body.revision_source ?? undefined;

@@ -1,16 +1,16 @@
 import { toIso } from "../../lib/time.ts";
 import type { ListedDeployment } from "../../db/deployments-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
-import { toRevisionConfig } from "../revisions/revision-json.ts";
+import type { ListedRevision } from "../../db/revisions-repo.ts";
+import type { RevisionJson } from "./revision-schemas.ts";
 import type { DeploymentJson } from "./schemas.ts";
 import { SECRET_MASK } from "./secrets-schema.ts";
 
-/** Of a deployment's `source_config`, what is stored: all that there can be but its URL. */
+/** What is stored of a deployment's `source_config`: all that there can be but its URL. */
 export type StoredConfig = { deployment_type: string | null; template_id: string | null };
 
-/** A deployment as the API shows it. */
-export function toDeployment(
-  c: AppContext,
+/** A deployment as the API shows it; its URL is on a host of its own, or a path on the host that was asked. */
+export function toDeploymentJson(
+  { agentsDomain, requestUrl }: { agentsDomain: string | null; requestUrl: string },
   { deployment, revision, secretNames }: ListedDeployment,
 ): DeploymentJson {
   const { deployment_type, template_id } = storedConfig(deployment);
@@ -22,7 +22,10 @@ export function toDeployment(
     source_config: {
       deployment_type,
       template_id,
-      custom_url: urlOf(c, deployment.slug),
+      custom_url:
+        agentsDomain === null
+          ? new URL(`/deployments/${deployment.slug}`, requestUrl).href
+          : `https://${deployment.slug}.${agentsDomain}`,
       integration_id: null,
       repo_url: null,
       build_on_push: null,
@@ -49,10 +52,25 @@ export function storedConfig({ source_config }: { source_config: string }): Stor
   return JSON.parse(source_config) as StoredConfig;
 }
 
-/** A host of its own, or a path on the host that was asked. */
-function urlOf(c: AppContext, slug: string): string {
-  const { agentsDomain } = c.var.settings.hosts;
-  return agentsDomain === null
-    ? new URL(`/deployments/${slug}`, c.req.url).href
-    : `https://${slug}.${agentsDomain}`;
+/** A revision as the API shows it. */
+export function toRevisionJson(row: ListedRevision): RevisionJson {
+  return {
+    id: row.id,
+    status: row.status,
+    status_message: row.status_message,
+    source: row.source,
+    source_revision_config: toRevisionConfig(row),
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+  };
+}
+
+function toRevisionConfig(row: ListedRevision): RevisionJson["source_revision_config"] {
+  return {
+    source_tarball_path: row.source_tarball_path,
+    langgraph_config_path: row.langgraph_config_path,
+    repo_ref: null,
+    repo_commit_sha: null,
+    image_uri: null,
+  };
 }

@@ -32,6 +32,16 @@ export function wordsParam<T extends string>(allowed: readonly T[]) {
   });
 }
 
+/** A filter that has no meaning where nothing is remote. */
+export function remoteReconciled() {
+  const message = "There is no remote data plane here that anything could be reconciled with";
+  return z
+    .unknown()
+    .refine((value) => value === undefined, { message, params: { type: "value_error" } })
+    .optional()
+    .openapi({ type: "boolean", description: message });
+}
+
 function csvParam<T>(parse: (ctx: z.RefinementCtx, item: string) => T) {
   return z
     .union([z.string(), z.array(z.string())])

@@ -1,11 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
-import { requestDeletion, requestDeletions } from "../deletion/request-deletion.ts";
+import { requestDeletion, requestDeletions } from "./request-deletion.ts";
 import { changeDeployment } from "./change-deployment.ts";
 import { createDeployment } from "./create-deployment.ts";
-import { toDeployment } from "./deployment-json.ts";
-import { findDeployments } from "./list-deployments.ts";
-import { requireDeployment } from "./require-deployment.ts";
+import { toDeploymentJson } from "./deployment-json.ts";
+import { depsOf, urlsOf } from "./deps.ts";
+import { findDeployments, requireDeployment } from "./find-deployments.ts";
 import {
   deploymentCreateSchema,
   deploymentDeleteQuery,
@@ -42,8 +42,8 @@ deploymentRoutes.openapi(
     responses: { 201: oneDeployment },
   }),
   async (c) => {
-    const id = await createDeployment(c, c.req.valid("json"));
-    return c.json(toDeployment(c, await requireDeployment(c, id)), 201);
+    const id = await createDeployment(depsOf(c), c.req.valid("json"));
+    return c.json(toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), id)), 201);
   },
 );
 
@@ -63,8 +63,8 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const query = c.req.valid("query");
-    const found = await findDeployments(c, query);
-    const resources = found.map((each) => toDeployment(c, each));
+    const found = await findDeployments(depsOf(c), query);
+    const resources = found.map((each) => toDeploymentJson(urlsOf(c), each));
     return c.json({ resources, offset: query.offset + resources.length }, 200);
   },
 );
@@ -88,7 +88,7 @@ deploymentRoutes.openapi(
     },
   }),
   async (c) => {
-    const result = await requestDeletions(c, c.req.valid("query").deployment_ids);
+    const result = await requestDeletions(depsOf(c), c.req.valid("query").deployment_ids);
     return c.json(result, result.failed.length === 0 ? 200 : 207);
   },
 );
@@ -104,7 +104,7 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const { deployment_id: id } = c.req.valid("param");
-    return c.json(toDeployment(c, await requireDeployment(c, id)), 200);
+    return c.json(toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), id)), 200);
   },
 );
 
@@ -125,8 +125,8 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const { deployment_id: id } = c.req.valid("param");
-    await changeDeployment(c, id, c.req.valid("json"));
-    return c.json(toDeployment(c, await requireDeployment(c, id)), 200);
+    await changeDeployment(depsOf(c), id, c.req.valid("json"));
+    return c.json(toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), id)), 200);
   },
 );
 
@@ -141,7 +141,7 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const { delete_tracing_project: deletesProject = false } = c.req.valid("query");
-    await requestDeletion(c, c.req.valid("param").deployment_id, { deletesProject });
+    await requestDeletion(depsOf(c), c.req.valid("param").deployment_id, { deletesProject });
     return c.body(null, 204);
   },
 );

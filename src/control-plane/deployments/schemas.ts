@@ -2,9 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { DEPLOYMENT_STATUSES, type Source, SOURCES } from "../../db/deployments-schema.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam } from "../../http/query-params.ts";
-import { revisionConfigJson } from "../revisions/schemas.ts";
-import { pageParams, uuidsParam } from "./list-params.ts";
-import { remoteReconciled } from "./remote-reconciled.ts";
+import { revisionConfigJson } from "./revision-schemas.ts";
+import { pageParams, remoteReconciled, uuidsParam } from "./list-params.ts";
 import {
   REFUSED_SOURCES,
   refusedConfig,

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { parseHostList } from "../../lib/host-list.ts";
-import { isReservedSecretName, OUTBOUND_HOSTS } from "../../lib/secret-names.ts";
+import { isReservedSecretName, OUTBOUND_HOSTS } from "../../secrets/secret-names.ts";
 
 /** What answers have in the place of a secret's value. */
 export const SECRET_MASK = "**********";

@@ -1,24 +1,27 @@
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
-import { hasDeployment, hasRevision } from "../../db/deployment-access-repo.ts";
+import { hasDeployment, hasRevision } from "../../db/deployment-lookup-repo.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import type { Scope } from "../../lib/scope.ts";
-import { toLogPage, toLogQuery } from "./log-answer.ts";
-import type { LogKind } from "./log-line.ts";
+import { startOfDay } from "../../lib/utc-day.ts";
+import { deploymentParams } from "../deployments/schemas.ts";
+import { revisionParams } from "../deployments/revision-schemas.ts";
+import { toLogPageJson, toLogQuery } from "./log-json.ts";
+import type { LogKind } from "../../deployment-log/log-line.ts";
 import {
-  deploymentParams,
   type LogPageBody,
   logPageSchema,
   logQuerySchema,
   type LogRequest,
-  revisionParams,
+  usageQuery,
+  usageSchema,
 } from "./log-schemas.ts";
-import { logStub } from "./log-stub.ts";
+import { logStub } from "../../deployment-log/record.ts";
 
 /** What a rollout wrote before the revision's code ran at all. */
 const BUILD: LogKind[] = ["build"];
-/** Of starting the revision, and of its code from then on. */
+/** What starting the revision, and its code from then on, wrote. */
 const RUNTIME: LogKind[] = ["deploy", "server"];
 
 const tags = ["Deployment logs"];
@@ -78,17 +81,43 @@ export function logRoutes(deployments: string): OpenAPIHono<AppEnv> {
       responses: answer,
     }),
     async (c) => {
-      const scope = await requireDeployment(c, c.req.valid("param").deployment_id);
+      const scope = await requireLog(c, c.req.valid("param").deployment_id);
       const query = toLogQuery(c.req.valid("json"), { kinds: RUNTIME, revisionId: null });
-      return c.json(toLogPage(await logStub(c.env, scope).list(query)), 200);
+      return c.json(toLogPageJson(await logStub(c.env, scope).list(query)), 200);
     },
   );
 
   return routes;
 }
 
-/** 404 when the workspace has no such deployment. */
-export async function requireDeployment(c: AppContext, deploymentId: string): Promise<Scope> {
+export const usageRoutes = createRouter();
+
+usageRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/deployments/{deployment_id}/usage",
+    tags: ["Deployment logs"],
+    summary:
+      "List what a deployment's code used of the network and of the store, by day, the newest first",
+    request: { params: deploymentParams, query: usageQuery },
+    responses: {
+      200: {
+        description: "The days on which it used something",
+        content: { "application/json": { schema: usageSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const scope = await requireLog(c, c.req.valid("param").deployment_id);
+    const { limit, offset } = c.req.valid("query");
+    const days = await logStub(c.env, scope).listUsage({ limit, offset });
+    const resources = days.map(({ day, ...usage }) => Object.assign({ day: isoDay(day) }, usage));
+    return c.json({ resources, offset: offset + resources.length }, 200);
+  },
+);
+
+/** What names the log of a deployment, as long as anything is left of it. It throws a 404 when nothing is. */
+async function requireLog(c: AppContext, deploymentId: string): Promise<Scope> {
   const scope = { workspaceId: c.var.scope.workspaceId, deploymentId };
   if (await hasDeployment(c.env.DB, scope)) return scope;
   throw new ApiError("not_found", `Deployment ${deploymentId} not found`);
@@ -101,9 +130,15 @@ async function readRevisionLogs(
   kinds: LogKind[],
   request: LogRequest,
 ): Promise<LogPageBody> {
-  const scope = await requireDeployment(c, deploymentId);
+  const scope = await requireLog(c, deploymentId);
   if (!(await hasRevision(c.env.DB, { ...scope, revisionId }))) {
     throw new ApiError("not_found", `Revision ${revisionId} not found`);
   }
-  return toLogPage(await logStub(c.env, scope).list(toLogQuery(request, { kinds, revisionId })));
+  return toLogPageJson(
+    await logStub(c.env, scope).list(toLogQuery(request, { kinds, revisionId })),
+  );
+}
+
+function isoDay(day: number): string {
+  return new Date(startOfDay(day) / 1000).toISOString().slice(0, 10);
 }

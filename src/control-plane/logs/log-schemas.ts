@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 import { timeValue } from "../../http/time-value.ts";
-import { LOG_KINDS, LOG_LINE_LEVELS } from "./log-line.ts";
+import { LOG_KINDS, LOG_LINE_LEVELS } from "../../deployment-log/log-line.ts";
 
 const DEFAULT_LINES = 100;
 const MAX_LINES = 1000;
@@ -11,12 +10,8 @@ const MAX_QUERY_CHARS = 1000;
 const DEFAULT_DAYS = 31;
 const MAX_DAYS = 100;
 
-/** Of a line's time in microseconds, so that ids sort as the lines do. */
+/** The digits of a line's time in microseconds: ids sort as the lines do. */
 export const LOG_ID_DIGITS = 16;
-
-export const deploymentParams = z.object({ deployment_id: uuidParam() });
-
-export const revisionParams = deploymentParams.extend({ revision_id: uuidParam() });
 
 /** What is null counts as missing. */
 export const logQuerySchema = z

@@ -1,13 +1,14 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
 import { authenticate } from "./authenticate.ts";
+import { callingUser, tokenOwner, workspaceDepsOf } from "./deps.ts";
 import {
   authenticatedSchema,
   authenticateSchema,
   waitParams,
   waitQuery,
   waitSchema,
-} from "./authenticate-schemas.ts";
+} from "./schemas.ts";
 import { withSecrets } from "./sealed-secrets.ts";
 import { waitForToken } from "./wait-for-token.ts";
 
@@ -33,7 +34,8 @@ authenticateRoutes.openapi(
   }),
   async (c) => {
     const body = c.req.valid("json");
-    const authenticated = await withSecrets(() => authenticate(c, body));
+    const owner = tokenOwner(c, body.user_id ?? body.ls_user_id);
+    const authenticated = await withSecrets(() => authenticate(workspaceDepsOf(c), owner, body));
     c.header("cache-control", "no-store");
     return c.json(authenticated, 200);
   },
@@ -56,7 +58,10 @@ authenticateRoutes.openapi(
   async (c) => {
     const { auth_id: authId } = c.req.valid("param");
     const timeoutMs = c.req.valid("query").timeout * 1000;
-    const waited = await withSecrets(() => waitForToken(c, authId, timeoutMs));
+    const user = callingUser(c);
+    const waited = await withSecrets(() =>
+      waitForToken(workspaceDepsOf(c), { authId, user, timeoutMs }),
+    );
     c.header("cache-control", "no-store");
     return c.json(waited, 200);
   },

@@ -4,28 +4,26 @@ import {
   type OAuthTokenRow,
   type TokenOwner,
 } from "../../db/oauth-tokens-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import type { AuthenticateBody, AuthenticatedJson } from "./authenticate-schemas.ts";
-import { requireProvider } from "./provider-store.ts";
+import type { WorkspaceDeps } from "./deps.ts";
+import type { AuthenticateBody, AuthenticatedJson } from "./schemas.ts";
+import { requireProvider } from "./provider-service.ts";
 import { type UsableToken, usableToken } from "./refresh-token.ts";
 import { coversScopes } from "./scopes.ts";
 import { scopesOf, startAttempt } from "./start-attempt.ts";
-import { toItsEnd } from "./to-its-end.ts";
-import { tokenOwner } from "./user-id.ts";
 
 /** A token that is handed out is good for at least this long, where its provider allows it. */
 const MARGIN_MS = 60_000;
 
 /** A stored token that does, or else an attempt to get one from the user. */
 export async function authenticate(
-  c: AppContext,
+  deps: WorkspaceDeps,
+  owner: TokenOwner,
   body: AuthenticateBody,
 ): Promise<AuthenticatedJson> {
-  const provider = await requireProvider(c, body.provider);
-  const owner = tokenOwner(c, body.user_id ?? body.ls_user_id);
-  const stored = await findToken(c.env.DB, owner, provider, body);
-  const usable = await stillUsable(c, provider, body, stored);
+  const provider = await requireProvider(deps, body.provider);
+  const stored = await findToken(deps.db, owner, provider, body);
+  const usable = await stillUsable(deps, provider, body, stored);
   if (usable?.status === "usable") {
     return {
       status: "completed",
@@ -37,13 +35,13 @@ export async function authenticate(
     };
   }
   const agentId = body.agent_id ?? null;
-  const { authId, url } = await startAttempt(c.env, provider, {
+  const { authId, url } = await startAttempt(deps, provider, {
     userId: owner.userId,
     agentId,
     scopes: body.scopes,
     isDefault: body.is_default,
     replaces: isReplaced(stored, body) ? stored : undefined,
-    origin: new URL(c.req.url).origin,
+    origin: deps.origin,
   });
   return {
     status: "pending",
@@ -79,13 +77,13 @@ async function findToken(
 }
 
 async function stillUsable(
-  c: AppContext,
+  deps: WorkspaceDeps,
   provider: OAuthProviderRow,
   body: AuthenticateBody,
   stored: OAuthTokenRow | undefined,
 ): Promise<UsableToken | null> {
   if (stored === undefined || body.force_new || !covers(stored, provider, body)) return null;
-  const usable = await toItsEnd(c, usableToken(c.env, provider, stored, MARGIN_MS));
+  const usable = await deps.keepGoing(usableToken(deps, provider, stored, MARGIN_MS));
   if (usable.status === "unavailable") {
     throw new ApiError("unavailable", `The token cannot be refreshed now: ${usable.reason}`);
   }

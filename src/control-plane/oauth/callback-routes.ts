@@ -4,10 +4,10 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
+import { depsOf, keepGoing } from "./deps.ts";
 import { DONE_PAGE_HEADERS, donePage } from "./done-page.ts";
 import { finishAttempt, type Outcome } from "./finish-attempt.ts";
-import { providerIdString } from "./provider-schemas.ts";
-import { toItsEnd } from "./to-its-end.ts";
+import { providerIdString } from "./schemas.ts";
 
 /** What a user's browser asks for, which has no key. */
 export const callbackRoutes = createRouter();
@@ -53,7 +53,7 @@ callbackRoutes.openapi(
     const { error_description: errorDescription, ...query } = c.req.valid("query");
     const answer = { ...query, ...providerOf(c.req.valid("param")), errorDescription };
     await admitAttempt(c, query.state);
-    const outcome = await toItsEnd(c, finishAttempt(c.env, answer));
+    const outcome = await keepGoing(c, finishAttempt(depsOf(c), answer));
     c.header("cache-control", "no-store");
     c.header("referrer-policy", "no-referrer");
     return c.redirect(endPage(c, outcome), 302);
@@ -125,7 +125,7 @@ finalizeRoutes.openapi(
       ...providerOf(c.req.valid("param")),
       workspaceId: c.var.scope.workspaceId,
     };
-    const { providerId, authId, failure } = await toItsEnd(c, finishAttempt(c.env, answer));
+    const { providerId, authId, failure } = await keepGoing(c, finishAttempt(depsOf(c), answer));
     if (failure !== null || authId === null) {
       throw new ApiError("bad_request", `${failure?.error}: ${failure?.description}`);
     }

@@ -7,9 +7,9 @@ import {
   selectOAuthAttempt,
 } from "../../db/oauth-attempts-repo.ts";
 import { type OAuthProviderRow, selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
-import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
-import { failureOf, type OAuthFailure } from "./oauth-failure.ts";
+import type { OAuthDeps } from "./deps.ts";
+import { failureOf, type OAuthFailure } from "./provider-answers.ts";
 import { openOAuth, sealTokens } from "./sealed-secrets.ts";
 import { ATTEMPT_TTL_MS } from "./start-attempt.ts";
 import { exchangeCode, type TokenGrant } from "./token-endpoint.ts";
@@ -34,24 +34,24 @@ export type Outcome = {
 };
 
 /** Ends the attempt that `state` names, once: with a token, or with the reason why there is none. */
-export async function finishAttempt(env: Env, answer: ProviderAnswer): Promise<Outcome> {
+export async function finishAttempt(deps: OAuthDeps, answer: ProviderAnswer): Promise<Outcome> {
   const { providerId, state } = answer;
   if (state === undefined || state === "") {
     return refused(providerId, null, "The answer has no state, so it belongs to no attempt");
   }
-  const attempt = await selectOAuthAttempt(env.DB, state);
+  const attempt = await selectOAuthAttempt(deps.db, state);
   const isForeign =
     answer.workspaceId !== undefined && attempt?.workspace_id !== answer.workspaceId;
   if (attempt === undefined || isForeign) {
     return refused(providerId, null, "The attempt is not known, or was too long ago");
   }
   const { auth_id: authId } = attempt;
-  if (!(await claimOAuthAttempt(env.DB, authId, Date.now()))) {
+  if (!(await claimOAuthAttempt(deps.db, authId, Date.now()))) {
     return refused(providerId, authId, "The attempt has ended already, or was too long ago");
   }
-  const failure = await bringToken(env, attempt, answer);
+  const failure = await bringToken(deps, attempt, answer);
   if (failure !== null) {
-    await failOAuthAttempt(env.DB, authId, {
+    await failOAuthAttempt(deps.db, authId, {
       error: failure.error,
       error_description: failure.description,
       expires_at: Date.now() + ATTEMPT_TTL_MS,
@@ -62,14 +62,14 @@ export async function finishAttempt(env: Env, answer: ProviderAnswer): Promise<O
 
 /** Null when the token is stored. An attempt that was begun is ended, so nothing may be thrown. */
 async function bringToken(
-  env: Env,
+  deps: OAuthDeps,
   attempt: OAuthAttemptRow,
   answer: ProviderAnswer,
 ): Promise<OAuthFailure | null> {
   try {
-    return await exchange(env, attempt, answer);
+    return await exchange(deps, attempt, answer);
   } catch (error) {
-    log(parseSettings(env).logLevel, "error", {
+    log(deps.settings.logLevel, "error", {
       event: "oauth_attempt_failed",
       workspace: attempt.workspace_id,
       provider: answer.providerId,
@@ -80,12 +80,12 @@ async function bringToken(
 }
 
 async function exchange(
-  env: Env,
+  deps: OAuthDeps,
   attempt: OAuthAttemptRow,
   answer: ProviderAnswer,
 ): Promise<OAuthFailure | null> {
   const { workspace_id: workspaceId, auth_id: id } = attempt;
-  const provider = await selectOAuthProviderById(env.DB, workspaceId, attempt.provider);
+  const provider = await selectOAuthProviderById(deps.db, workspaceId, attempt.provider);
   // A provider that answers in the place of another may be after the other's code.
   if (provider?.provider_id !== answer.providerId) {
     return invalidState("The attempt was made with another provider");
@@ -102,13 +102,17 @@ async function exchange(
   const codeVerifier =
     sealed === null
       ? null
-      : await openOAuth(env, sealed, { kind: "code_verifier", workspaceId, id });
-  const result = await exchangeCode(env, provider, { code, state: id, redirectUri, codeVerifier });
-  return result.ok ? store(env, { attempt, provider, grant: result.grant }) : result.failure;
+      : await openOAuth(deps.settings.encryptionKeys, sealed, {
+          kind: "code_verifier",
+          workspaceId,
+          id,
+        });
+  const result = await exchangeCode(deps, provider, { code, state: id, redirectUri, codeVerifier });
+  return result.ok ? store(deps, { attempt, provider, grant: result.grant }) : result.failure;
 }
 
 async function store(
-  env: Env,
+  deps: OAuthDeps,
   of: { attempt: OAuthAttemptRow; provider: OAuthProviderRow; grant: TokenGrant },
 ): Promise<OAuthFailure | null> {
   const { attempt, provider, grant } = of;
@@ -122,7 +126,7 @@ async function store(
     user_id: attempt.user_id,
     agent_id: attempt.agent_id,
     scopes: grant.scopes === null ? attempt.scopes : JSON.stringify(grant.scopes),
-    ...(await sealTokens(env, { workspaceId, id }, grant)),
+    ...(await sealTokens(deps.settings.encryptionKeys, { workspaceId, id }, grant)),
     provider_account_label: grant.accountLabel,
     metadata: grant.metadata === null ? null : JSON.stringify(grant.metadata),
     is_default: attempt.is_default,
@@ -131,7 +135,12 @@ async function store(
     created_at: now,
     updated_at: now,
   };
-  const isStored = await completeOAuthAttempt(env.DB, attempt.auth_id, token, now + ATTEMPT_TTL_MS);
+  const isStored = await completeOAuthAttempt(
+    deps.db,
+    attempt.auth_id,
+    token,
+    now + ATTEMPT_TTL_MS,
+  );
   return isStored ? null : invalidState("The provider was deleted meanwhile");
 }
 

@@ -1,8 +1,8 @@
 import * as oauth from "oauth4webapi";
 import { z } from "zod";
-import { parseSettings } from "../../env.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
-import { jsonOrUndefined, readLimited } from "./read-limited.ts";
+import type { OAuthDeps } from "./deps.ts";
+import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
 
 /** What an MCP server's authorization server says of itself, and the client that it has registered. */
 export type McpClient = {
@@ -54,14 +54,14 @@ type Fetch = (url: string, init?: Init) => Promise<Response>;
  * (RFC 7591), as the MCP specification has it. Throws an `McpDiscoveryError`.
  */
 export async function discoverMcpClient(
-  env: Env,
+  deps: OAuthDeps,
   of: { serverUrl: string; redirectUri: string; clientName: string },
 ): Promise<McpClient> {
-  const ask = guardedFetch(env);
+  const ask = guardedFetch(deps);
   const found = await findResource(ask, new URL(of.serverUrl));
-  const server = await findServer(env, ask, new URL(found.issuer));
+  const server = await findServer(deps, ask, new URL(found.issuer));
   const method = chooseMethod(server);
-  const registered = await register(env, ask, server, {
+  const registered = await register(deps, ask, server, {
     client_name: of.clientName,
     redirect_uris: [of.redirectUri],
     grant_types: ["authorization_code", "refresh_token"],
@@ -82,8 +82,8 @@ export async function discoverMcpClient(
 }
 
 /** Each URL is checked, as each comes from somebody else's document; answers are read with a limit. */
-function guardedFetch(env: Env): Fetch {
-  const policy = { allowPrivate: parseSettings(env).privateEndpoints, allowQuery: true };
+function guardedFetch(deps: OAuthDeps): Fetch {
+  const policy = { allowPrivate: deps.settings.privateEndpoints, allowQuery: true };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   return async (url, { method = "GET", headers = {}, body } = {}) => {
     const refusal = endpointRefusal(url, policy);
@@ -142,10 +142,10 @@ function resourceIn(metadata: Record<string, unknown>, serverUrl: URL): string {
   return resource;
 }
 
-async function findServer(env: Env, ask: Fetch, issuer: URL): Promise<Server> {
+async function findServer(deps: OAuthDeps, ask: Fetch, issuer: URL): Promise<Server> {
   for (const algorithm of ["oauth2", "oidc"] as const) {
     const response = await conforming(
-      oauth.discoveryRequest(issuer, { algorithm, ...optionsOf(env, ask) }),
+      oauth.discoveryRequest(issuer, { algorithm, ...optionsOf(deps, ask) }),
     );
     if (response.status !== 200) continue;
     const described = await conforming(oauth.processDiscoveryResponse(issuer, response));
@@ -159,7 +159,7 @@ async function findServer(env: Env, ask: Fetch, issuer: URL): Promise<Server> {
 }
 
 async function register(
-  env: Env,
+  deps: OAuthDeps,
   ask: Fetch,
   server: Server,
   metadata: Parameters<typeof oauth.dynamicClientRegistrationRequest>[1],
@@ -174,7 +174,7 @@ async function register(
     oauth.dynamicClientRegistrationRequest(
       { issuer, registration_endpoint: endpoint },
       metadata,
-      optionsOf(env, ask),
+      optionsOf(deps, ask),
     ),
   );
   // Some answer 200 for 201.
@@ -183,10 +183,10 @@ async function register(
   return conforming(oauth.processDynamicClientRegistrationResponse(answer));
 }
 
-function optionsOf(env: Env, ask: Fetch) {
+function optionsOf(deps: OAuthDeps, ask: Fetch) {
   return {
     [oauth.customFetch]: ask,
-    [oauth.allowInsecureRequests]: parseSettings(env).privateEndpoints,
+    [oauth.allowInsecureRequests]: deps.settings.privateEndpoints,
   };
 }
 

@@ -2,6 +2,7 @@ import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { listOAuthProviders, type OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import { createRouter } from "../../http/router.ts";
+import { workspaceDepsOf } from "./deps.ts";
 import { createMcpProvider } from "./mcp-provider.ts";
 import {
   mcpProviderSchema,
@@ -10,13 +11,13 @@ import {
   providerParams,
   providerSchema,
   providerUpdateSchema,
-} from "./provider-schemas.ts";
+} from "./schemas.ts";
 import {
   changeProvider,
   createProvider,
   removeProvider,
   requireProvider,
-} from "./provider-store.ts";
+} from "./provider-service.ts";
 
 /** Services that users may connect. */
 export const providerRoutes = createRouter();
@@ -43,7 +44,7 @@ providerRoutes.openapi(
   }),
   async (c) => {
     const rows = await listOAuthProviders(c.env.DB, c.var.scope.workspaceId);
-    return c.json(rows.map(toProvider), 200);
+    return c.json(rows.map(toProviderJson), 200);
   },
 );
 
@@ -61,7 +62,8 @@ providerRoutes.openapi(
     },
     responses: { 200: oneProvider },
   }),
-  async (c) => c.json(toProvider(await createProvider(c, c.req.valid("json"))), 200),
+  async (c) =>
+    c.json(toProviderJson(await createProvider(workspaceDepsOf(c), c.req.valid("json"))), 200),
 );
 
 providerRoutes.openapi(
@@ -75,7 +77,11 @@ providerRoutes.openapi(
     },
     responses: { 200: oneProvider },
   }),
-  async (c) => c.json(toProvider(await createMcpProvider(c, c.req.valid("json"))), 200),
+  async (c) => {
+    const deps = workspaceDepsOf(c);
+    const provider = await deps.keepGoing(createMcpProvider(deps, c.req.valid("json")));
+    return c.json(toProviderJson(provider), 200);
+  },
 );
 
 providerRoutes.openapi(
@@ -89,7 +95,7 @@ providerRoutes.openapi(
   }),
   async (c) => {
     const { provider_id } = c.req.valid("param");
-    return c.json(toProvider(await requireProvider(c, provider_id)), 200);
+    return c.json(toProviderJson(await requireProvider(workspaceDepsOf(c), provider_id)), 200);
   },
 );
 
@@ -110,7 +116,10 @@ providerRoutes.openapi(
   }),
   async (c) => {
     const { provider_id } = c.req.valid("param");
-    return c.json(toProvider(await changeProvider(c, provider_id, c.req.valid("json"))), 200);
+    return c.json(
+      toProviderJson(await changeProvider(workspaceDepsOf(c), provider_id, c.req.valid("json"))),
+      200,
+    );
   },
 );
 
@@ -129,12 +138,12 @@ providerRoutes.openapi(
     },
   }),
   async (c) => {
-    await removeProvider(c, c.req.valid("param").provider_id);
+    await removeProvider(workspaceDepsOf(c), c.req.valid("param").provider_id);
     return c.json({}, 200);
   },
 );
 
-function toProvider(row: OAuthProviderRow): ProviderJson {
+function toProviderJson(row: OAuthProviderRow): ProviderJson {
   return {
     id: row.id,
     organization_id: row.workspace_id,

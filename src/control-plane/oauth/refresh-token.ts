@@ -6,6 +6,7 @@ import {
   releaseOAuthRefresh,
   selectOAuthToken,
 } from "../../db/oauth-tokens-repo.ts";
+import type { OAuthDeps } from "./deps.ts";
 import { openTokens, sealTokens } from "./sealed-secrets.ts";
 import { refreshGrant, type TokenGrant } from "./token-endpoint.ts";
 
@@ -28,7 +29,7 @@ const POLL_MS = 200;
  * `SecretBoxError` when it cannot be opened.
  */
 export async function usableToken(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   token: OAuthTokenRow,
   marginMs: number,
@@ -36,34 +37,34 @@ export async function usableToken(
   const giveUpAt = Date.now() + WAIT_MS;
   let row: OAuthTokenRow | undefined = token;
   while (row !== undefined) {
-    const { accessToken, refreshToken } = await openTokens(env, row);
+    const { accessToken, refreshToken } = await openTokens(deps.settings.encryptionKeys, row);
     const now = Date.now();
     if (row.expires_at === null || row.expires_at > now + marginMs) {
       return { status: "usable", accessToken, row };
     }
     if (refreshToken === null) return { status: "expired" };
-    if (await claimOAuthRefresh(env.DB, row, { now, until: now + LEASE_MS })) {
-      return refresh(env, provider, row, { accessToken, refreshToken });
+    if (await claimOAuthRefresh(deps.db, row, { now, until: now + LEASE_MS })) {
+      return refresh(deps, provider, row, { accessToken, refreshToken });
     }
     if (now > giveUpAt) return { status: "unavailable", reason: "The token is being refreshed" };
     await scheduler.wait(POLL_MS);
-    row = await reread(env, row);
+    row = await reread(deps, row);
   }
   return { status: "expired" };
 }
 
 async function refresh(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   row: OAuthTokenRow,
   old: { accessToken: string; refreshToken: string },
 ): Promise<UsableToken> {
-  const result = await refreshGrant(env, provider, old.refreshToken);
-  if (result.ok) return store(env, row, result.grant, old.refreshToken);
+  const result = await refreshGrant(deps, provider, old.refreshToken);
+  if (result.ok) return store(deps, row, result.grant, old.refreshToken);
   const { reason, failure } = result;
   // Other refusals may pass, such as that of a client whose secret has changed.
   const forget = reason === "refused" && failure.error === "invalid_grant";
-  await releaseOAuthRefresh(env.DB, row, { forget });
+  await releaseOAuthRefresh(deps.db, row, { forget });
   if (reason === "refused") return { status: "expired" };
   if (row.expires_at !== null && row.expires_at > Date.now()) {
     return { status: "usable", accessToken: old.accessToken, row };
@@ -72,7 +73,7 @@ async function refresh(
 }
 
 async function store(
-  env: Env,
+  deps: OAuthDeps,
   row: OAuthTokenRow,
   grant: TokenGrant,
   refreshToken: string,
@@ -84,26 +85,26 @@ async function store(
     refreshToken: grant.refreshToken ?? refreshToken,
   };
   const change = {
-    ...(await sealTokens(env, { workspaceId, id }, plain)),
+    ...(await sealTokens(deps.settings.encryptionKeys, { workspaceId, id }, plain)),
     scopes: grant.scopes === null ? row.scopes : JSON.stringify(grant.scopes),
     metadata: grant.metadata === null ? row.metadata : JSON.stringify(grant.metadata),
     expires_at: grant.expiresAt,
     updated_at: Date.now(),
   };
-  if (await finishOAuthRefresh(env.DB, row, change)) {
+  if (await finishOAuthRefresh(deps.db, row, change)) {
     return { status: "usable", accessToken: grant.accessToken, row: { ...row, ...change } };
   }
   // The user has connected the service anew, or disconnected it.
-  const newer = await reread(env, row);
+  const newer = await reread(deps, row);
   if (newer === undefined) return { status: "expired" };
   return {
     status: "usable",
-    accessToken: (await openTokens(env, newer)).accessToken,
+    accessToken: (await openTokens(deps.settings.encryptionKeys, newer)).accessToken,
     row: newer,
   };
 }
 
-async function reread(env: Env, row: OAuthTokenRow): Promise<OAuthTokenRow | undefined> {
+async function reread(deps: OAuthDeps, row: OAuthTokenRow): Promise<OAuthTokenRow | undefined> {
   const owner = { workspaceId: row.workspace_id, userId: row.user_id };
-  return (await selectOAuthToken(env.DB, owner, row.id))?.token;
+  return (await selectOAuthToken(deps.db, owner, row.id))?.token;
 }

@@ -1,10 +1,10 @@
 import * as oauth from "oauth4webapi";
 import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
-import { parseSettings } from "../../env.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { log } from "../../lib/log.ts";
-import { jsonOrUndefined, readLimited } from "./read-limited.ts";
+import type { OAuthDeps } from "./deps.ts";
+import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
 import { openTokens } from "./sealed-secrets.ts";
 import { clientAuthOf } from "./token-endpoint.ts";
 
@@ -27,27 +27,27 @@ const SLACK_REVOCATION = "auth.revoke";
  * deleted here is deleted in any case.
  */
 export async function revokeToken(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   token: OAuthTokenRow,
 ): Promise<void> {
-  const { logLevel } = parseSettings(env);
+  const { logLevel } = deps.settings;
   const fields = { event: "oauth_token_not_revoked", workspace: token.workspace_id };
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const endpoint = await revocationEndpoint(env, provider, signal);
-    if (endpoint !== null) await revoke(env, { provider, token, endpoint, signal });
+    const endpoint = await revocationEndpoint(deps, provider, signal);
+    if (endpoint !== null) await revoke(deps, { provider, token, endpoint, signal });
   } catch (error) {
     log(logLevel, "warn", { ...fields, provider: provider.provider_id, error: String(error) });
   }
 }
 
 async function revoke(
-  env: Env,
+  deps: OAuthDeps,
   of: { provider: OAuthProviderRow; token: OAuthTokenRow; endpoint: string; signal: AbortSignal },
 ): Promise<void> {
   const { provider, token, endpoint, signal } = of;
-  const { accessToken, refreshToken } = await openTokens(env, token);
+  const { accessToken, refreshToken } = await openTokens(deps.settings.encryptionKeys, token);
   if (provider.provider_type === "slack") {
     const headers = { authorization: `Bearer ${accessToken}` };
     await fetch(endpoint, { method: "POST", headers, redirect: "manual", signal });
@@ -55,8 +55,8 @@ async function revoke(
   }
   const server = { issuer: new URL(endpoint).origin, revocation_endpoint: endpoint };
   const client = { client_id: provider.client_id };
-  const auth = await clientAuthOf(env, provider);
-  const options = { signal, [oauth.allowInsecureRequests]: parseSettings(env).privateEndpoints };
+  const auth = await clientAuthOf(deps, provider);
+  const options = { signal, [oauth.allowInsecureRequests]: deps.settings.privateEndpoints };
   // The refresh token first: it would bring new ones.
   for (const each of [refreshToken, accessToken]) {
     if (each === null) continue;
@@ -67,11 +67,11 @@ async function revoke(
 
 /** Null where it is not known. */
 async function revocationEndpoint(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const policy = { allowPrivate: parseSettings(env).privateEndpoints };
+  const policy = { allowPrivate: deps.settings.privateEndpoints };
   const { provider_type: type, token_url: tokenUrl, revocation_url: known } = provider;
   if (endpointRefusal(tokenUrl, { ...policy, allowQuery: true }) !== null) return null;
   if (known !== null) return endpointRefusal(known, policy) === null ? known : null;

@@ -1,80 +1,118 @@
-import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
-import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
-import { parseSettings } from "../../env.ts";
-import { ApiError } from "../../lib/api-error.ts";
-import { keyVersions, openSecret, SecretBoxError, sealSecret } from "../../lib/secret-box.ts";
+import {
+  listOAuthProvidersByKey,
+  type OAuthProviderRow,
+  resealOAuthProvider,
+} from "../../db/oauth-providers-repo.ts";
+import {
+  listOAuthTokensByKey,
+  type OAuthTokenRow,
+  resealOAuthToken,
+} from "../../db/oauth-tokens-repo.ts";
+import { keyRotation } from "../../secrets/key-rotation.ts";
+import {
+  keyVersions,
+  openSecret,
+  resealSecret,
+  sealSecret,
+  withSecretBox,
+} from "../../secrets/secret-box.ts";
 
-/** What a sealed text is of; it can be opened as nothing else. */
+/** What a sealed text belongs to; it can be opened as nothing else. */
 export type SecretOf = {
   kind: "client_secret" | "code_verifier" | "access_token" | "refresh_token";
   workspaceId: string;
-  /** Of the provider, the attempt or the token. */
+  /** The id of the provider, the attempt or the token. */
   id: string;
 };
 
 type SealedTokens = Pick<OAuthTokenRow, "access_token" | "refresh_token" | "key_version">;
 
-export function sealOAuth(env: Env, plain: string, of: SecretOf): Promise<string> {
-  return sealSecret(parseSettings(env).encryptionKeys, plain, contextOf(of));
+export function sealOAuth(keys: string, plain: string, of: SecretOf): Promise<string> {
+  return sealSecret(keys, plain, contextOf(of));
 }
 
-export function openOAuth(env: Env, sealed: string, of: SecretOf): Promise<string> {
-  return openSecret(parseSettings(env).encryptionKeys, sealed, contextOf(of));
-}
-
-/** The version of the key that encrypts now. */
-export function sealingKey(env: Env): number {
-  return keyVersions(parseSettings(env).encryptionKeys)[0];
+export function openOAuth(keys: string, sealed: string, of: SecretOf): Promise<string> {
+  return openSecret(keys, sealed, contextOf(of));
 }
 
 export async function sealTokens(
-  env: Env,
+  keys: string,
   { workspaceId, id }: { workspaceId: string; id: string },
   plain: { accessToken: string; refreshToken: string | null },
 ): Promise<SealedTokens> {
   const { accessToken, refreshToken } = plain;
   return {
-    access_token: await sealOAuth(env, accessToken, { kind: "access_token", workspaceId, id }),
+    access_token: await sealOAuth(keys, accessToken, { kind: "access_token", workspaceId, id }),
     refresh_token:
       refreshToken === null
         ? null
-        : await sealOAuth(env, refreshToken, { kind: "refresh_token", workspaceId, id }),
-    key_version: sealingKey(env),
+        : await sealOAuth(keys, refreshToken, { kind: "refresh_token", workspaceId, id }),
+    key_version: keyVersions(keys)[0],
   };
 }
 
 export async function openTokens(
-  env: Env,
+  keys: string,
   row: OAuthTokenRow,
 ): Promise<{ accessToken: string; refreshToken: string | null }> {
   const { workspace_id: workspaceId, id } = row;
   return {
-    accessToken: await openOAuth(env, row.access_token, { kind: "access_token", workspaceId, id }),
+    accessToken: await openOAuth(keys, row.access_token, { kind: "access_token", workspaceId, id }),
     refreshToken:
       row.refresh_token === null
         ? null
-        : await openOAuth(env, row.refresh_token, { kind: "refresh_token", workspaceId, id }),
+        : await openOAuth(keys, row.refresh_token, { kind: "refresh_token", workspaceId, id }),
   };
 }
 
 /** Null: a public client. */
 export async function openClientSecret(
-  env: Env,
+  keys: string,
   { workspace_id: workspaceId, id, client_secret: sealed }: OAuthProviderRow,
 ): Promise<string | null> {
   return sealed === null
     ? null
-    : openOAuth(env, sealed, { kind: "client_secret", workspaceId, id });
+    : openOAuth(keys, sealed, { kind: "client_secret", workspaceId, id });
 }
 
-/** Answers 503 when ENCRYPTION_KEYS is not as it has to be: what is missing is the operator's to give. */
-export async function withSecrets<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof SecretBoxError)) throw error;
-    throw new ApiError("unavailable", `Secrets cannot be kept or read: ${error.message}`);
-  }
+/** It throws a 503 when ENCRYPTION_KEYS is not as it has to be. */
+export function withSecrets<T>(work: () => Promise<T> | T): Promise<T> {
+  return withSecretBox("Secrets cannot be kept or read", work);
+}
+
+/** The secrets of providers' clients, in the registry of what follows a change of ENCRYPTION_KEYS. */
+export const clientSecrets = keyRotation({
+  kind: "oauth_provider",
+  rows: 100,
+  list: listOAuthProvidersByKey,
+  reseal: async (db, keys, row) => {
+    const { workspace_id: workspaceId, id, client_secret: sealed } = row;
+    if (sealed === null) return false;
+    const context = contextOf({ kind: "client_secret", workspaceId, id });
+    const client_secret = await resealSecret(keys, sealed, context);
+    return resealOAuthProvider(db, row, { client_secret, key_version: keyVersions(keys)[0] });
+  },
+  idsOf,
+});
+
+/**
+ * The tokens of users, in the same registry. An attempt to connect a service is not in it: the key of its
+ * time is needed until the attempt is over.
+ */
+export const userTokens = keyRotation({
+  kind: "oauth_token",
+  rows: 100,
+  list: listOAuthTokensByKey,
+  reseal: async (db, keys, row) => {
+    const { workspace_id: workspaceId, id } = row;
+    const sealed = await sealTokens(keys, { workspaceId, id }, await openTokens(keys, row));
+    return resealOAuthToken(db, row, { ...sealed, now: Date.now() });
+  },
+  idsOf,
+});
+
+function idsOf({ workspace_id, id }: { workspace_id: string; id: string }) {
+  return { workspace_id, id };
 }
 
 function contextOf({ kind, workspaceId, id }: SecretOf): string {

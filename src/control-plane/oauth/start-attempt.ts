@@ -1,7 +1,9 @@
 import * as oauth from "oauth4webapi";
-import { insertOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
+import { deleteExpiredOAuthAttempts, insertOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
 import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
+import type { OAuthDeps } from "./deps.ts";
+import type { SweepTask } from "../../work/sweep.ts";
 import { authorizationUrl } from "./authorization-url.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { sealOAuth } from "./sealed-secrets.ts";
@@ -16,13 +18,13 @@ export type AttemptRequest = {
   isDefault: boolean;
   /** Whose place the new token takes. */
   replaces: OAuthTokenRow | undefined;
-  /** Of this platform, as the user's browser reaches it. */
+  /** This platform, as the user's browser reaches it. */
   origin: string;
 };
 
 /** Begins an attempt: its id, and where to send the user. */
 export async function startAttempt(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   request: AttemptRequest,
 ): Promise<{ authId: string; url: string }> {
@@ -33,7 +35,7 @@ export async function startAttempt(
   const scopes = scopesToAsk(request.scopes, replaced, provider.provider_type);
   const verifier = provider.uses_pkce ? oauth.generateRandomCodeVerifier() : null;
   const now = Date.now();
-  await insertOAuthAttempt(env.DB, {
+  await insertOAuthAttempt(deps.db, {
     auth_id: authId,
     workspace_id: workspaceId,
     provider: provider.id,
@@ -45,7 +47,11 @@ export async function startAttempt(
     code_verifier:
       verifier === null
         ? null
-        : await sealOAuth(env, verifier, { kind: "code_verifier", workspaceId, id: authId }),
+        : await sealOAuth(deps.settings.encryptionKeys, verifier, {
+            kind: "code_verifier",
+            workspaceId,
+            id: authId,
+          }),
     status: "pending",
     token_id: request.replaces?.id ?? null,
     error: null,
@@ -66,3 +72,12 @@ export function callbackUrl(origin: string, providerId: string): string {
 export function scopesOf(row: Pick<OAuthTokenRow, "scopes">): string[] {
   return JSON.parse(row.scopes) as string[];
 }
+
+/** Attempts whose time is over are forgotten. */
+export const oauthSweep: readonly SweepTask[] = [
+  {
+    name: "forget_oauth_attempts",
+    rows: 1000,
+    run: ({ env, now, rows }) => deleteExpiredOAuthAttempts(env.DB, { before: now, limit: rows }),
+  },
+];

@@ -1,12 +1,12 @@
 import * as oauth from "oauth4webapi";
 import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
-import { parseSettings } from "../../env.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
-import { failureOf, type OAuthFailure } from "./oauth-failure.ts";
-import { jsonOrUndefined, readLimited } from "./read-limited.ts";
+import type { OAuthDeps } from "./deps.ts";
+import { failureOf, type OAuthFailure } from "./provider-answers.ts";
+import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
 import { parseScopes } from "./scopes.ts";
 import { openClientSecret } from "./sealed-secrets.ts";
-import { accountLabel, standardAnswer, tokenMetadata } from "./token-answer.ts";
+import { accountLabel, standardAnswer, tokenMetadata } from "./provider-answers.ts";
 
 /** What a provider has given. */
 export type TokenGrant = {
@@ -41,11 +41,11 @@ type Endpoint = {
 
 /** Exchanges an authorization code, which works once. */
 export function exchangeCode(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   of: { code: string; state: string; redirectUri: string; codeVerifier: string | null },
 ): Promise<TokenResult> {
-  return askForToken(env, provider, ({ server, client, auth, options }) => {
+  return askForToken(deps, provider, ({ server, client, auth, options }) => {
     const { code, state, redirectUri, codeVerifier } = of;
     // Without `iss`: the issuer of a provider that is described by its endpoints is not known. That
     // an answer is of the provider that was asked is told by the callback's URL, which is its own.
@@ -68,21 +68,21 @@ export function exchangeCode(
 }
 
 export function refreshGrant(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   refreshToken: string,
 ): Promise<TokenResult> {
-  return askForToken(env, provider, ({ server, client, auth, options }) =>
+  return askForToken(deps, provider, ({ server, client, auth, options }) =>
     oauth.refreshTokenGrantRequest(server, client, auth, refreshToken, options),
   );
 }
 
 /** How a provider's client proves itself; throws a `SecretBoxError` when its secret cannot be read. */
 export async function clientAuthOf(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
 ): Promise<oauth.ClientAuth> {
-  const secret = await openClientSecret(env, provider);
+  const secret = await openClientSecret(deps.settings.encryptionKeys, provider);
   if (secret === null) return oauth.None();
   return provider.token_endpoint_auth_method === "client_secret_basic"
     ? oauth.ClientSecretBasic(secret)
@@ -90,16 +90,16 @@ export async function clientAuthOf(
 }
 
 async function askForToken(
-  env: Env,
+  deps: OAuthDeps,
   provider: OAuthProviderRow,
   send: (endpoint: Endpoint) => Promise<Response>,
 ): Promise<TokenResult> {
-  const allowPrivate = parseSettings(env).privateEndpoints;
+  const allowPrivate = deps.settings.privateEndpoints;
   const refusal = endpointRefusal(provider.token_url, { allowPrivate, allowQuery: true });
   if (refusal !== null) return unreachable(`The provider's token_url ${refusal}`);
   const server = { issuer: new URL(provider.token_url).origin, token_endpoint: provider.token_url };
   const client = { client_id: provider.client_id };
-  const auth = await clientAuthOf(env, provider);
+  const auth = await clientAuthOf(deps, provider);
   const options = {
     headers: { "user-agent": "threadworks" },
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),

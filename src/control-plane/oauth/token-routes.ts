@@ -13,10 +13,9 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
-import { requireProvider } from "./provider-store.ts";
+import { requireProvider } from "./provider-service.ts";
 import { revokeToken } from "./revoke-token.ts";
 import { scopesOf } from "./start-attempt.ts";
-import { toItsEnd } from "./to-its-end.ts";
 import {
   tokenListQuery,
   tokenParams,
@@ -25,8 +24,8 @@ import {
   type TokenSummary,
   tokenSummarySchema,
   tokenUpdateSchema,
-} from "./token-schemas.ts";
-import { tokenOwner } from "./user-id.ts";
+} from "./schemas.ts";
+import { depsOf, keepGoing, tokenOwner, workspaceDepsOf } from "./deps.ts";
 
 /** The calling user's tokens. */
 export const tokenRoutes = createRouter();
@@ -52,7 +51,7 @@ tokenRoutes.openapi(
   async (c) => {
     const { provider_id: providerId } = c.req.valid("query");
     const tokens = await listOAuthTokens(c.env.DB, tokenOwner(c), providerId);
-    return c.json(tokens.map(toSummary), 200);
+    return c.json(tokens.map(toTokenJson), 200);
   },
 );
 
@@ -92,8 +91,8 @@ tokenRoutes.openapi(
     },
   }),
   async (c) => {
-    const provider = await requireProvider(c, c.req.valid("query").provider_id);
-    await toItsEnd(c, deleteAll(c, provider));
+    const provider = await requireProvider(workspaceDepsOf(c), c.req.valid("query").provider_id);
+    await keepGoing(c, deleteAll(c, provider));
     return c.json({}, 200);
   },
 );
@@ -109,7 +108,7 @@ tokenRoutes.openapi(
   }),
   async (c) => {
     const listed = await requireToken(c, c.req.valid("param").token_id);
-    await toItsEnd(c, deleteOne(c, listed));
+    await keepGoing(c, deleteOne(c, listed));
     return c.body(null, 204);
   },
 );
@@ -140,11 +139,11 @@ tokenRoutes.openapi(
       isDefault: isDefault ?? undefined,
       now: Date.now(),
     });
-    return c.json(toSummary(await requireToken(c, id)), 200);
+    return c.json(toTokenJson(await requireToken(c, id)), 200);
   },
 );
 
-/** 404 when the user has none with this id. */
+/** It throws a 404 when the user has none with this id. */
 async function requireToken(c: AppContext, id: string): Promise<ListedOAuthToken> {
   const found = await selectOAuthToken(c.env.DB, tokenOwner(c), id);
   if (found === undefined) throw new ApiError("not_found", "OAuth token not found");
@@ -153,7 +152,7 @@ async function requireToken(c: AppContext, id: string): Promise<ListedOAuthToken
 
 async function deleteOne(c: AppContext, { token }: ListedOAuthToken): Promise<void> {
   const provider = await selectOAuthProviderById(c.env.DB, token.workspace_id, token.provider);
-  if (provider !== undefined) await revokeToken(c.env, provider, token);
+  if (provider !== undefined) await revokeToken(depsOf(c), provider, token);
   await deleteOAuthToken(c.env.DB, tokenOwner(c), token.id);
 }
 
@@ -161,12 +160,12 @@ async function deleteAll(c: AppContext, provider: OAuthProviderRow): Promise<voi
   const owner = tokenOwner(c);
   const tokens = await listOAuthTokens(c.env.DB, owner, provider.provider_id);
   await mapLimited(tokens, REVOCATIONS_AT_A_TIME, ({ token }) =>
-    revokeToken(c.env, provider, token),
+    revokeToken(depsOf(c), provider, token),
   );
   await deleteOAuthTokensOf(c.env.DB, owner, provider.id);
 }
 
-function toSummary({ token, providerId }: ListedOAuthToken): TokenSummary {
+function toTokenJson({ token, providerId }: ListedOAuthToken): TokenSummary {
   const { expires_at: expiresAt } = token;
   return {
     id: token.id,

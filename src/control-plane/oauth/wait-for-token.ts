@@ -1,11 +1,9 @@
 import { type OAuthAttemptRow, selectOAuthAttempt } from "../../db/oauth-attempts-repo.ts";
 import { selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
 import { selectOAuthToken } from "../../db/oauth-tokens-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
-import type { WaitJson } from "./authenticate-schemas.ts";
+import type { WorkspaceDeps } from "./deps.ts";
+import type { WaitJson } from "./schemas.ts";
 import { usableToken } from "./refresh-token.ts";
-import { toItsEnd } from "./to-its-end.ts";
-import { callingUser } from "./user-id.ts";
 
 /** Quick where a person has just come back, and few queries where nobody does. */
 const POLLS = [
@@ -15,18 +13,20 @@ const POLLS = [
 
 const NOT_FOUND: WaitJson = answer("not_found");
 
-/** How an attempt of the workspace has ended, or that it has not within `timeoutMs`. */
+/**
+ * How an attempt of the workspace has ended, or that it has not within `timeoutMs`. Where `user` is given, the
+ * attempt has to be that user's.
+ */
 export async function waitForToken(
-  c: AppContext,
-  authId: string,
-  timeoutMs: number,
+  deps: WorkspaceDeps,
+  { authId, user, timeoutMs }: { authId: string; user: string | undefined; timeoutMs: number },
 ): Promise<WaitJson> {
   const startedAt = Date.now();
   const endsAt = startedAt + timeoutMs;
   for (;;) {
-    const attempt = await selectOAuthAttempt(c.env.DB, authId);
-    if (attempt === undefined || !isVisible(c, attempt)) return NOT_FOUND;
-    const ended = await endOf(c, attempt);
+    const attempt = await selectOAuthAttempt(deps.db, authId);
+    if (attempt === undefined || !isVisible(attempt, deps.workspaceId, user)) return NOT_FOUND;
+    const ended = await endOf(deps, attempt);
     if (ended !== null) return ended;
     const now = Date.now();
     if (now >= endsAt) return answer(timeoutMs === 0 ? "pending" : "timeout");
@@ -34,16 +34,20 @@ export async function waitForToken(
   }
 }
 
-function isVisible(c: AppContext, attempt: OAuthAttemptRow): boolean {
-  if (attempt.workspace_id !== c.var.scope.workspaceId) return false;
-  return (callingUser(c) ?? attempt.user_id) === attempt.user_id;
+function isVisible(
+  attempt: OAuthAttemptRow,
+  workspaceId: string,
+  user: string | undefined,
+): boolean {
+  if (attempt.workspace_id !== workspaceId) return false;
+  return user === undefined || user === attempt.user_id;
 }
 
 /** Null while it is under way. */
-async function endOf(c: AppContext, attempt: OAuthAttemptRow): Promise<WaitJson | null> {
+async function endOf(deps: WorkspaceDeps, attempt: OAuthAttemptRow): Promise<WaitJson | null> {
   switch (attempt.status) {
     case "completed":
-      return completed(c, attempt);
+      return completed(deps, attempt);
     case "failed":
       return answer("not_found", {
         error: attempt.error,
@@ -55,15 +59,15 @@ async function endOf(c: AppContext, attempt: OAuthAttemptRow): Promise<WaitJson 
   }
 }
 
-async function completed(c: AppContext, attempt: OAuthAttemptRow): Promise<WaitJson> {
+async function completed(deps: WorkspaceDeps, attempt: OAuthAttemptRow): Promise<WaitJson> {
   const { workspace_id: workspaceId, user_id: userId, token_id: tokenId } = attempt;
   const [provider, stored] = await Promise.all([
-    selectOAuthProviderById(c.env.DB, workspaceId, attempt.provider),
-    selectOAuthToken(c.env.DB, { workspaceId, userId }, tokenId ?? ""),
+    selectOAuthProviderById(deps.db, workspaceId, attempt.provider),
+    selectOAuthToken(deps.db, { workspaceId, userId }, tokenId ?? ""),
   ]);
   if (provider === undefined || stored === undefined) return NOT_FOUND;
   // It has just come: whatever is left of its time is the provider's choice.
-  const usable = await toItsEnd(c, usableToken(c.env, provider, stored.token, 0));
+  const usable = await deps.keepGoing(usableToken(deps, provider, stored.token, 0));
   return usable.status === "usable"
     ? answer("completed", { token: usable.accessToken })
     : answer("not_found", {

@@ -1,4 +1,4 @@
-import { readToken, signToken } from "../../identity/signed-token.ts";
+import { readToken, signToken } from "../../secrets/signed-token.ts";
 
 const PURPOSE = "attachment";
 const LIFETIME_MS = 3_600_000;

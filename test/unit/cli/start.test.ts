@@ -72,8 +72,8 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
     await once(child, "exit");
     const target = { kind: "local", stateDir: join(folder, "state") } as const;
     const insert = `INSERT INTO export_runs (id, workspace_id, export_id, start_time, end_time, status,
-        due_at, created_at, updated_at, lease, lease_until)
-      VALUES ('run', 'workspace', 'export', 0, 1, 'CREATED', 0, 0, 0, 'of the dead', ?)`;
+        due_at, created_at, updated_at, lease)
+      VALUES ('run', 'workspace', 'export', 0, 1, 'CREATED', ?, 0, 0, 'of the dead')`;
     await withDatabase(REPO_ROOT, target, (database) =>
       database.run(insert, [Date.now() + 3_600_000]),
     );
@@ -81,9 +81,9 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
     await start(folder);
 
     const rows = await withDatabase(REPO_ROOT, target, (database) =>
-      database.run("SELECT lease, lease_until FROM export_runs"),
+      database.run("SELECT lease, due_at FROM export_runs"),
     );
-    expect(rows).toEqual([{ lease: "of the dead", lease_until: 0 }]);
+    expect(rows).toEqual([{ lease: "of the dead", due_at: 0 }]);
   });
 
   test("takes variables, and says which cannot be one", async ({ expect }) => {

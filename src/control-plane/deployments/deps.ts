@@ -1,0 +1,40 @@
+import type { AppContext } from "../../http/app-types.ts";
+import { type PlanQuotas, planQuota } from "../../identity/plan-quotas.ts";
+import { workspacePlan } from "../../identity/workspace-plan.ts";
+import type { Plan } from "../../lib/plan-order.ts";
+import { ensureDeploymentProject } from "../../tracing/deployment-project.ts";
+import { requestWork, type WorkMessage } from "./work-messages.ts";
+
+/** What the services of deployments need for a request of a workspace; each takes the few that it uses. */
+export type DeploymentDeps = {
+  db: D1Database;
+  workspaceId: string;
+  encryptionKeys: string;
+  signingSecret: string;
+  plan: () => Promise<Plan>;
+  quotaOf: (plan: Plan) => PlanQuotas[Plan];
+  requestWork: (messages: readonly WorkMessage[]) => Promise<void>;
+  /** Makes the tracing project that the traces of a deployment of this name go to. */
+  ensureProject: (name: string) => Promise<void>;
+};
+
+export function depsOf(c: AppContext): DeploymentDeps {
+  const { env } = c;
+  const { settings } = c.var;
+  const { workspaceId } = c.var.scope;
+  return {
+    db: env.DB,
+    workspaceId,
+    encryptionKeys: settings.encryptionKeys,
+    signingSecret: settings.signingSecret,
+    plan: () => workspacePlan(env, workspaceId),
+    quotaOf: (plan) => planQuota(settings, plan),
+    requestWork: (messages) => requestWork(env, messages),
+    ensureProject: (name) => ensureDeploymentProject(env, workspaceId, name),
+  };
+}
+
+/** What the URLs of deployments depend on. */
+export function urlsOf(c: AppContext): { agentsDomain: string | null; requestUrl: string } {
+  return { agentsDomain: c.var.settings.hosts.agentsDomain, requestUrl: c.req.url };
+}

@@ -1,0 +1,92 @@
+import {
+  type ListedDeployment,
+  listDeployments,
+  selectDeployment,
+} from "../../db/deployments-repo.ts";
+import {
+  DEPLOYMENT_STATUSES,
+  REVISION_STATUSES,
+  type RevisionStatus,
+} from "../../db/deployments-schema.ts";
+import { type ListedRevision, listRevisions, selectRevision } from "../../db/revisions-repo.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { DeploymentDeps } from "./deps.ts";
+import type { DeploymentListQuery } from "./schemas.ts";
+
+type Reading = Pick<DeploymentDeps, "db" | "workspaceId">;
+
+export type RevisionPath = { deployment_id: string; revision_id: string };
+
+/** One page of those that match. */
+export async function findDeployments(
+  { db, workspaceId }: Reading,
+  query: DeploymentListQuery,
+): Promise<ListedDeployment[]> {
+  const status = DEPLOYMENT_STATUSES.find((name) => name === query.status);
+  // No deployment here has an image, tags, or one of the other statuses.
+  if (query.image_version !== undefined || query.tag_value_ids !== undefined) return [];
+  if (query.status !== undefined && status === undefined) return [];
+  return listDeployments(
+    db,
+    workspaceId,
+    {
+      ids: query.deployment_ids,
+      name: query.name,
+      nameContains: query.name_contains,
+      status,
+      deploymentType: query.deployment_type,
+    },
+    { limit: query.limit, offset: query.offset },
+  );
+}
+
+/** The deployment, also while it is being deleted. It throws a 404 when the workspace has none with this id. */
+export async function requireDeployment(
+  { db, workspaceId }: Reading,
+  deploymentId: string,
+): Promise<ListedDeployment> {
+  const found = await selectDeployment(db, { workspaceId, deploymentId });
+  if (found === undefined) throw deploymentNotFound(deploymentId);
+  return found;
+}
+
+/** The same, but a 409 for one that is being deleted. */
+export async function requireKeptDeployment(
+  deps: Reading,
+  deploymentId: string,
+): Promise<ListedDeployment> {
+  const found = await requireDeployment(deps, deploymentId);
+  if (found.deployment.status === "READY") return found;
+  throw new ApiError("conflict", `Deployment ID ${deploymentId} is being deleted.`);
+}
+
+export function deploymentNotFound(deploymentId: string): ApiError {
+  return new ApiError("not_found", `Deployment ID ${deploymentId} not found.`);
+}
+
+/** One page of a deployment's revisions, the newest first. */
+export async function findRevisions(
+  deps: Reading,
+  deploymentId: string,
+  page: { status: readonly string[] | undefined; limit: number; offset: number },
+): Promise<ListedRevision[]> {
+  await requireDeployment(deps, deploymentId);
+  const { db, workspaceId } = deps;
+  const { status, limit, offset } = page;
+  const isAsked = (known: RevisionStatus): boolean => status?.includes(known) ?? true;
+  // The other ones of the API are never those of a revision here.
+  const statuses = status === undefined ? undefined : REVISION_STATUSES.filter(isAsked);
+  return listRevisions(db, { workspaceId, deploymentId }, { statuses, limit, offset });
+}
+
+/** It throws a 404 when the workspace has no such deployment, or that has no such revision. */
+export async function requireRevision(
+  deps: Reading,
+  { deployment_id: deploymentId, revision_id: id }: RevisionPath,
+): Promise<ListedRevision> {
+  await requireDeployment(deps, deploymentId);
+  const { db, workspaceId } = deps;
+  const found = await selectRevision(db, { workspaceId, deploymentId }, id);
+  if (found === undefined) throw new ApiError("not_found", `Revision ID ${id} not found.`);
+  return found;
+}

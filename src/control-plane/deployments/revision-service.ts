@@ -1,0 +1,124 @@
+import { v7 as uuidv7 } from "uuid";
+import type { ListedDeployment } from "../../db/deployments-repo.ts";
+import type { Source } from "../../db/deployments-schema.ts";
+import {
+  insertRevision,
+  interruptRevision,
+  type ListedRevision,
+  type RevisionSource,
+} from "../../db/revisions-repo.ts";
+import { needsPlan } from "../../identity/require-plan.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { isAtLeast, type Plan } from "../../lib/plan-order.ts";
+import { sealSecrets } from "../../revision-host/revision-secrets.ts";
+import { withSecretBox } from "../../secrets/secret-box.ts";
+import type { DeploymentDeps } from "./deps.ts";
+import { requireKeptDeployment, requireRevision, type RevisionPath } from "./find-deployments.ts";
+import type { Secret } from "./secrets-schema.ts";
+import { requireUpload } from "./source-uploads.ts";
+
+/** How often others may get ahead of a request. */
+const MAX_ATTEMPTS = 5;
+
+/** Templates are for every plan, projects of the workspace's own for this one and those above it. */
+const PLAN_OF_OWN_PROJECTS: Plan = "plus";
+const OWN_PROJECTS =
+  "Deployments of own projects are not enabled for this workspace: source internal_source";
+
+type Changing = Pick<
+  DeploymentDeps,
+  "db" | "workspaceId" | "encryptionKeys" | "plan" | "requestWork"
+>;
+
+type Change = {
+  source: RevisionSource;
+  /** Without any, the revision has those of the one before. */
+  secrets: readonly Secret[];
+  displayName: string | null;
+};
+
+/** It throws a 403 when the workspace's plan does not allow what deploys this source. */
+export async function requireSourcePlan(
+  { plan }: Pick<DeploymentDeps, "plan">,
+  source: Source,
+): Promise<void> {
+  if (source === "internal_template" || isAtLeast(await plan(), PLAN_OF_OWN_PROJECTS)) return;
+  throw new ApiError("forbidden", needsPlan(PLAN_OF_OWN_PROJECTS, OWN_PROJECTS));
+}
+
+/** The secrets as a revision has them. It throws a 503 without keys to seal them with. */
+export function sealForRevision(
+  { encryptionKeys }: Pick<DeploymentDeps, "encryptionKeys">,
+  key: { workspaceId: string; deploymentId: string },
+  secrets: readonly Secret[],
+): Promise<string> {
+  return withSecretBox("Secrets cannot be kept", () => sealSecrets(encryptionKeys, key, secrets));
+}
+
+/**
+ * Makes a revision of what `change` makes of the latest one, and asks for its rollout; its id. Revisions
+ * that are made at once follow each other, each made of the one before.
+ */
+export async function addRevision(
+  deps: Changing,
+  deploymentId: string,
+  change: (found: ListedDeployment) => Change,
+): Promise<string> {
+  const { db, workspaceId } = deps;
+  const key = { workspaceId, deploymentId };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const found = await requireKeptDeployment(deps, deploymentId);
+    const { source, secrets, displayName } = change(found);
+    await requireSourcePlan(deps, source.source);
+    await requireUpload(deps, source.source_tarball_path);
+    const dueAt = Date.now();
+    // Other machines' clocks may be ahead, and ids are in the order of the revisions.
+    const createdAt = Math.max(dueAt, found.revision.created_at + 1);
+    const id = uuidv7({ msecs: createdAt });
+    const inserted = await insertRevision(
+      db,
+      {
+        ...source,
+        workspace_id: workspaceId,
+        deployment_id: deploymentId,
+        id,
+        secrets: secrets.length === 0 ? null : await sealForRevision(deps, key, secrets),
+        created_at: createdAt,
+        due_at: dueAt,
+      },
+      { latest: found.revision.id, displayName },
+    );
+    if (!inserted) continue;
+    const named = { workspace_id: workspaceId, deployment_id: deploymentId, revision_id: id };
+    await deps.requestWork([{ kind: "roll_out", ...named }]);
+    return id;
+  }
+  throw new ApiError("conflict", "Others are changing the deployment at the same time: try again");
+}
+
+/** Makes a new revision with the source of an old one, and the deployment's secrets of now. */
+export async function redeployRevision(deps: Changing, path: RevisionPath): Promise<void> {
+  const old = await requireRevision(deps, path);
+  if (old.source === "internal_source" && old.source_tarball_path === null) {
+    throw new ApiError("bad_request", `Revision ID ${old.id} has nothing to deploy.`);
+  }
+  await addRevision(deps, path.deployment_id, () => ({
+    source: old,
+    secrets: [],
+    displayName: null,
+  }));
+}
+
+/** Ends a revision that has not ended; what serves goes on serving. It throws a 409 for one that has. */
+export async function interruptRollout(
+  deps: Pick<DeploymentDeps, "db" | "workspaceId">,
+  path: RevisionPath,
+): Promise<ListedRevision> {
+  const { db, workspaceId } = deps;
+  const revision = await requireRevision(deps, path);
+  const key = { workspaceId, deploymentId: path.deployment_id };
+  const interrupted = await interruptRevision(db, key, revision.id, Date.now());
+  if (interrupted !== undefined) return interrupted;
+  const { status } = await requireRevision(deps, path);
+  throw new ApiError("conflict", `Revision ID ${revision.id} has ended: it is ${status}.`);
+}

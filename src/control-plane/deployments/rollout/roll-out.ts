@@ -1,0 +1,153 @@
+import type { revisions, RevisionStatus } from "../../../db/deployments-schema.ts";
+import {
+  activateRevision,
+  moveRevision,
+  type RevisionRow,
+  ROLLOUT_WORK,
+  settleRevision,
+} from "../../../db/rollouts-repo.ts";
+import { parseSettings } from "../../../env.ts";
+import { log } from "../../../lib/log.ts";
+import type { RevisionRef } from "../../../lib/revision-ref.ts";
+import { warmRevision } from "../../../revision-host/load-revision.ts";
+import { Lease, LeaseLost } from "../../../work/lease.ts";
+import { deployRevision } from "./deploy.ts";
+import { ProjectFailure } from "./build.ts";
+import { RolloutLog } from "./rollout-log.ts";
+import { buildRevision } from "./store-build.ts";
+
+/** How long a rollout that says nothing keeps others from taking over. */
+export const LEASE_MS = 45_000;
+
+/** Before a step is repeated that failed for reasons outside of the project. */
+const RETRY_DELAY_MS = 2000;
+
+/** A revision whose rollout was interrupted so often is given up: it may be what interrupts it. */
+const MAX_ATTEMPTS = 8;
+
+type RolloutLease = Lease<RevisionRef, typeof revisions>;
+
+/**
+ * Takes a revision from where it is to its end. Nothing happens when it is not due, or somebody works on
+ * it. Resolves with the time at which to look again, null for never.
+ */
+export async function rollOut(
+  env: Env,
+  exports: Cloudflare.Exports,
+  ref: RevisionRef,
+): Promise<number | null> {
+  const taken = await Lease.take(env.DB, ROLLOUT_WORK, ref, LEASE_MS);
+  if (taken === null) return null;
+  const { lease, row } = taken;
+  const logs = new RolloutLog(env, ref);
+  const rollout = new Rollout(env, exports, lease, logs);
+  try {
+    if (row.attempts > MAX_ATTEMPTS) {
+      await rollout.giveUp(row, "each was interrupted");
+      return null;
+    }
+    await rollout.run(row);
+    return null;
+  } catch (error) {
+    if (error instanceof LeaseLost) return null;
+    if (row.attempts >= MAX_ATTEMPTS) {
+      await rollout.giveUp(row, String(error));
+      return null;
+    }
+    const { logLevel } = parseSettings(env);
+    const revision_id = ref.revisionId;
+    log(logLevel, "error", { event: "rollout_failed", revision_id, error: String(error) });
+    const dueAt = Date.now() + RETRY_DELAY_MS;
+    await lease.release(dueAt);
+    return dueAt;
+  } finally {
+    lease.stop();
+    await logs.flush();
+  }
+}
+
+class Rollout {
+  readonly #env: Env;
+  readonly #exports: Cloudflare.Exports;
+  readonly #lease: RolloutLease;
+  readonly #logs: RolloutLog;
+  #status: RevisionStatus = "QUEUED";
+
+  constructor(env: Env, exports: Cloudflare.Exports, lease: RolloutLease, logs: RolloutLog) {
+    this.#env = env;
+    this.#exports = exports;
+    this.#lease = lease;
+    this.#logs = logs;
+  }
+
+  async run(row: RevisionRow): Promise<void> {
+    this.#status = row.status;
+    if (row.attempts > 1) this.#logs.warn(`Going on after an interruption, at ${row.status}`);
+    if (row.source === "internal_source" && row.source_tarball_path === null) {
+      await this.#settle("QUEUED", "Waiting for a source: PATCH the deployment with one");
+      return;
+    }
+    await this.#pass(["QUEUED", "AWAITING_BUILD"], "BUILDING");
+    if (this.#status === "BUILDING") {
+      const built = await this.#attempt("BUILD_FAILED", () =>
+        buildRevision(this.#env, row, this.#logs, (code) =>
+          warmRevision(this.#env, this.#exports, this.#lease.held, code),
+        ),
+      );
+      if (built === null) return;
+    }
+    // Told while the next steps go on.
+    const told = this.#logs.flush();
+    await this.#pass(["BUILDING", "AWAITING_DEPLOY"], "DEPLOYING");
+    const graphs = await this.#attempt("DEPLOY_FAILED", () =>
+      deployRevision(this.#env, this.#exports, this.#lease.held, {
+        logs: this.#logs,
+        check: () => this.#lease.check(),
+      }),
+    );
+    if (graphs === null) return;
+    // What the logs say of it is there before anybody is told that it serves.
+    this.#logs.info("The revision is deployed");
+    await Promise.all([told, this.#logs.flush()]);
+    const now = Date.now();
+    this.#lease.require(await activateRevision(this.#env.DB, this.#lease.held, { graphs, now }));
+  }
+
+  async giveUp(row: RevisionRow, reason: string): Promise<void> {
+    const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}`;
+    this.#logs.error(message);
+    const ending = { status: failureOf(row.status), message, now: Date.now() };
+    await settleRevision(this.#env.DB, this.#lease.held, ending);
+  }
+
+  /** Goes on to the next status, unless the revision is beyond it already. */
+  async #pass(from: RevisionStatus[], to: RevisionStatus): Promise<void> {
+    if (!from.includes(this.#status)) return;
+    const move = { status: to, now: Date.now() };
+    this.#lease.require(await moveRevision(this.#env.DB, this.#lease.held, move));
+    this.#status = to;
+  }
+
+  /** Null when the project failed, which ends the rollout. */
+  async #attempt<T>(failed: RevisionStatus, step: () => Promise<T>): Promise<T | null> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof ProjectFailure)) throw error;
+      this.#logs.error(error.message);
+      await this.#logs.flush();
+      await this.#settle(failed, error.message);
+      return null;
+    }
+  }
+
+  async #settle(status: RevisionStatus, message: string): Promise<void> {
+    const ending = { status, message, now: Date.now() };
+    this.#lease.require(await settleRevision(this.#env.DB, this.#lease.held, ending));
+  }
+}
+
+function failureOf(status: RevisionStatus): RevisionStatus {
+  if (status === "CREATING" || status === "QUEUED") return "CREATE_FAILED";
+  return status === "AWAITING_BUILD" || status === "BUILDING" ? "BUILD_FAILED" : "DEPLOY_FAILED";
+}

@@ -1,0 +1,103 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { AppContext } from "../../http/app-types.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { readBody } from "../../http/json-body.ts";
+import { createRouter } from "../../http/router.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
+import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
+import { depsOf } from "./deps.ts";
+import { requireKeptDeployment } from "./find-deployments.ts";
+import { requireSourcePlan } from "./revision-service.ts";
+import { deploymentParams } from "./schemas.ts";
+import { newUpload, readUploadGrant, storeUpload } from "./source-uploads.ts";
+
+/** Places for tarballs of built projects. */
+export const uploadRoutes = createRouter();
+
+/** What uploads themselves go to: the URL is all that they need. */
+export const signedUploadRoutes = createRouter();
+
+/** `<smallest>,<largest>`, in bytes: what uploads to object stores bound themselves by. */
+const LENGTH_RANGE = /^(\d{1,15}),(\d{1,15})$/;
+
+const UPLOADS_PATH = "/v2/uploads";
+
+const tags = ["Deployments"];
+
+const noFields = {
+  content: { "application/json": { schema: z.strictObject({}) } },
+};
+
+const uploadAnswer = {
+  200: {
+    description: "Where to PUT the tarball, and what to name it by in source_tarball_path",
+    content: {
+      "application/json": {
+        schema: z
+          .object({ upload_url: z.string(), object_path: z.string() })
+          .openapi("UploadUrlResponse"),
+      },
+    },
+  },
+};
+
+uploadRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/deployments/upload-url",
+    tags,
+    summary: "A place for the tarball of a deployment that is still to be made",
+    request: { body: noFields },
+    responses: uploadAnswer,
+  }),
+  async (c) => {
+    await requireSourcePlan(depsOf(c), "internal_source");
+    return c.json(await uploadUrl(c), 200);
+  },
+);
+
+uploadRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/deployments/{deployment_id}/upload-url",
+    tags,
+    summary: "A place for the tarball of a deployment's next revision",
+    request: { params: deploymentParams, body: noFields },
+    responses: uploadAnswer,
+  }),
+  async (c) => {
+    await requireKeptDeployment(depsOf(c), c.req.valid("param").deployment_id);
+    await requireSourcePlan(depsOf(c), "internal_source");
+    return c.json(await uploadUrl(c), 200);
+  },
+);
+
+signedUploadRoutes.put("/uploads/:token", async (c) => {
+  const grant = await readUploadGrant(c.var.settings.signingSecret, c.req.param("token"));
+  if (grant === null) throw new ApiError("forbidden", "This link is not valid, or has expired");
+  await admitWorkspace(c, grant.workspaceId);
+  const bytes = await readBody(c.req.raw, MAX_TARBALL_BYTES);
+  checkLengthRange(c, bytes.byteLength);
+  await storeUpload(c.env, grant, bytes);
+  return c.body(null, 200);
+});
+
+async function uploadUrl(c: AppContext): Promise<{ upload_url: string; object_path: string }> {
+  const { token, objectPath } = await newUpload(depsOf(c));
+  return {
+    upload_url: new URL(`${UPLOADS_PATH}/${token}`, c.req.url).href,
+    object_path: objectPath,
+  };
+}
+
+function checkLengthRange(c: AppContext, bytes: number): void {
+  const name = "x-goog-content-length-range";
+  const header = c.req.header(name);
+  if (header === undefined) return;
+  const [, smallest, largest] = LENGTH_RANGE.exec(header) ?? [];
+  if (smallest === undefined || largest === undefined) {
+    throw new ApiError("bad_request", `${name} should be two numbers separated by a comma`);
+  }
+  if (bytes >= Number(smallest) && bytes <= Number(largest)) return;
+  throw new ApiError("bad_request", `The body has ${bytes} bytes, which is not within ${name}`);
+}

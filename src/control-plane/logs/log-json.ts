@@ -1,0 +1,56 @@
+import type { LogKind } from "../../deployment-log/log-line.ts";
+import { LOG_ID_DIGITS, type LogPageBody, type LogRequest } from "./log-schemas.ts";
+import type { LogPage, LogQuery, StoredLine } from "../../deployment-log/line-table.ts";
+
+/** The query of an object that a request means; `kinds` are those that its path has. */
+export function toLogQuery(
+  request: LogRequest,
+  which: { kinds: LogKind[]; revisionId: string | null },
+): LogQuery {
+  const order = request.order ?? "desc";
+  const after = request.offset == null ? null : Number(request.offset);
+  let from = request.start_time ?? 0;
+  let to = request.end_time ?? Number.MAX_SAFE_INTEGER;
+  if (after !== null && order === "asc") from = Math.max(from, after + 1);
+  if (after !== null && order === "desc") to = Math.min(to, after);
+  const { kind } = request;
+  return {
+    revisionId: which.revisionId,
+    kinds: kind == null ? which.kinds : which.kinds.filter((each) => each === kind),
+    level: request.level ?? "DEBUG",
+    text: request.query ?? "",
+    from,
+    to,
+    order,
+    limit: request.limit,
+  };
+}
+
+export function toLogPageJson({ lines, more }: LogPage): LogPageBody {
+  const last = lines.at(-1);
+  return {
+    logs: lines.map(({ time, level, message, kind, revision_id }) => ({
+      id: idOf({ time }),
+      timestamp: isoMicros(time),
+      level,
+      message,
+      kind,
+      revision_id,
+    })),
+    next_offset: more && last !== undefined ? idOf(last) : null,
+  };
+}
+
+function idOf({ time }: Pick<StoredLine, "time">): string {
+  return String(time).padStart(LOG_ID_DIGITS, "0");
+}
+
+/**
+ * With microseconds, by which the lines of a millisecond differ: who goes on from the time of the
+ * last line gets past it, however many lines there are at that time.
+ */
+function isoMicros(micros: number): string {
+  const millis = Math.floor(micros / 1000);
+  const rest = String(micros % 1000).padStart(3, "0");
+  return new Date(millis).toISOString().replace("Z", `${rest}Z`);
+}

@@ -1,0 +1,64 @@
+import type { TokenOwner } from "../../db/oauth-tokens-repo.ts";
+import type { Settings } from "../../env.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { invalidField } from "../../lib/api-error.ts";
+import { plainString } from "./schemas.ts";
+
+/** What OAuth needs of the platform. */
+export type OAuthDeps = {
+  db: D1Database;
+  settings: Pick<Settings, "encryptionKeys" | "privateEndpoints" | "logLevel">;
+};
+
+/** What it needs for a request of a workspace. */
+export type WorkspaceDeps = OAuthDeps & {
+  workspaceId: string;
+  /** This platform, as the user's browser reaches it. */
+  origin: string;
+  /**
+   * Work that goes on when its client goes away: a code, and often a refresh token, works once, and what
+   * it brought would be lost.
+   */
+  keepGoing: <T>(work: Promise<T>) => Promise<T>;
+};
+
+/** A request without a key is of no workspace. */
+export function depsOf(c: AppContext): OAuthDeps {
+  return { db: c.env.DB, settings: c.var.settings };
+}
+
+export function workspaceDepsOf(c: AppContext): WorkspaceDeps {
+  return {
+    ...depsOf(c),
+    workspaceId: c.var.scope.workspaceId,
+    origin: new URL(c.req.url).origin,
+    keepGoing: (work) => keepGoing(c, work),
+  };
+}
+
+export function keepGoing<T>(c: AppContext, work: Promise<T>): Promise<T> {
+  c.executionCtx.waitUntil(work.then(ignore, ignore));
+  return work;
+}
+
+/** The failure of the work is for the request, which awaits the work itself. */
+function ignore(): void {}
+
+/** Of requests that name no user: tokens that belong to whoever has a key of the workspace. */
+const WORKSPACE_USER = "default";
+
+const USER_HEADER = "x-user-id";
+
+/** Whose tokens a request is about. A key stands for its workspace, so it may name any user of it. */
+export function tokenOwner(c: AppContext, named?: string | null): TokenOwner {
+  const userId = named ?? callingUser(c) ?? WORKSPACE_USER;
+  return { workspaceId: c.var.scope.workspaceId, userId };
+}
+
+/** The user that the header names, if any. */
+export function callingUser(c: AppContext): string | undefined {
+  const header = c.req.header(USER_HEADER);
+  if (header === undefined || plainString().safeParse(header).success) return header;
+  const message = "String should have 1 to 255 characters, and no control characters";
+  throw invalidField(["header", USER_HEADER], message, "value_error");
+}

@@ -1,0 +1,115 @@
+import { and, eq, isNull, or } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import type { RevisionRef } from "../lib/revision-ref.ts";
+import { deployments, revisions } from "./deployments-schema.ts";
+
+export type ServingDeployment = {
+  workspaceId: string;
+  deploymentId: string;
+  /** Null: none is deployed yet. */
+  revisionId: string | null;
+};
+
+/** The deployment with this id or slug, of whatever workspace; undefined when it is being deleted. */
+export async function findServingDeployment(
+  db: D1Database,
+  address: string,
+): Promise<ServingDeployment | undefined> {
+  return drizzle(db)
+    .select({
+      workspaceId: deployments.workspace_id,
+      deploymentId: deployments.id,
+      revisionId: deployments.active_revision_id,
+    })
+    .from(deployments)
+    .where(
+      and(
+        or(eq(deployments.id, address), eq(deployments.slug, address)),
+        isNull(deployments.purged_at),
+        eq(deployments.status, "READY"),
+      ),
+    )
+    .get();
+}
+
+/** The name of a deployment; undefined when it is being deleted, or was. */
+export async function findDeploymentName(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+): Promise<string | undefined> {
+  const row = await drizzle(db)
+    .select({ name: deployments.name })
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.workspace_id, workspaceId),
+        eq(deployments.id, id),
+        eq(deployments.status, "READY"),
+      ),
+    )
+    .get();
+  return row?.name;
+}
+
+/** What an isolate of a revision is made with, besides its code. */
+export async function readRevisionToLoad(
+  db: D1Database,
+  { workspaceId, deploymentId, revisionId }: RevisionRef,
+): Promise<{ name: string; secrets: string } | undefined> {
+  return drizzle(db)
+    .select({ name: deployments.name, secrets: revisions.secrets })
+    .from(revisions)
+    .innerJoin(
+      deployments,
+      and(
+        eq(deployments.workspace_id, revisions.workspace_id),
+        eq(deployments.id, revisions.deployment_id),
+      ),
+    )
+    .where(
+      and(
+        eq(revisions.workspace_id, workspaceId),
+        eq(revisions.deployment_id, deploymentId),
+        eq(revisions.id, revisionId),
+      ),
+    )
+    .get();
+}
+
+/** Whether the workspace has the deployment; what was deleted is there until it is purged. */
+export async function hasDeployment(
+  db: D1Database,
+  { workspaceId, deploymentId }: { workspaceId: string; deploymentId: string },
+): Promise<boolean> {
+  const found = await drizzle(db)
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.workspace_id, workspaceId),
+        eq(deployments.id, deploymentId),
+        isNull(deployments.purged_at),
+      ),
+    )
+    .get();
+  return found !== undefined;
+}
+
+export async function hasRevision(
+  db: D1Database,
+  revision: { workspaceId: string; deploymentId: string; revisionId: string },
+): Promise<boolean> {
+  const found = await drizzle(db)
+    .select({ id: revisions.id })
+    .from(revisions)
+    .where(
+      and(
+        eq(revisions.workspace_id, revision.workspaceId),
+        eq(revisions.deployment_id, revision.deploymentId),
+        eq(revisions.id, revision.revisionId),
+      ),
+    )
+    .get();
+  return found !== undefined;
+}

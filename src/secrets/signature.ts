@@ -1,0 +1,32 @@
+/** HMAC-SHA-256 signatures of texts, in base64url. */
+
+/** A shorter secret could be guessed. */
+export const MIN_SECRET_CHARS = 16;
+
+const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
+
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+export async function signatureOf(secret: string, text: string): Promise<string> {
+  const signature = await crypto.subtle.sign(ALGORITHM.name, await keyOf(secret), bytesOf(text));
+  return Buffer.from(signature).toString("base64url");
+}
+
+/** Whether `signature` is the text's under this secret; the comparison takes the same time for any other. */
+export async function isSignatureOf(
+  secret: string,
+  text: string,
+  signature: string,
+): Promise<boolean> {
+  if (!BASE64URL.test(signature)) return false;
+  const bytes = Buffer.from(signature, "base64url");
+  return crypto.subtle.verify(ALGORITHM.name, await keyOf(secret), bytes, bytesOf(text));
+}
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", bytesOf(secret), ALGORITHM, false, ["sign", "verify"]);
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new TextEncoder().encode(text));
+}

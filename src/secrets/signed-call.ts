@@ -1,0 +1,61 @@
+import { isSignatureOf, MIN_SECRET_CHARS, signatureOf } from "./signature.ts";
+
+/**
+ * How one region knows that a call comes from the other: an HMAC-SHA-256 of method, path and time under
+ * a secret that both have. A call that somebody has recorded is worth nothing a minute later, and
+ * until then no more than it was.
+ */
+
+const PURPOSE = "threadworks-region-call";
+const TIME_HEADER = "x-threadworks-time";
+const SIGNATURE_HEADER = "x-threadworks-signature";
+
+/** How far the clocks of the two may be apart, together with the way of the call. */
+const MAX_AGE_MS = 60_000;
+
+export type Call = { method: string; url: string };
+
+/** Headers of a call, signed with the first of the secrets. */
+export async function signCall(
+  secrets: string,
+  call: Call,
+  now: number,
+): Promise<Record<string, string>> {
+  const [first] = secretsOf(secrets);
+  if (first === undefined) {
+    throw new Error(`REGION_SECRET must have at least ${MIN_SECRET_CHARS} characters`);
+  }
+  return {
+    [TIME_HEADER]: String(now),
+    [SIGNATURE_HEADER]: await signatureOf(first, signed(call, now)),
+  };
+}
+
+/** Whether one of the secrets has signed exactly this call, just now. Never without a secret. */
+export async function isSignedCall(
+  secrets: string,
+  call: Call,
+  headers: Headers,
+  now: number,
+): Promise<boolean> {
+  const time = headers.get(TIME_HEADER) ?? "";
+  const signature = headers.get(SIGNATURE_HEADER) ?? "";
+  if (!/^\d{1,15}$/.test(time) || Math.abs(now - Number(time)) > MAX_AGE_MS) return false;
+  for (const secret of secretsOf(secrets)) {
+    if (await isSignatureOf(secret, signed(call, Number(time)), signature)) return true;
+  }
+  return false;
+}
+
+/** A new secret goes in front in one region after the other, then the old one is taken away. */
+function secretsOf(secrets: string): string[] {
+  return secrets
+    .split(",")
+    .map((secret) => secret.trim())
+    .filter((secret) => secret.length >= MIN_SECRET_CHARS);
+}
+
+function signed({ method, url }: Call, time: number): string {
+  const { pathname, search } = new URL(url);
+  return [PURPOSE, method, pathname + search, time].join("\n");
+}
