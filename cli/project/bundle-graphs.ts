@@ -5,6 +5,7 @@ import { BundleRepairs } from "./bundle-repairs.ts";
 import { describeEntryError, ENTRY, entryPlugin } from "./entry-module.ts";
 import { type LangChainSource, langChainPlugin } from "./langchain-source.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
+import { lazyImportMapPlugin } from "./lazy-import-map.ts";
 import { modulePathsPlugin, PATH_DEFINES } from "./module-paths.ts";
 import { nativeAddonPlugin, nodeBuiltinsPlugin } from "./node-modules.ts";
 import { variableImportsPlugin } from "./variable-imports.ts";
@@ -79,6 +80,7 @@ async function build(
         langChainPlugin(langChain),
         repairs.plugin(),
         nativeAddonPlugin(),
+        lazyImportMapPlugin(),
         variableImportsPlugin(project.projectDir),
         modulePathsPlugin(project.projectDir),
       ],

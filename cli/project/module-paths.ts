@@ -3,6 +3,7 @@ import { dirname, extname, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Loader, Plugin } from "esbuild";
 import { isInstalled } from "./workerd-build.ts";
+import { withZodNamespaces } from "./zod-imports.ts";
 
 /** Where workerd shows the modules of a Worker as files; `process.cwd()` is there, too. */
 const BUNDLE_DIR = "/bundle";
@@ -43,8 +44,11 @@ export function modulePathsPlugin(projectDir: string): Plugin {
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/ }, async ({ path }) => {
         const loader = LOADERS[extname(path)];
         if (loader === undefined || isInstalled(path)) return null;
-        const source = await readFile(path, "utf8");
-        if (!TELLS_PLACE.test(source)) return null;
+        const read = await readFile(path, "utf8");
+        const source = withZodNamespaces(read);
+        if (!TELLS_PLACE.test(source)) {
+          return source === read ? null : { contents: source, loader, resolveDir: dirname(path) };
+        }
         // On the first line: the places of everything else stay as they are.
         const own = source.startsWith("#!") ? `//${source}` : source;
         const contents = declarations(projectDir, path) + own;

@@ -1,16 +1,16 @@
 import { createHash, type Hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { isAlive } from "../platform/running-platform.ts";
 import { isFile } from "./module-export.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
+import { withTypeOnlyImports } from "./type-imports.ts";
 
 /** Of what is cached, and of what reads it from the types. */
 const VERSION = 2;
 const MAX_CACHED = 20;
-const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g;
 
 /** What package managers leave in `node_modules`, and write anew when they change what is installed. */
 const INSTALL_MARKS = [".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"];
@@ -29,7 +29,8 @@ export function cacheKey(project: ProjectConfig, sources: string[], repoRoot: st
   const { graphs, projectDir } = project;
   const named = graphs.map(({ id, file, exportName }) => [id, file, exportName]);
   const hash = createHash("sha256").update(JSON.stringify([VERSION, named]));
-  const files = [...withTypeOnlyImports(sources), join(projectDir, "tsconfig.json")];
+  const tsconfig = join(projectDir, "tsconfig.json");
+  const files = [...withTypeOnlyImports(sources, tsconfig), tsconfig];
   for (const file of files.toSorted()) addFile(hash, file);
   for (const folder of new Set([...ancestors(projectDir), repoRoot])) {
     for (const mark of INSTALL_MARKS) addFile(hash, join(folder, "node_modules", mark));
@@ -70,23 +71,6 @@ async function forgetOldest(cacheDir: string): Promise<void> {
   });
   const old = [...answers.slice(MAX_CACHED), ...mirrors];
   await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
-}
-
-/** Adds the files reached by relative imports, which include those of types that no bundle contains. */
-function withTypeOnlyImports(sources: string[]): string[] {
-  const seen = new Set(sources);
-  for (const file of seen) {
-    if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
-    for (const [, specifier] of readFileSync(file, "utf8").matchAll(RELATIVE_IMPORT)) {
-      if (specifier === undefined) continue;
-      const target = resolve(dirname(file), specifier);
-      const stem = target.replace(/\.[cm]?[jt]sx?$/, "");
-      const candidates = [".ts", ".mts", ".tsx", ".d.ts", "/index.ts"].map((end) => stem + end);
-      const found = [target, ...candidates].find((path) => isFile(path));
-      if (found !== undefined) seen.add(found);
-    }
-  }
-  return [...seen];
 }
 
 function addFile(hash: Hash, file: string): void {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { PluginBuild, Plugin } from "esbuild";
+import { withZodNamespaces } from "./zod-imports.ts";
 
 /** The packages whose imports by a variable are worth a look. */
 const PACKAGES =
@@ -21,8 +22,13 @@ export function variableImportsPlugin(projectDir: string): Plugin {
     name: "variable-imports",
     setup(build) {
       build.onLoad({ filter: PACKAGES }, async ({ path }) => {
-        const source = await readFile(path, "utf8");
-        if (source.search(VARIABLE_IMPORT) === -1) return null;
+        const read = await readFile(path, "utf8");
+        const source = withZodNamespaces(read);
+        if (source.search(VARIABLE_IMPORT) === -1) {
+          return source === read
+            ? null
+            : { contents: source, loader: "js", resolveDir: dirname(path) };
+        }
         const names = [...source.matchAll(PACKAGE_NAME)].map(
           ([, listed, scoped]) => listed ?? scoped,
         );

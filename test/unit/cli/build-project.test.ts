@@ -50,6 +50,13 @@ async function graphOf({ GraphHost }: Bundle, id: string): Promise<unknown> {
   return (await graph?.load())?.[graph?.exportName ?? ""];
 }
 
+/** esbuild writes what is not ASCII as escapes. */
+function unescaped(code: string): string {
+  return code.replaceAll(/\\x([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
 async function problemOf(files: Record<string, string | object>): Promise<string> {
   const folder = temporaryProject({ "host.js": STUB_HOST, ...files });
   try {
@@ -238,6 +245,33 @@ describe("a bundle", () => {
       code: "ERR_MODULE_NOT_FOUND",
       message: expect.stringContaining("npm install @langchain/provider-b"),
     });
+  });
+
+  test("has of zod what the project uses, and none of its languages without need", async ({
+    expect,
+  }) => {
+    const built = async (graph: string): Promise<{ value: unknown; text: string }> => {
+      const folder = temporaryProject({
+        "host.js": STUB_HOST,
+        "agent.ts": `import { z } from "zod";\nexport const graph = ${graph};`,
+        "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+      });
+      symlinkSync(REPO_MODULES, join(folder, "node_modules"));
+      await build(folder);
+      return {
+        value: await graphOf(await load(folder), "agent"),
+        text: readFileSync(join(folder, "out/project.js"), "utf8"),
+      };
+    };
+    const GERMAN = "Ungültige Eingabe";
+    const plain = await built('z.string().safeParse("text").data');
+    const german = await built(`(z.config(z.locales.de()), z.string().safeParse(1).error.message)`);
+    const whole = await built("Object.keys(z).includes('locales')");
+    expect(plain.value).toBe("text");
+    expect(unescaped(plain.text)).not.toContain(GERMAN);
+    expect(german.value).toContain(GERMAN);
+    expect(whole.value).toBe(true);
+    expect(unescaped(whole.text)).toContain(GERMAN);
   });
 
   test("takes a package's entry for Node where the one for browsers lacks what is used", async ({

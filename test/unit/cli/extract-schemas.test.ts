@@ -141,3 +141,34 @@ test("what was read is known for the same sources, options and packages only", (
   expect(keys[1]).toBe(keys[0]);
   expect(new Set(keys).size).toBe(4);
 });
+
+test("what was read is not known any more when a type changes that has a name in tsconfig.json", ({
+  expect,
+}) => {
+  const folder = temporaryProject({
+    "agent.ts": [
+      'import type { Item } from "@/item.js";',
+      'import type { List } from "#list";',
+      'import { join } from "node:path";',
+      'import type { Gone } from "@/gone";',
+      "export const graph: List = [];",
+    ].join("\n"),
+    "src/item.ts": "export type Item = number;",
+    "src/list.d.ts": "export type List = string[];",
+    "tsconfig.base.json": { compilerOptions: { paths: { "@/*": ["./src/*"] } } },
+    "tsconfig.json": '{ /* As people write it. */ "extends": "./tsconfig.base.json", }',
+    "package.json": { imports: { "#list": "./src/list.d.ts" } },
+    "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+  });
+  const project = loadProjectConfig(folder);
+  const key = (): string => cacheKey(project, [join(folder, "agent.ts")], dirname(folder));
+  const keys = [key(), key()];
+
+  writeFileSync(join(folder, "src/item.ts"), "export type Item = 1;");
+  keys.push(key());
+  writeFileSync(join(folder, "src/list.d.ts"), "export type List = 1[];");
+  keys.push(key());
+
+  expect(keys[1]).toBe(keys[0]);
+  expect(new Set(keys).size).toBe(3);
+});

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, test } from "vitest";
 import { type BuiltCode, packCode, readCode } from "../../../src/revision-host/built-code.ts";
 
@@ -21,6 +22,15 @@ describe("the code of a revision", () => {
     const read = await readCode(stored(packCode(code)));
     expect(read).toEqual(code);
     expect(Object.keys(read.modules)).toEqual(Object.keys(code.modules));
+  });
+
+  test("is read as it was stored before zstd was", async ({ expect }) => {
+    const head = '{"main":"a.js","modules":[["a.js","js",2]]}';
+    const packed = Uint8Array.of(0, 0, 0, head.length, ...bytes(head), ...bytes("1;"));
+    expect(await readCode(stored(gzipSync(packed)))).toEqual({
+      main: "a.js",
+      modules: { "a.js": { type: "js", bytes: bytes("1;") } },
+    });
   });
 
   test("is as large as its files, whatever they hold", ({ expect }) => {
