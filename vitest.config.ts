@@ -51,7 +51,7 @@ export default defineConfig({
           ...HANG_GUARDS,
           name: "server",
           globalSetup: BUILT_FIXTURES,
-          // Each file has a server of its own; what it imports to start one is imported once.
+          // Files share a server where they can, and else what they import to start one.
           isolate: false,
           include: ["test/server/**/*.test.ts", "test/browser/**/*.test.ts"],
         },

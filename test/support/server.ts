@@ -67,7 +67,7 @@ export type TestServer = {
 export type WorkerServer = TestServer & { worker: WorkerHandle };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(
+export async function startServer(
   vars: TestVars,
   project: string,
   options: ServerOptions,
