@@ -15,6 +15,9 @@ const HANG_GUARDS = {
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
+/** Of the suites that start servers, or load what servers do. */
+const BUILT_FIXTURES = ["test/support/build-fixtures.ts"];
+
 export default defineConfig({
   test: {
     // Half of a file's time is waiting for its server: three keep two cores busy.
@@ -26,13 +29,14 @@ export default defineConfig({
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         resolve: {
           alias: {
-            "#project": path(".threadworks/test/project.js"),
+            "#project": path(".threadworks/test/project/project.js"),
             "#templates": path("test/support/no-templates.ts"),
           },
         },
         test: {
           ...HANG_GUARDS,
           name: "worker",
+          globalSetup: BUILT_FIXTURES,
           // Files share a workerd: each starts with empty storage, and its own would take seconds.
           isolate: false,
           include: ["test/worker/**/*.test.ts"],
@@ -46,7 +50,8 @@ export default defineConfig({
         test: {
           ...HANG_GUARDS,
           name: "server",
-          // Each file has a server of its own; what it imports to start one is imported once.
+          globalSetup: BUILT_FIXTURES,
+          // Files share a server where they can, and else what they import to start one.
           isolate: false,
           include: ["test/server/**/*.test.ts", "test/browser/**/*.test.ts"],
         },
@@ -55,23 +60,29 @@ export default defineConfig({
         test: {
           ...HANG_GUARDS,
           name: "restart",
+          globalSetup: BUILT_FIXTURES,
           include: ["test/restart/**/*.test.ts"],
           testTimeout: 1_800_000,
         },
       },
       {
         // Real servers on loopback, driven by clients of another language.
-        test: { ...HANG_GUARDS, name: "python", include: ["test/python/**/*.test.ts"] },
+        test: {
+          ...HANG_GUARDS,
+          name: "python",
+          globalSetup: BUILT_FIXTURES,
+          include: ["test/python/**/*.test.ts"],
+        },
       },
       {
         // Projects that are installed by themselves, started, and deployed. The first run installs them.
         test: {
           ...HANG_GUARDS,
           name: "real-projects",
+          globalSetup: BUILT_FIXTURES,
           include: ["test/real-projects/*.test.ts"],
         },
       },
     ],
-    globalSetup: ["test/support/build-fixtures.ts"],
   },
 });

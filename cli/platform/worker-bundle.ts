@@ -14,7 +14,7 @@ import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 
 export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
-const TEMPLATES_MODULE = "templates.js";
+export const TEMPLATES_MODULE = "templates.js";
 
 /**
  * Bundles the Worker itself. The project of graphs stays a module of its own, next to the result.

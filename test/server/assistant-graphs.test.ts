@@ -1,7 +1,7 @@
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";

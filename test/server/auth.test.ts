@@ -1,11 +1,12 @@
 import { describe, vi } from "vitest";
 import { answerOf, send } from "../support/http.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { answerWithout, routesWithIds } from "../support/tenancy.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 import { makeWorkspace } from "../support/workspaces.ts";
 
-const test = testWithServer({ AGENT_AUTH: "api-key" });
+const test = testWithSharedServer();
 
 const MISSING_KEY = { detail: "Missing API key: send it as X-Api-Key" };
 const INVALID_KEY = { detail: "Invalid API key" };

@@ -5,7 +5,8 @@ import { createKey, createWorkspace } from "../../cli/database/identity.ts";
 import { destinationBody } from "../support/destinations.ts";
 import { type Answer, answerOf, send } from "../support/http.ts";
 import { startS3Server } from "../support/s3-server.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
 import { makeWorkspace } from "../support/workspaces.ts";
 
@@ -23,7 +24,7 @@ type Call = (method: string, path?: string, body?: unknown) => Promise<Answer>;
 
 type Tenant = { id: string; call: Call };
 
-const test = testWithServer({ AGENT_AUTH: "api-key" })
+const test = testWithSharedServer()
   .extend("s3", { scope: "file" }, async ({ vars }, { onCleanup }) => {
     void vars;
     const s3 = await startS3Server();

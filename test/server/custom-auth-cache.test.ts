@@ -5,7 +5,7 @@ import { testWithServer, type TestServer } from "../support/server.ts";
 
 const WORKSPACE = "5f4f4c43-1d0e-4b5e-9a3c-2d3b8f6f2b11";
 
-const test = testWithServer({ AGENT_WORKSPACE_ID: WORKSPACE }, "authenticated.js");
+const test = testWithServer({ AGENT_WORKSPACE_ID: WORKSPACE }, "authenticated");
 
 type Seen = { seen: { configurable: { agent_auth_user: { identity: string; calls: number } } } };
 

@@ -11,7 +11,7 @@ const KEY = "tw_a-key-of-the-workspace-of-the-deployment";
 
 const test = testWithServer(
   { AGENT_AUTH: "api-key", AGENT_WORKSPACE_ID: WORKSPACE },
-  "custom-auth.js",
+  "custom-auth",
 );
 
 type Seen = { seen: { configurable: Record<string, unknown> } };

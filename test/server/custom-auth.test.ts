@@ -16,7 +16,7 @@ import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
 import { fill, type Route, routesWithIds } from "../support/tenancy.ts";
 
-const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth.js");
+const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth");
 
 /** The event that a route is to fire first, and the keys of what its handler is shown. */
 const EVENTS: Record<string, string> = {

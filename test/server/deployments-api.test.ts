@@ -11,15 +11,14 @@ import { send } from "../support/http.ts";
 import { testWithServer } from "../support/server.ts";
 import { ISO_TIME, UUID } from "../support/uuid.ts";
 
-const test = testWithServer({}, "project.js", { rollouts: false }).extend(
-  "deployer",
-  ({ server }) => newDeployer(server),
+const test = testWithServer({}, "project", { rollouts: false }).extend("deployer", ({ server }) =>
+  newDeployer(server),
 );
 
 /** Where each surface has a host of its own, and the control plane the one that is asked. */
 const hosted = testWithServer(
   { CONTROL_PLANE_HOST: "127.0.0.1", AGENTS_DOMAIN: "agents.example" },
-  "project.js",
+  "project",
   { rollouts: false },
 ).extend("deployer", ({ server }) => newDeployer(server));
 

@@ -9,9 +9,8 @@ import {
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer({}, "project.js", { rollouts: false }).extend(
-  "deployer",
-  ({ server }) => newDeployer(server),
+const test = testWithServer({}, "project", { rollouts: false }).extend("deployer", ({ server }) =>
+  newDeployer(server),
 );
 
 describe("a deleted deployment", () => {

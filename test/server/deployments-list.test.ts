@@ -11,7 +11,7 @@ import { MISSING_ID } from "../support/uuid.ts";
 
 const NAMES = ["Support-Bot", "support_bot", "billing", "prod-billing"] as const;
 
-const test = testWithServer({}, "project.js", { rollouts: false })
+const test = testWithServer({}, "project", { rollouts: false })
   .extend("deployer", { scope: "file" }, ({ server }) => newDeployer(server))
   .extend("made", { scope: "file" }, async ({ deployer }) => {
     const made: DeploymentBody[] = [];

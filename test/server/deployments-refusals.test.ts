@@ -11,13 +11,13 @@ import {
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+const test = testWithServer({}, "project", { rollouts: false }).extend(
   "deployer",
   { scope: "file" },
   ({ server }) => newDeployer(server),
 );
 
-const bare = testWithServer({ ENCRYPTION_KEYS: "" }, "project.js", { rollouts: false }).extend(
+const bare = testWithServer({ ENCRYPTION_KEYS: "" }, "project", { rollouts: false }).extend(
   "deployer",
   ({ server }) => newDeployer(server),
 );

@@ -14,7 +14,7 @@ import {
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer({}, "project.js", { rollouts: false }).extend(
+const test = testWithServer({}, "project", { rollouts: false }).extend(
   "deployer",
   { scope: "file" },
   ({ server }) => newDeployer(server),

@@ -25,7 +25,7 @@ async function tenant(server: TestServer) {
   return { ...deployer, tarball, made };
 }
 
-const test = testWithServer({}, "project.js", { rollouts: false })
+const test = testWithServer({}, "project", { rollouts: false })
   .extend("acme", { scope: "file" }, ({ server }) => tenant(server))
   .extend("other", { scope: "file" }, ({ server }) => tenant(server));
 

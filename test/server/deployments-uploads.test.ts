@@ -15,7 +15,7 @@ import { MISSING_ID } from "../support/uuid.ts";
 
 const SIGNING_SECRET = "a secret that signs upload URLs";
 
-const test = testWithServer({ SIGNING_SECRET }, "project.js", { rollouts: false }).extend(
+const test = testWithServer({ SIGNING_SECRET }, "project", { rollouts: false }).extend(
   "deployer",
   { scope: "file" },
   ({ server }) => newDeployer(server),

@@ -4,12 +4,13 @@ import { ACCEPTED, fieldPart, ingestWorkspace, runPart } from "../support/ingest
 import { multipartBody } from "../support/multipart.ts";
 import { collect } from "../support/run-events.ts";
 import { sampleOf, type Schema, type Schemas } from "../support/sample-body.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 import { fill } from "../support/tenancy.ts";
 import { runData } from "../support/trace-data.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const HEADER = "x-ignored-fields";
 

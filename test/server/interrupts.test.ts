@@ -2,9 +2,9 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { human, textsOf } from "../support/messages.ts";
 import { collect, dataOf } from "../support/run-events.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 

@@ -1,12 +1,12 @@
 import type { Client } from "langsmith";
 import { describe } from "vitest";
 import { LANGSMITHS } from "../support/javascript-clients.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 import { collect } from "../support/tracing.ts";
 import { makeWorkspace } from "../support/workspaces.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
   /** Each test has a workspace of its own; `connect` makes a client of it. */

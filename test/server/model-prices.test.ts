@@ -1,12 +1,13 @@
 import { describe } from "vitest";
 import { type Answer, answerOf, send } from "../support/http.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspaces.ts";
 
 const PATH = "/api/v1/model-price-map";
 
-const test = testWithServer({ AGENT_AUTH: "api-key" }).extend(
+const test = testWithSharedServer().extend(
   "workspace",
   async ({ server }): Promise<TestWorkspace> => makeWorkspace(server, "prices"),
 );

@@ -2,9 +2,9 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe, vi } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import { human, textsOf } from "../support/messages.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const BUSY =
   "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.";

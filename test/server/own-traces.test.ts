@@ -1,9 +1,10 @@
 import type { Client, Run } from "langsmith";
 import { describe, type ExpectStatic, vi } from "vitest";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer({ AGENT_AUTH: "api-key" });
+const test = testWithSharedServer();
 
 const PROJECT = "default";
 

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { testWithServer } from "../support/server.ts";
 
-const test = testWithServer({}, "agents.js");
+const test = testWithServer({}, "agents");
 
 const asked = (content: string) => ({ messages: [{ role: "user", content }] });
 

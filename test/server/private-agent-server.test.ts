@@ -10,7 +10,7 @@ import { testWithServer, type TestServer } from "../support/server.ts";
 const WORKSPACE = "0332a068-2060-45a3-a028-93bb81583853";
 const VARS = { ...HOST_VARS, AGENT_WORKSPACE_ID: WORKSPACE };
 
-const testWithUsers = testWithServer({ ...VARS, AGENT_AUTH: "api-key" }, "custom-auth.js");
+const testWithUsers = testWithServer({ ...VARS, AGENT_AUTH: "api-key" }, "custom-auth");
 const testWithPlatformKeys = testWithServer({ ...VARS, AGENT_AUTH: "api-key" });
 const testWithoutKeys = testWithServer({ ...VARS, AGENT_AUTH: "none" });
 

@@ -2,10 +2,10 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import { collect } from "../support/run-events.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 

@@ -2,10 +2,10 @@ import type { Client, Run } from "@langchain/langgraph-sdk";
 import { describe, vi } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import { collect, dataOf, namesOf } from "../support/run-events.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 

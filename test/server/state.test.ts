@@ -1,10 +1,10 @@
 import type { Client, ThreadState } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { answerOf, send } from "../support/http.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 type Branching = { counter: number; trail: string[] };
 

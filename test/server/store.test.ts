@@ -1,8 +1,8 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 /** Lets a graph use its store, in a run of its own. */
 async function perform(client: Client, operations: object[], via = "runtime"): Promise<unknown[]> {

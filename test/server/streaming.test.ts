@@ -2,10 +2,10 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { human } from "../support/messages.ts";
 import { collect, consecutiveIds, dataOf, idsOf, namesOf } from "../support/run-events.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 import { UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 const TASK = /^[0-9a-f-]{36}$/;
 

@@ -2,10 +2,10 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe, vi } from "vitest";
 import { human } from "../support/messages.ts";
 import { answerOf, send } from "../support/http.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 type Search = NonNullable<Parameters<Client["threads"]["search"]>[0]>;
 

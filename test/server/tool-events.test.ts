@@ -2,9 +2,9 @@ import type { Client, StreamMode } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { human } from "../support/messages.ts";
 import { collect } from "../support/run-events.ts";
-import { testWithServer } from "../support/server.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
 
-const test = testWithServer();
+const test = testInWorkspace();
 
 type Options = { graph?: string; modes?: StreamMode[]; streamSubgraphs?: boolean };
 

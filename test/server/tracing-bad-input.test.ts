@@ -1,10 +1,10 @@
 import { describe } from "vitest";
 import { ACCEPTED, fieldPart, ingestWorkspace, refused, runPart } from "../support/ingest.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { type RunData, runData, segment } from "../support/trace-data.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
+const test = testWithSharedServer().extend("workspace", { scope: "file" }, ({ server }) =>
   ingestWorkspace(server, "bad input"),
 );
 

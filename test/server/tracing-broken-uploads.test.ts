@@ -8,10 +8,10 @@ import {
   threeRuns,
 } from "../support/ingest.ts";
 import type { Part } from "../support/multipart.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { runData } from "../support/trace-data.ts";
 
-const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
+const test = testWithSharedServer().extend("workspace", { scope: "file" }, ({ server }) =>
   ingestWorkspace(server, "broken uploads"),
 );
 

@@ -12,10 +12,10 @@ import { traceable } from "langsmith/traceable";
 import { describe } from "vitest";
 import { z } from "zod";
 import { graph as agent } from "../fixtures/graphs/agent.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 /** Says hello, and how many tokens that took. */
 class CountingModel extends FakeChatModel {

@@ -1,12 +1,14 @@
 import type { Client } from "langsmith";
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { DAY_MS, EXAMPLE, HOUR_MS, keysOf, type Shop, shopOf } from "../support/shop.ts";
 import { runData } from "../support/trace-data.ts";
 import { collect } from "../support/tracing.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("shop", { scope: "file" }, ({ server }) => shopOf(server));
+const test = testWithSharedServer().extend("shop", { scope: "file" }, ({ server }) =>
+  shopOf(server),
+);
 
 type ListOptions = Parameters<Client["listRuns"]>[0];
 

@@ -1,10 +1,10 @@
 import { type Client, RunTree } from "langsmith";
 import { afterEach, describe, type ExpectStatic, vi } from "vitest";
 import { recordedFetch, type RecordedFetch } from "../support/recorded-fetch.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,11 +1,13 @@
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { DAY_MS, keysOf, shopOf } from "../support/shop.ts";
 import { runData } from "../support/trace-data.ts";
 import { collect } from "../support/tracing.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer().extend("shop", { scope: "file" }, ({ server }) => shopOf(server));
+const test = testWithSharedServer().extend("shop", { scope: "file" }, ({ server }) =>
+  shopOf(server),
+);
 
 describe("the official client reads threads", () => {
   test("as groups of runs", async ({ shop, expect }) => {

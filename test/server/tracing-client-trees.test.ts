@@ -1,10 +1,10 @@
 import { type Client, type Run, RunTree } from "langsmith";
 import { getCurrentRunTree, traceable, withRunTree } from "langsmith/traceable";
 import { afterEach, describe, vi } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -5,7 +5,8 @@ import { wrapAnthropic } from "langsmith/wrappers/anthropic";
 import { wrapGemini } from "langsmith/wrappers/gemini";
 import { wrapOpenAI } from "langsmith/wrappers/openai";
 import { describe } from "vitest";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
 /** What the house models cost: 2 and 3 millionths for a token, and less or more for some. */
@@ -25,7 +26,7 @@ async function pricedWorkspace(server: TestServer) {
   return workspace;
 }
 
-const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
+const test = testWithSharedServer().extend("workspace", { scope: "file" }, ({ server }) =>
   pricedWorkspace(server),
 );
 

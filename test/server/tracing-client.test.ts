@@ -1,10 +1,10 @@
 import { RunTree } from "langsmith";
 import { traceable } from "langsmith/traceable";
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 describe("the official client", () => {
   test("traces a tree of functions, which comes back as it was", async ({ server, expect }) => {

@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { ingestWorkspace, runPart, type IngestWorkspace } from "../support/ingest.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import {
   answerWithout,
   documentedRoutes,
@@ -11,7 +12,7 @@ import {
 import { runData } from "../support/trace-data.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const IDS: PathIds = {
   run_id: MISSING_ID,

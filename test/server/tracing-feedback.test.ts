@@ -1,9 +1,10 @@
 import { describe } from "vitest";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace, type TracingWorkspace } from "../support/tracing.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const NOT_FOUND = { status: 404, body: { detail: "Feedback not found" } };
 

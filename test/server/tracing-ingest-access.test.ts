@@ -1,9 +1,9 @@
 import { describe } from "vitest";
 import { ACCEPTED, expectRun, ingestWorkspace } from "../support/ingest.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { runData } from "../support/trace-data.ts";
 
-const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
+const test = testWithSharedServer().extend("workspace", { scope: "file" }, ({ server }) =>
   ingestWorkspace(server, "access"),
 );
 

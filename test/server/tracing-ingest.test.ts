@@ -2,11 +2,11 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe } from "vitest";
 import { ACCEPTED, expectRun, fieldPart, ingestWorkspace, runPart } from "../support/ingest.ts";
 import { multipartBody, type Part } from "../support/multipart.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { type RunData, runData, segment } from "../support/trace-data.ts";
 import { collect } from "../support/tracing.ts";
 
-const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }) =>
+const test = testWithSharedServer().extend("workspace", { scope: "file" }, ({ server }) =>
   ingestWorkspace(server, "ingest"),
 );
 

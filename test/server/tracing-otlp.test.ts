@@ -8,10 +8,10 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { RunTree } from "langsmith";
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, type TracingWorkspace, tracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const EXPORTERS = { proto: ProtoExporter, http: HttpExporter };
 

@@ -1,9 +1,9 @@
 import { describe } from "vitest";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace, type TracingWorkspace } from "../support/tracing.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const NOT_FOUND = { detail: "Project not found" };
 

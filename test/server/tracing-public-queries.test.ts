@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { ended, makeRun, makeTrace, storeRuns } from "../support/sample-runs.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { tracingWorkspace, type TracingWorkspace } from "../support/tracing.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
@@ -27,7 +28,7 @@ async function share({ api }: TracingWorkspace, id: string): Promise<{ share_tok
   return (await api("PUT", `/runs/${id}/share`, {})).json();
 }
 
-const test = testWithServer()
+const test = testWithSharedServer()
   .extend("traces", { scope: "file" }, ({ server }) => storeTraces(server))
   .extend("ask", { scope: "file" }, ({ server }) => (token: string, body: object) => {
     const headers = { "content-type": "application/json" };

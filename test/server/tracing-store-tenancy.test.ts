@@ -1,12 +1,13 @@
 import { assert } from "vitest";
 import { ingestWorkspace } from "../support/ingest.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { ask, projectId, query, readRun } from "../support/stored-runs.ts";
 import { runData } from "../support/trace-data.ts";
 import type { TracingWorkspace } from "../support/tracing.ts";
 import { UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 test("another workspace's ids get what ids of nothing get, on every route", async ({
   server,

@@ -1,10 +1,10 @@
 import { describe } from "vitest";
 import { makeRun, makeTrace, micros, type SampleRun, storeRuns } from "../support/sample-runs.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { tracingWorkspace } from "../support/tracing.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const HOUR_MS = 3_600_000;
 

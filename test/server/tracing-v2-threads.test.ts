@@ -1,9 +1,9 @@
 import { describe } from "vitest";
 import { ended, makeRun, makeTrace, micros, storeRuns } from "../support/sample-runs.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace, type TracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const HOUR_MS = 3_600_000;
 

@@ -1,10 +1,10 @@
 import { describe } from "vitest";
 import { after, ended, makeRun, makeTrace, micros, storeRuns } from "../support/sample-runs.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer();
+const test = testWithSharedServer();
 
 const HOUR_MS = 3_600_000;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;

@@ -1,27 +1,51 @@
-import { fileURLToPath } from "node:url";
-import { buildTemplates } from "../../cli/project/build-templates.ts";
+import { copyFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { buildPlatform } from "../../cli/platform/build-platform.ts";
+import { prepareDatabases } from "../../cli/platform/local-databases.ts";
+import {
+  PROJECT_MODULE,
+  TEMPLATES_MODULE,
+  WORKER_MODULE,
+} from "../../cli/platform/worker-bundle.ts";
 import { buildProject } from "../../cli/project/build-project.ts";
+import { TEMPLATES_FILE } from "../../cli/project/build-templates.ts";
+import { builtProject, FIXTURES, PREPARED_STATE, REPO_ROOT } from "./built-fixtures.ts";
+import { oncePerRun } from "./once-per-run.ts";
 
-const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-
-/** The modules that tests serve, and the configurations of `test/fixtures` that they are made from. */
+/** The projects that tests serve, and the configurations of `test/fixtures` that they are made from. */
 const PROJECTS = {
-  "project.js": "langgraph.json",
-  "custom-auth.js": "custom-auth/langgraph.json",
-  "authenticated.js": "custom-auth/authenticated.langgraph.json",
-  "agents.js": "agents/langgraph.json",
+  project: "langgraph.json",
+  "custom-auth": "custom-auth/langgraph.json",
+  authenticated: "custom-auth/authenticated.langgraph.json",
+  agents: "agents/langgraph.json",
 };
 
-/** Builds the graphs of `test/fixtures` once for all suites. */
+/** The set-up of the suites that start servers: builds once what each server of a test starts from. */
 export default async function buildFixtures(): Promise<void> {
-  await buildTemplates();
-  for (const [module, config] of Object.entries(PROJECTS)) {
-    const { warnings } = await buildProject({
-      configPath: path(`../fixtures/${config}`),
-      outFile: path(`../../.threadworks/test/${module}`),
-      schemas: module === "project.js",
+  await oncePerRun("fixtures", async () => {
+    const buildDir = join(PREPARED_STATE, "build");
+    const configPath = join(FIXTURES, PROJECTS.project);
+    const { config } = await buildPlatform({ repoRoot: REPO_ROOT, configPath }, buildDir);
+    await prepareDatabases({
+      config,
+      persistPath: join(PREPARED_STATE, "v3"),
+      runtimeEnv: {},
+      prepare: async () => {},
     });
-    // Without the schemas, say, some tests would fail far away from the reason.
-    if (warnings.length > 0) throw new Error(`The fixtures did not build well: ${warnings.join()}`);
-  }
+    for (const [name, configFile] of Object.entries(PROJECTS)) {
+      const folder = builtProject(name);
+      mkdirSync(folder, { recursive: true });
+      copyFileSync(join(buildDir, WORKER_MODULE), join(folder, WORKER_MODULE));
+      copyFileSync(TEMPLATES_FILE, join(folder, TEMPLATES_MODULE));
+      const { warnings } = await buildProject({
+        configPath: join(FIXTURES, configFile),
+        outFile: join(folder, PROJECT_MODULE),
+        schemas: name === "project",
+      });
+      // Without the schemas, say, some tests would fail far away from the reason.
+      if (warnings.length > 0) {
+        throw new Error(`The fixtures did not build well: ${warnings.join()}`);
+      }
+    }
+  });
 }

@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { test as base } from "vitest";
 import { localDatabase } from "../../cli/database/database.ts";
 import { startPlatform } from "../../cli/serve.ts";
+import { REPO_ROOT, seedState } from "./built-fixtures.ts";
 import { requestsTo, S3_CREDENTIALS, TEST_VARS, type TestServer, type TestVars } from "./server.ts";
-
-const REPO_ROOT = resolve(import.meta.dirname, "../..");
 
 /**
  * Serves the Worker as `npm start` does, where its own requests leave workerd by themselves: on the way
@@ -14,6 +13,7 @@ const REPO_ROOT = resolve(import.meta.dirname, "../..");
  */
 async function startPlatformServer(vars: TestVars, workerMain?: string): Promise<TestServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-platform-"));
+  seedState(stateDir);
   const platform = await startPlatform({
     repoRoot: REPO_ROOT,
     configPath: join(REPO_ROOT, "test/fixtures/langgraph.json"),

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import {
@@ -14,10 +14,9 @@ import {
   type LocalS3,
   localS3,
 } from "../../cli/platform/local-s3.ts";
+import { WORKER_MODULE } from "../../cli/platform/worker-bundle.ts";
 import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
-
-const REPO_ROOT = resolve(import.meta.dirname, "../..");
-const PROJECTS = resolve(REPO_ROOT, ".threadworks/test");
+import { builtProject, REPO_ROOT } from "./built-fixtures.ts";
 
 /** Text, or a table as in wrangler.toml. */
 export type TestVars = Record<string, string | Record<string, number>>;
@@ -68,14 +67,14 @@ export type TestServer = {
 export type WorkerServer = TestServer & { worker: WorkerHandle };
 
 /** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
-async function startServer(
+export async function startServer(
   vars: TestVars,
   project: string,
   options: ServerOptions,
 ): Promise<WorkerServer> {
   // Otherwise it prints a line for each message of a queue.
   process.env["WRANGLER_LOG"] ??= "error";
-  const harness = createTestHarness(harnessOptions(vars, resolve(PROJECTS, project), options));
+  const harness = createTestHarness(harnessOptions(vars, builtProject(project), options));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
   await worker.applyD1Migrations("DB");
@@ -108,12 +107,12 @@ export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
 }
 
 /**
- * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is a module
+ * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is one
  * that `build-fixtures.ts` makes.
  */
 export function testWithServer(
   vars: TestVars = {},
-  project = "project.js",
+  project = "project",
   options: ServerOptions = { rollouts: true },
 ) {
   return base
@@ -128,7 +127,7 @@ export function testWithServer(
 
 function harnessOptions(
   vars: TestVars,
-  project: string,
+  built: string,
   { rollouts }: ServerOptions,
 ): TestHarnessOptions {
   const read = unstable_readConfig(
@@ -139,12 +138,16 @@ function harnessOptions(
   const isConsumed = ({ queue }: { queue: string }) => rollouts || queue !== ROLLOUT_QUEUE;
   return {
     // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
-    root: PROJECTS,
+    root: built,
     workers: [
       {
         config: {
           name: read.name,
-          main: read.main,
+          main: join(built, WORKER_MODULE),
+          base_dir: built,
+          no_bundle: true,
+          find_additional_modules: true,
+          rules: [{ type: "ESModule", globs: ["*.js"] }],
           compatibility_date: read.compatibility_date,
           compatibility_flags: read.compatibility_flags,
           d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
@@ -158,7 +161,6 @@ function harnessOptions(
             EXPORT_BUCKET,
           ],
           migrations: read.migrations,
-          alias: { "#project": project },
           vars: { ...read.vars, ...TEST_VARS, ...vars },
         },
       },

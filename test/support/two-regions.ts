@@ -1,12 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Database, localDatabase } from "../../cli/database/database.ts";
 import { startPlatform } from "../../cli/serve.ts";
 import type { Region } from "../../src/lib/region.ts";
+import { REPO_ROOT, seedBuild } from "./built-fixtures.ts";
 import { requestsTo, S3_CREDENTIALS, TEST_VARS, type TestServer } from "./server.ts";
-
-const REPO_ROOT = resolve(import.meta.dirname, "../..");
 
 export const REGION_SECRET = "a secret of both regions";
 
@@ -45,6 +44,7 @@ async function startRegion(
   billing?: Database,
 ): Promise<RegionServer> {
   const stateDir = mkdtempSync(join(tmpdir(), `threadworks-${region}-`));
+  seedBuild(stateDir);
   const platform = await startPlatform({
     repoRoot: REPO_ROOT,
     configPath: join(REPO_ROOT, "test/fixtures/langgraph.json"),

@@ -1,18 +1,18 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { LLMock } from "@copilotkit/aimock";
 import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import { localDatabase } from "../../../cli/database/database.ts";
 import { ensureLocalWorkspace } from "../../../cli/database/identity.ts";
 import { type Platform, type PlatformLog, startPlatform } from "../../../cli/serve.ts";
+import { REPO_ROOT, seedState } from "../../support/built-fixtures.ts";
 import { TEST_VARS } from "../../support/server.ts";
 import { type CommandResult, threadworks } from "../../support/threadworks-command.ts";
 import { installGroup, projectSource } from "./installed-group.ts";
 import { modelVariables, startModels } from "./model-server.ts";
 
-const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 const WORKSPACE_ID = "0b5a1f5e-3f5c-4c1e-9d0e-6f6f0a3f1d10";
 const API_KEY = `tw_${Buffer.alloc(32, "key of the tests").toString("base64url")}`;
 
@@ -84,6 +84,7 @@ async function serve(
   folder: string,
 ): Promise<{ project: ServedProject; close: () => Promise<void> }> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-real-project-"));
+  seedState(stateDir);
   const logs: PlatformLog[] = [];
   const platform = await startPlatform({
     repoRoot: REPO_ROOT,

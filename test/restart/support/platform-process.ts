@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { type LocalS3, localS3 } from "../../../cli/platform/local-s3.ts";
+import { REPO_ROOT, seedState } from "../../support/built-fixtures.ts";
 import { until } from "./until.ts";
 
-const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 const PROJECT = join(REPO_ROOT, "test/fixtures/langgraph.json");
 const START_TIMEOUT_MS = 180_000;
 const END_TIMEOUT_MS = 60_000;
@@ -42,6 +42,7 @@ export class PlatformProcess {
     this.#vars = vars;
     this.#ownsStateDir = stateDir === undefined;
     this.stateDir = stateDir ?? mkdtempSync(join(tmpdir(), "threadworks-restart-"));
+    if (this.#ownsStateDir) seedState(this.stateDir);
     // Tests decide themselves what a failed request means.
     this.client = new Client({ apiUrl: this.url, callerOptions: { maxRetries: 0 } });
   }
