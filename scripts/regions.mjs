@@ -50,9 +50,9 @@ function environmentOf(config, region, { database_id, vars, ...own }) {
     // A bucket that `wrangler dev` serves is for the machine that it runs on.
     r2_buckets: config.r2_buckets
       .filter(({ local_dev }) => local_dev === undefined)
-      .map((bucket) => ({
-        ...bucket,
-        bucket_name: here(bucket.bucket_name),
+      .map(({ binding, bucket_name }) => ({
+        binding,
+        bucket_name: here(bucket_name),
         jurisdiction: region,
       })),
     queues: {

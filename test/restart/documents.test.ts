@@ -9,7 +9,8 @@ import { documentedBlocks, printedPattern } from "./support/documented-blocks.ts
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 
-const test = base.extend("platform", { scope: "file" }, async ({}, { onCleanup }) => {
+/** The example project as `npm start` serves it, on state of its own. */
+const test = base.extend("platform", { scope: "file" }, async (_, { onCleanup }) => {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-documents-"));
   const args = ["scripts/start.mjs", "--port", "0", "--state", stateDir];
   const child = spawn(process.execPath, args, { cwd: REPO_ROOT, stdio: ["ignore", "pipe", 2] });

@@ -12,7 +12,9 @@ export default class SlowestFiles implements Reporter {
       .toSorted((a, b) => b.seconds - a.seconds)
       .slice(0, SHOWN);
     if (slowest.length < 2) return;
-    const lines = slowest.map(({ name, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${name}`);
+    const lines = slowest.map(
+      ({ name, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${name}`,
+    );
     process.stdout.write(`\n The slowest files\n${lines.join("\n")}\n`);
   }
 }
