@@ -11,8 +11,9 @@ import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
-import { frontDoor, knownSurface, pathOf } from "./front-door/front-door.ts";
+import { findKeyByHash } from "./db/api-keys-repo.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
+import { knownSurface, pathOf, readArrival } from "./http/arrival.ts";
 import { describeApi, withoutStrictness } from "./http/api-reference.ts";
 import { withErrors } from "./http/document-errors.ts";
 import { IGNORED_FIELDS_HEADER, sayIgnoredFields } from "./http/ignored-fields.ts";
@@ -22,6 +23,7 @@ import { renderDetail } from "./http/render-errors.ts";
 import { requestLog } from "./http/request-log.ts";
 import { createRouter } from "./http/router.ts";
 import { explainStorage } from "./http/storage-full.ts";
+import type { FindKey } from "./lib/key-identity.ts";
 import { VERSION } from "./lib/version.ts";
 import { workspaceScope } from "./identity/authenticate.ts";
 import { planRoutes } from "./identity/plan-routes.ts";
@@ -50,11 +52,11 @@ const GENERAL_PATHS = ["/info", `${TRACING_V1}/info`, "/openapi.json", "/docs", 
 
 /** Order matters: what comes first sees the request first and the response last. */
 export function createApp(): OpenAPIHono<AppEnv> {
-  const app = createRouter({ getPath: pathOf });
+  const app = createRouter({ getPath: pathOf(findKeyIn) });
   app.onError(renderError);
   app.notFound((c) => renderError(noRoute(app, c), c));
   app.use(requestLog);
-  app.use(frontDoor);
+  app.use(readArrival(findKeyIn));
   app.use(sayIgnoredFields);
   // Preflights count too, and are answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
@@ -85,6 +87,10 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", runCreateRoutes);
   app.route("/", runRoutes);
   return app;
+}
+
+function findKeyIn({ DB }: Env): FindKey {
+  return (hash) => findKeyByHash(DB, hash);
 }
 
 async function renderError(error: Error, c: AppContext): Promise<Response> {
