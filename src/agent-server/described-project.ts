@@ -1,4 +1,4 @@
-import type { AppContext } from "../http/app-types.ts";
+import type { AgentCall } from "./agent-call.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
   type ProjectDescription,
@@ -10,14 +10,14 @@ import { RevisionCache } from "./revision-cache.ts";
 const known = new RevisionCache<ProjectDescription>();
 
 /** What the project that a request is about says of itself; asked once, as long as it is sensible. */
-export async function describedProject(c: AppContext): Promise<ProjectDescription> {
-  return known.get(c) ?? known.set(c, await describe(c));
+export async function describedProject(call: AgentCall): Promise<ProjectDescription> {
+  return known.get(call) ?? known.set(call, await describe(call));
 }
 
 /** A deployment's code has described itself well before it was deployed, and may do otherwise later. */
-async function describe(c: AppContext): Promise<ProjectDescription> {
-  const described = await requestedGraphs(c).describe();
-  if (c.var.revision === null) return described;
+async function describe(call: AgentCall): Promise<ProjectDescription> {
+  const described = await requestedGraphs(call).describe();
+  if (call.revision === null) return described;
   const parsed = projectDescription.safeParse(described);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

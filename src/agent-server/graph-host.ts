@@ -1,6 +1,6 @@
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
-import type { AppContext } from "../http/app-types.ts";
+import type { AgentCall } from "./agent-call.ts";
 import type { Scope } from "../lib/scope.ts";
 import { loadRevision } from "../revision-host/load-revision.ts";
 import { boundedHost } from "./bounded-host.ts";
@@ -22,12 +22,12 @@ export function graphHost(
   return boundedHost(host, parseSettings(env).deployedCallMs);
 }
 
-export function requestedRevision(c: AppContext): { revision_id: string | null } {
-  return { revision_id: c.var.revision?.revisionId ?? null };
+export function requestedRevision(call: AgentCall): { revision_id: string | null } {
+  return { revision_id: call.revision?.revisionId ?? null };
 }
 
 /** The graphs that a request is about. */
-export function requestedGraphs(c: AppContext): GraphHostApi {
-  const { revisionId = null } = c.var.revision ?? {};
-  return graphHost(c.env, c.executionCtx, { scope: c.var.revision ?? c.var.scope, revisionId });
+export function requestedGraphs(call: AgentCall): GraphHostApi {
+  const { revisionId = null } = call.revision ?? {};
+  return graphHost(call.env, call.ctx, { scope: call.revision ?? call.scope, revisionId });
 }

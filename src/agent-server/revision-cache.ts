@@ -1,4 +1,4 @@
-import type { AppContext } from "../http/app-types.ts";
+import type { AgentCall } from "./agent-call.ts";
 import { isolateCache } from "../lib/isolate-cache.ts";
 
 const MAX_REVISIONS = 1000;
@@ -10,16 +10,16 @@ const MAX_REVISIONS = 1000;
 export class RevisionCache<T extends {}> {
   readonly #known = isolateCache<string, T>({ maxEntries: MAX_REVISIONS });
 
-  get(c: AppContext): T | undefined {
-    return this.#known.get(keyOf(c));
+  get(call: AgentCall): T | undefined {
+    return this.#known.get(keyOf(call));
   }
 
-  set(c: AppContext, value: T): T {
-    this.#known.set(keyOf(c), value);
+  set(call: AgentCall, value: T): T {
+    this.#known.set(keyOf(call), value);
     return value;
   }
 }
 
-function keyOf({ var: { revision } }: AppContext): string {
+function keyOf({ revision }: AgentCall): string {
   return revision === null ? "" : `${revision.workspaceId}/${revision.revisionId}`;
 }

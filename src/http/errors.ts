@@ -16,14 +16,3 @@ export const STATUS_OF = {
   timed_out: 504,
   insufficient_storage: 507,
 } as const satisfies Record<ErrorCode, number>;
-
-/** A refusal that a project's own code decided on, with its status and text. */
-export class ProjectRefusal extends Error {
-  override readonly name = "ProjectRefusal";
-  readonly status: number;
-
-  constructor(status: number, detail: string) {
-    super(detail);
-    this.status = status;
-  }
-}

@@ -5,7 +5,8 @@ import { log } from "../lib/log.ts";
 import type { AppEnv } from "./app-types.ts";
 import { loggedRoute } from "./logged-route.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { ProjectRefusal, STATUS_OF } from "./errors.ts";
+import { ProjectRefusal } from "../lib/project-refusal.ts";
+import { STATUS_OF } from "./errors.ts";
 
 /**
  * The agent server's shape: `{"detail": "<text>"}`, and for validation
@@ -17,6 +18,7 @@ export function renderDetail(error: Error, c: Context<AppEnv>): Response {
     return c.json({ detail: error.detail ?? error.message }, STATUS_OF[error.code]);
   }
   if (error instanceof ProjectRefusal) {
+    for (const { name, value } of error.headers) c.header(name, value, { append: true });
     return c.json({ detail: error.message }, error.status as ContentfulStatusCode);
   }
   if (error instanceof HTTPException && error.status < 500) {

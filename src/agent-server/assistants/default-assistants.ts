@@ -1,5 +1,5 @@
 import { type AssistantRow, insertAssistant } from "../../db/assistants-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
+import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { scopeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
@@ -15,21 +15,21 @@ const ensured = new Map<string, string | null>();
  * Every graph of the project has a default assistant in every scope, made when it is first looked
  * for. One that was deleted comes back as it was made.
  */
-export async function ensureDefaultAssistants(c: AppContext): Promise<void> {
-  const { scope } = c.var;
+export async function ensureDefaultAssistants(call: AgentCall): Promise<void> {
+  const { scope } = call;
   const name = scopeObjectName(scope);
-  const { revision_id } = requestedRevision(c);
+  const { revision_id } = requestedRevision(call);
   if (ensured.get(name) === revision_id) return;
-  await insertDefaults(c, await projectGraphs(c));
+  await insertDefaults(call, await projectGraphs(call));
   ensured.set(name, revision_id);
 }
 
 /** Makes the default assistant with this id when it is one of a graph's; tells whether it is. */
-export async function restoreDefaultAssistant(c: AppContext, id: string): Promise<boolean> {
-  const known = await projectGraphs(c);
+export async function restoreDefaultAssistant(call: AgentCall, id: string): Promise<boolean> {
+  const known = await projectGraphs(call);
   const graph = known.find(({ graph_id }) => defaultAssistantId(graph_id) === id);
   if (graph === undefined) return false;
-  await insertDefaults(c, [graph]);
+  await insertDefaults(call, [graph]);
   return true;
 }
 
@@ -38,22 +38,22 @@ export function forgetEnsured(scope: Scope): void {
   ensured.delete(scopeObjectName(scope));
 }
 
-export async function assertGraphExists(c: AppContext, graphId: string): Promise<void> {
-  const known = await projectGraphs(c);
+export async function assertGraphExists(call: AgentCall, graphId: string): Promise<void> {
+  const known = await projectGraphs(call);
   if (!known.some(({ graph_id }) => graph_id === graphId)) {
     throw new ApiError("not_found", `Graph "${graphId}" not found`);
   }
 }
 
-async function projectGraphs(c: AppContext): Promise<GraphInfo[]> {
-  return (await describedProject(c)).graphs;
+async function projectGraphs(call: AgentCall): Promise<GraphInfo[]> {
+  return (await describedProject(call)).graphs;
 }
 
-async function insertDefaults(c: AppContext, known: readonly GraphInfo[]): Promise<void> {
+async function insertDefaults(call: AgentCall, known: readonly GraphInfo[]): Promise<void> {
   const statements = known.flatMap((graph) =>
-    insertAssistant(c.env.DB, toDefaultRow(c.var.scope, graph, Date.now())),
+    insertAssistant(call.env.DB, toDefaultRow(call.scope, graph, Date.now())),
   );
-  if (statements.length > 0) await c.env.DB.batch(statements);
+  if (statements.length > 0) await call.env.DB.batch(statements);
 }
 
 function toDefaultRow(scope: Scope, graph: GraphInfo, now: number): AssistantRow {

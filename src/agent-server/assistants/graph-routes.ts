@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type {
   GraphRef,
@@ -10,7 +11,7 @@ import { ApiError, type ErrorCode } from "../../lib/api-error.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { requestedGraphs } from "../graph-host.ts";
-import { assistantNotFound } from "./assistant-store.ts";
+import { assistantNotFound } from "./assistant-service.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
 import type { Assistant } from "./wire.ts";
@@ -58,7 +59,7 @@ assistantGraphRoutes.openapi(
   async (c) => {
     const assistant = await requireAssistant(c, c.req.valid("param").assistant_id);
     const { xray = false } = c.req.valid("query");
-    const host = requestedGraphs(c);
+    const host = requestedGraphs(agentCall(c));
     const drawn = valueOf(await host.drawGraph({ ...toGraphRef(assistant), xray }), assistant);
     return c.json(graphDrawingSchema.loose().parse(drawn), 200);
   },
@@ -80,7 +81,7 @@ assistantGraphRoutes.openapi(
   }),
   async (c) => {
     const assistant = await requireAssistant(c, c.req.valid("param").assistant_id);
-    const described = await requestedGraphs(c).schemas(toGraphRef(assistant));
+    const described = await requestedGraphs(agentCall(c)).schemas(toGraphRef(assistant));
     return c.json(toWireSchemas(assistant.graph_id, valueOf(described, assistant)), 200);
   },
 );
@@ -123,7 +124,7 @@ async function subgraphsOf(
   query: { namespace: string | null; recurse: boolean },
 ) {
   const assistant = await requireAssistant(c, assistantId);
-  const described = await requestedGraphs(c).subgraphs({
+  const described = await requestedGraphs(agentCall(c)).subgraphs({
     ...toGraphRef(assistant),
     ...query,
   });
@@ -149,7 +150,7 @@ function toWireSchemas(graphId: string, schemas: GraphSchemas) {
 }
 
 async function requireAssistant(c: AppContext, idOrGraph: string): Promise<Assistant> {
-  const assistant = await findAssistant(c, idOrGraph);
+  const assistant = await findAssistant(agentCall(c), idOrGraph);
   if (assistant === null) throw assistantNotFound();
   return assistant;
 }

@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../lib/api-error.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -13,7 +14,7 @@ import {
   patchAssistant,
   removeAssistant,
   setLatestVersion,
-} from "./assistant-store.ts";
+} from "./assistant-service.ts";
 import type { ResponseConfig } from "../threads/response-config.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import {
@@ -59,7 +60,7 @@ assistantRoutes.openapi(
     request: { body: jsonBodyOf(assistantCreateSchema) },
     responses: { 200: oneAssistant },
   }),
-  async (c) => c.json(await createAssistant(c, c.req.valid("json")), 200),
+  async (c) => c.json(await createAssistant(agentCall(c), c.req.valid("json")), 200),
 );
 
 assistantRoutes.openapi(
@@ -72,7 +73,7 @@ assistantRoutes.openapi(
     responses: { 200: foundAssistants },
   }),
   async (c) => {
-    const { json, page, ...counts } = await listAssistants(c, c.req.valid("json"));
+    const { json, page, ...counts } = await listAssistants(agentCall(c), c.req.valid("json"));
     setPaginationHeaders(c, page, counts);
     return jsonResponse(c, json);
   },
@@ -92,7 +93,7 @@ assistantRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await countMatching(c, c.req.valid("json")), 200),
+  async (c) => c.json(await countMatching(agentCall(c), c.req.valid("json")), 200),
 );
 
 assistantRoutes.openapi(
@@ -105,7 +106,7 @@ assistantRoutes.openapi(
     responses: { 200: oneAssistant },
   }),
   async (c) => {
-    const assistant = await findAssistant(c, c.req.valid("param").assistant_id);
+    const assistant = await findAssistant(agentCall(c), c.req.valid("param").assistant_id);
     if (assistant === null) throw assistantNotFound();
     return c.json(assistant, 200);
   },
@@ -122,7 +123,7 @@ assistantRoutes.openapi(
   }),
   async (c) => {
     const { assistant_id } = c.req.valid("param");
-    return c.json(await patchAssistant(c, assistant_id, c.req.valid("json")), 200);
+    return c.json(await patchAssistant(agentCall(c), assistant_id, c.req.valid("json")), 200);
   },
 );
 
@@ -138,7 +139,7 @@ assistantRoutes.openapi(
   async (c) => {
     const { assistant_id } = c.req.valid("param");
     const { delete_threads: threads = false } = c.req.valid("query");
-    await removeAssistant(c, assistant_id, { threads });
+    await removeAssistant(agentCall(c), assistant_id, { threads });
     return c.body(null, 204);
   },
 );
@@ -154,7 +155,11 @@ assistantRoutes.openapi(
   }),
   async (c) => {
     const { assistant_id } = c.req.valid("param");
-    const { json, page, ...counts } = await listVersions(c, assistant_id, c.req.valid("json"));
+    const { json, page, ...counts } = await listVersions(
+      agentCall(c),
+      assistant_id,
+      c.req.valid("json"),
+    );
     setPaginationHeaders(c, page, counts);
     return jsonResponse(c, json);
   },
@@ -178,6 +183,6 @@ assistantRoutes.openapi(
     const version = c.req.valid("json").version ?? c.req.valid("query").version;
     if (version === undefined) throw invalidField(["body", "version"], "Field required", "missing");
     const { assistant_id } = c.req.valid("param");
-    return c.json(await setLatestVersion(c, assistant_id, version), 200);
+    return c.json(await setLatestVersion(agentCall(c), assistant_id, version), 200);
   },
 );

@@ -1,12 +1,13 @@
 import type { MiddlewareHandler } from "hono";
-import type { AuthenticationRequest, AuthInfo, AuthRefusal } from "../../graph-runtime/protocol.ts";
+import type { AuthenticationRequest, AuthInfo } from "../../graph-runtime/protocol.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { ProjectRefusal } from "../../http/errors.ts";
 import { holdsApiKey } from "../../identity/api-key.ts";
 import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../../lib/scope.ts";
+import { agentCall } from "../agent-call.ts";
+import { describedProject } from "../described-project.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { insideScope } from "../inside-entrypoint.ts";
 import { RevisionCache } from "../revision-cache.ts";
@@ -14,8 +15,7 @@ import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { requestedDeployment, requireKeyOf } from "./deployment.ts";
 import { toAuthentication } from "./host-answers.ts";
 import { PrincipalCache } from "./principal-cache.ts";
-import { projectAuthInfo } from "./project-auth-info.ts";
-import { allowedHeaders } from "./refusal-headers.ts";
+import { projectRefusal } from "./project-refusal.ts";
 
 const STUDIO_IDENTITY = "langgraph-studio-user";
 
@@ -37,7 +37,7 @@ const STUDIO_PRINCIPAL: Principal = {
 export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) => {
   const deployment = await requestedDeployment(c);
   c.set("revision", deployment?.revision ?? null);
-  const info = await projectAuthInfo(c);
+  const { auth: info } = await describedProject(agentCall(c));
   const inside = insideScope(c);
   const asked = deployment?.revision.deploymentId ?? DEFAULT_DEPLOYMENT_ID;
   if (inside !== null && inside.deploymentId !== asked) {
@@ -65,12 +65,6 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
   await next();
 };
 
-/** Throws what the project answers to somebody whom it does not know. */
-export function refuse(c: AppContext, { status, detail, headers }: AuthRefusal): never {
-  for (const { name, value } of allowedHeaders(headers)) c.header(name, value, { append: true });
-  throw new ProjectRefusal(status, detail);
-}
-
 async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   if (info.studio && c.req.header("x-auth-scheme") === "langsmith") {
     if ((await workspaceOfKey(c)) !== c.var.scope.workspaceId) {
@@ -82,8 +76,10 @@ async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   const key = cache?.keyOf((name) => c.req.header(name)) ?? null;
   const known = key === null ? undefined : cache?.get(key);
   if (known !== undefined) return known;
-  const result = toAuthentication(await requestedGraphs(c).authenticate(shown(c.req.raw)));
-  if (!result.ok) return refuse(c, result);
+  const result = toAuthentication(
+    await requestedGraphs(agentCall(c)).authenticate(shown(c.req.raw)),
+  );
+  if (!result.ok) throw projectRefusal(result);
   if (key !== null) cache?.set(key, result.principal);
   return result.principal;
 }
@@ -111,5 +107,6 @@ const caches = new RevisionCache<PrincipalCache>();
 
 function cacheOf(c: AppContext, { cache }: AuthInfo): PrincipalCache | null {
   if (cache === null) return null;
-  return caches.get(c) ?? caches.set(c, new PrincipalCache(cache));
+  const call = agentCall(c);
+  return caches.get(call) ?? caches.set(call, new PrincipalCache(cache));
 }

@@ -1,11 +1,11 @@
-import type { AppContext } from "../../http/app-types.ts";
+import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import { requestedGraphs } from "../graph-host.ts";
-import { refuse } from "./authenticate.ts";
+import { projectRefusal } from "./project-refusal.ts";
 import { toAuthorization } from "./host-answers.ts";
 import { InvalidFilterError, parseFilter } from "./parse-filter.ts";
-import { projectAuthInfo } from "./project-auth-info.ts";
+import { describedProject } from "../described-project.ts";
 
 /** What the routes of the agent server do, as a project's handlers hear of it. */
 export type AuthEvent =
@@ -31,20 +31,20 @@ type EventValue = Record<string, unknown> & {
  * handler is registered for it. Throws what the project answers when it refuses.
  */
 export async function authorize(
-  c: AppContext,
+  call: AgentCall,
   event: AuthEvent,
   value: EventValue,
 ): Promise<Access> {
   const metadata = value.metadata ?? undefined;
-  const { principal } = c.var;
+  const { principal } = call;
   if (principal === null) return { filter: null, metadata };
   const [resource = "", action = ""] = event.split(":");
   const keys = [event, resource, `*:${action}`, "*"];
-  const info = await projectAuthInfo(c);
+  const { auth: info } = await describedProject(call);
   if (!keys.some((key) => info?.events.includes(key))) return { filter: null, metadata };
   const request = { resource, action, value, ...principal };
-  const decided = toAuthorization(await requestedGraphs(c).authorize(request));
-  if (!decided.ok) return refuse(c, decided);
+  const decided = toAuthorization(await requestedGraphs(call).authorize(request));
+  if (!decided.ok) throw projectRefusal(decided);
   return {
     filter: decided.filter === null ? null : filterOf(decided.filter, event),
     metadata: metadataOf(decided.metadata, event),

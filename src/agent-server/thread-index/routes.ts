@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { type ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -36,7 +37,7 @@ threadSearchRoutes.openapi(
     const search = c.req.valid("json");
     const { metadata, values, status, ids, limit, offset } = search;
     const value = { metadata, values, status, ids, limit, offset };
-    const access = await authorize(c, "threads:search", value);
+    const access = await authorize(agentCall(c), "threads:search", value);
     const found = await searchIndex(c.env, c.var.scope, search, access);
     if (found === null) throw tooManyThreads(search);
     const { threads, total, returned, page } = found;
@@ -64,7 +65,7 @@ threadSearchRoutes.openapi(
   async (c) => {
     const search = c.req.valid("json");
     const { metadata, values, status } = search;
-    const access = await authorize(c, "threads:search", { metadata, values, status });
+    const access = await authorize(agentCall(c), "threads:search", { metadata, values, status });
     const total = await countIndex(c.env, c.var.scope, search, access);
     if (total === null) throw tooManyThreads(search);
     return c.json(total, 200);

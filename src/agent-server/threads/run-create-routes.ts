@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
 import type { AppContext } from "../../http/app-types.ts";
@@ -96,12 +97,12 @@ async function createRun(
 ): Promise<Response> {
   const { scope } = c.var;
   const { follow } = options;
-  const assistant = await resolveAssistant(c, body.assistant_id);
+  const assistant = await resolveAssistant(agentCall(c), body.assistant_id);
   const runId = uuidv7();
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
   const payload = toRunPayload(body);
-  const access = await authorize(c, "threads:create_run", {
+  const access = await authorize(agentCall(c), "threads:create_run", {
     ...createRunValue(payload),
     thread_id: options.threadId,
     assistant_id: assistant.assistant_id,
@@ -109,7 +110,7 @@ async function createRun(
     if_not_exists: options.createThread ? "create" : "reject",
   });
   const onDisconnect = body.on_disconnect ?? (follow === "result" ? "cancel" : "continue");
-  const created = await threadWith(c, threadId, access).createRun({
+  const created = await threadWith(agentCall(c), threadId, access).createRun({
     scope,
     thread_id: threadId,
     run_id: runId,
@@ -126,7 +127,7 @@ async function createRun(
     follow,
     cancel_on_disconnect: onDisconnect === "cancel",
     principal: c.var.principal,
-    ...requestedRevision(c),
+    ...requestedRevision(agentCall(c)),
   });
   if (!created.ok) {
     if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);

@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -64,7 +65,7 @@ runRoutes.openapi(
     const { thread_id } = c.req.valid("param");
     const { limit = 10, offset = 0, status = null, select } = c.req.valid("query");
     const page = { limit, offset };
-    const thread = await threadFor(c, "threads:search", { thread_id, ...page });
+    const thread = await threadFor(agentCall(c), "threads:search", { thread_id, ...page });
     const listed = await thread.listRuns({ ...page, status, fields: select ?? null });
     if (listed === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
     return jsonResponse(c, listed);
@@ -82,7 +83,7 @@ runRoutes.openapi(
   }),
   async (c) => {
     const { thread_id, run_id } = c.req.valid("param");
-    const thread = await threadFor(c, "threads:read", { thread_id, run_id });
+    const thread = await threadFor(agentCall(c), "threads:read", { thread_id, run_id });
     const run = await thread.getRun(run_id);
     if (run === null) throw threadFailure({ code: "run_not_found" }, thread_id);
     return c.json(run, 200);
@@ -100,7 +101,7 @@ runRoutes.openapi(
   }),
   async (c) => {
     const { thread_id, run_id } = c.req.valid("param");
-    const thread = await threadFor(c, "threads:delete", { thread_id, run_id });
+    const thread = await threadFor(agentCall(c), "threads:delete", { thread_id, run_id });
     const deleted = await thread.deleteRun(run_id);
     if (!deleted) throw threadFailure({ code: "run_not_found" }, thread_id);
     return c.body(null, 204);
@@ -129,7 +130,7 @@ runRoutes.openapi(
     const { thread_id, run_id } = c.req.valid("param");
     const { wait = false, action = "interrupt" } = c.req.valid("query");
     const metadata = { run_ids: [run_id] };
-    const thread = await threadFor(c, "threads:update", { thread_id, action, metadata });
+    const thread = await threadFor(agentCall(c), "threads:update", { thread_id, action, metadata });
     const cancelled = await thread.cancelRun(run_id, { action, wait });
     if (!cancelled.ok) throw threadFailure(cancelled, thread_id);
     return c.body(null, wait ? 204 : 202);
@@ -241,11 +242,15 @@ async function readerOf(
   run_id: string,
   cancels: boolean,
 ): Promise<ThreadHandle> {
-  const reading = await threadFor(c, "threads:read", { thread_id, run_id });
+  const reading = await threadFor(agentCall(c), "threads:read", { thread_id, run_id });
   if (!cancels) return reading;
   const metadata = { run_ids: [run_id] };
   const action = "interrupt";
-  const cancelling = await threadFor(c, "threads:update", { thread_id, action, metadata });
+  const cancelling = await threadFor(agentCall(c), "threads:update", {
+    thread_id,
+    action,
+    metadata,
+  });
   const run = await cancelling.getRun(run_id);
   if (run === null) throw threadFailure({ code: "run_not_found" }, thread_id);
   return reading;

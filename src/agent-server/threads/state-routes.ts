@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { CheckpointRef } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
@@ -108,9 +109,9 @@ stateRoutes.openapi(
     const { thread_id } = c.req.valid("param");
     const { values = null, as_node, checkpoint, checkpoint_id } = c.req.valid("json");
     const at = toCheckpointRef(checkpoint ?? (checkpoint_id ? { checkpoint_id } : null));
-    const thread = await threadFor(c, "threads:update", { thread_id });
+    const thread = await threadFor(agentCall(c), "threads:update", { thread_id });
     const updated = await thread.updateState({
-      ...requestedRevision(c),
+      ...requestedRevision(agentCall(c)),
       checkpoint: at,
       graph_id: null,
       supersteps: [[{ values, as_node: as_node ?? null }]],
@@ -173,8 +174,12 @@ async function readState(
   checkpoint: CheckpointRef | null,
   subgraphs: boolean,
 ): Promise<Response> {
-  const thread = await threadFor(c, "threads:read", { thread_id: threadId });
-  const state = await thread.getState({ ...requestedRevision(c), checkpoint, subgraphs });
+  const thread = await threadFor(agentCall(c), "threads:read", { thread_id: threadId });
+  const state = await thread.getState({
+    ...requestedRevision(agentCall(c)),
+    checkpoint,
+    subgraphs,
+  });
   if (!state.ok) throw threadFailure(state, threadId);
   return jsonResponse(c, state.value);
 }
@@ -184,8 +189,8 @@ async function readHistory(
   threadId: string,
   query: Omit<HistoryQuery, "revision_id">,
 ): Promise<Response> {
-  const thread = await threadFor(c, "threads:read", { thread_id: threadId });
-  const history = await thread.getHistory({ ...requestedRevision(c), ...query });
+  const thread = await threadFor(agentCall(c), "threads:read", { thread_id: threadId });
+  const history = await thread.getHistory({ ...requestedRevision(agentCall(c)), ...query });
   if (!history.ok) throw threadFailure(history, threadId);
   return jsonResponse(c, history.value);
 }

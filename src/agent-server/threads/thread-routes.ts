@@ -1,3 +1,4 @@
+import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
 import { ApiError } from "../../lib/api-error.ts";
@@ -35,13 +36,15 @@ threadRoutes.openapi(
     const threadId = body.thread_id ?? uuidv7();
     const if_exists = body.if_exists ?? "raise";
     const value = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists };
-    const access = await authorize(c, "threads:create", value);
+    const access = await authorize(agentCall(c), "threads:create", value);
     const { metadata = {} } = access;
     const supersteps = body.supersteps ?? [];
     // Before anything is stored: who may not update a thread makes none.
     const replayed =
-      supersteps.length > 0 ? await threadFor(c, "threads:update", { thread_id: threadId }) : null;
-    const created = await threadWith(c, threadId, access).create({
+      supersteps.length > 0
+        ? await threadFor(agentCall(c), "threads:update", { thread_id: threadId })
+        : null;
+    const created = await threadWith(agentCall(c), threadId, access).create({
       scope: c.var.scope,
       thread_id: threadId,
       metadata,
@@ -49,7 +52,7 @@ threadRoutes.openapi(
     });
     if (!created.ok) throw threadFailure(created, threadId);
     if (replayed !== null) {
-      const of = { graphId: metadata["graph_id"], ...requestedRevision(c) };
+      const of = { graphId: metadata["graph_id"], ...requestedRevision(agentCall(c)) };
       await replay(replayed, threadId, of, supersteps);
     }
     return c.json(created.value, 200);
@@ -67,7 +70,7 @@ threadRoutes.openapi(
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
-    const thread = await (await threadFor(c, "threads:read", { thread_id })).get();
+    const thread = await (await threadFor(agentCall(c), "threads:read", { thread_id })).get();
     if (thread === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
     return c.json(thread, 200);
   },
@@ -91,8 +94,8 @@ threadRoutes.openapi(
   async (c) => {
     const { thread_id } = c.req.valid("param");
     const { metadata = {} } = c.req.valid("json");
-    const access = await authorize(c, "threads:update", { thread_id, metadata });
-    const thread = await threadWith(c, thread_id, access).patch(access.metadata ?? {});
+    const access = await authorize(agentCall(c), "threads:update", { thread_id, metadata });
+    const thread = await threadWith(agentCall(c), thread_id, access).patch(access.metadata ?? {});
     if (thread === null) throw new ApiError("not_found", "Thread not found");
     if (c.req.header("prefer")?.includes("return=minimal")) return c.body(null, 204);
     return c.json(thread, 200);
@@ -110,7 +113,7 @@ threadRoutes.openapi(
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
-    const deleted = await (await threadFor(c, "threads:delete", { thread_id })).remove();
+    const deleted = await (await threadFor(agentCall(c), "threads:delete", { thread_id })).remove();
     if (!deleted) throw threadFailure({ code: "thread_not_found" }, thread_id);
     return c.body(null, 204);
   },

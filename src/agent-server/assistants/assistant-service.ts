@@ -13,7 +13,7 @@ import {
   updateAssistant,
 } from "../../db/assistants-repo.ts";
 import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
+import type { AgentCall } from "../agent-call.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import type { Page } from "../../http/pagination.ts";
 import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
@@ -46,21 +46,21 @@ const THREADS_AT_ONCE = 50;
 type ListedJson = { json: JsonText; returned: number; total: number; page: Page };
 
 export async function createAssistant(
-  c: AppContext,
+  call: AgentCall,
   body: z.infer<typeof assistantCreateSchema>,
 ): Promise<Assistant> {
-  await assertGraphExists(c, body.graph_id);
-  const { scope } = c.var;
-  const { DB } = c.env;
+  await assertGraphExists(call, body.graph_id);
+  const { scope } = call;
+  const { DB } = call.env;
   const now = Date.now();
   const id = body.assistant_id ?? uuidv7();
-  const { filter, metadata = {} } = await authorize(c, "assistants:create", {
+  const { filter, metadata = {} } = await authorize(call, "assistants:create", {
     ...body,
     assistant_id: id,
     metadata: body.metadata ?? {},
   });
   // Otherwise a user could make the assistant that everybody gets who names the graph.
-  if (c.var.principal !== null) await restoreDefaultAssistant(c, id);
+  if (call.principal !== null) await restoreDefaultAssistant(call, id);
   const row: AssistantRow = {
     workspace_id: scope.workspaceId,
     deployment_id: scope.deploymentId,
@@ -90,12 +90,12 @@ export async function createAssistant(
 }
 
 export async function patchAssistant(
-  c: AppContext,
+  call: AgentCall,
   idOrGraph: string,
   body: z.infer<typeof assistantPatchSchema>,
 ): Promise<Assistant> {
-  if (body.graph_id !== undefined) await assertGraphExists(c, body.graph_id);
-  const access = await authorize(c, "assistants:update", {
+  if (body.graph_id !== undefined) await assertGraphExists(call, body.graph_id);
+  const access = await authorize(call, "assistants:update", {
     ...body,
     assistant_id: toAssistantId(idOrGraph),
     metadata: body.metadata ?? {},
@@ -103,11 +103,11 @@ export async function patchAssistant(
   const { metadata = {} } = access;
   const mergesMetadata = body.metadata !== undefined || Object.keys(metadata).length > 0;
   for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
-    const current = await findAssistantRow(c, idOrGraph, access);
+    const current = await findAssistantRow(call, idOrGraph, access);
     if (current === null) throw assistantNotFound();
     const updates = updateAssistant(
-      c.env.DB,
-      c.var.scope,
+      call.env.DB,
+      call.scope,
       current.assistant_id,
       {
         graph_id: body.graph_id,
@@ -125,7 +125,7 @@ export async function patchAssistant(
       access.filter,
       Date.now(),
     );
-    const [, updated] = await c.env.DB.batch<AssistantRow>(updates);
+    const [, updated] = await call.env.DB.batch<AssistantRow>(updates);
     const row = updated?.results[0];
     if (row !== undefined) return toAssistant(row);
   }
@@ -133,15 +133,19 @@ export async function patchAssistant(
 }
 
 export async function setLatestVersion(
-  c: AppContext,
+  call: AgentCall,
   idOrGraph: string,
   version: number,
 ): Promise<Assistant> {
   const assistant_id = toAssistantId(idOrGraph);
-  const access = await authorize(c, "assistants:update", { assistant_id, version, metadata: {} });
+  const access = await authorize(call, "assistants:update", {
+    assistant_id,
+    version,
+    metadata: {},
+  });
   const restored = restoreVersion(
-    c.env.DB,
-    c.var.scope,
+    call.env.DB,
+    call.scope,
     assistant_id,
     version,
     access.filter,
@@ -149,7 +153,7 @@ export async function setLatestVersion(
   );
   const row = await restored.first<AssistantRow>();
   if (row !== null) return toAssistant(row);
-  const current = await findAssistantRow(c, idOrGraph, access);
+  const current = await findAssistantRow(call, idOrGraph, access);
   if (current === null) throw assistantNotFound();
   // A default assistant that has just been made is at its version 1.
   if (current.version === version) return toAssistant(current);
@@ -158,32 +162,35 @@ export async function setLatestVersion(
 
 /** With `threads`, also deletes the threads that ran it. Its other runs stay where they are. */
 export async function removeAssistant(
-  c: AppContext,
+  call: AgentCall,
   idOrGraph: string,
   options: { threads: boolean },
 ): Promise<void> {
-  const { scope } = c.var;
-  const { DB } = c.env;
+  const { scope } = call;
+  const { DB } = call.env;
   const id = toAssistantId(idOrGraph);
-  const { filter } = await authorize(c, "assistants:delete", { assistant_id: id });
+  const { filter } = await authorize(call, "assistants:delete", { assistant_id: id });
   // Of all of them at once, and before anything is deleted.
   const threads = options.threads
-    ? await authorize(c, "threads:delete", { metadata: { assistant_id: id } })
+    ? await authorize(call, "threads:delete", { metadata: { assistant_id: id } })
     : null;
   const deletion = deleteAssistant(DB, scope, id, filter);
   const [, deleted] = await DB.batch<{ assistant_id: string }>(deletion);
   if (deleted?.results.length === 0) throw assistantNotFound();
   forgetEnsured(scope);
-  if (threads !== null) await removeThreadsOf(c, id, threads);
+  if (threads !== null) await removeThreadsOf(call, id, threads);
 }
 
-export async function listAssistants(c: AppContext, search: AssistantSearch): Promise<ListedJson> {
-  await ensureDefaultAssistants(c);
-  const { DB } = c.env;
-  const { scope } = c.var;
+export async function listAssistants(
+  call: AgentCall,
+  search: AssistantSearch,
+): Promise<ListedJson> {
+  await ensureDefaultAssistants(call);
+  const { DB } = call.env;
+  const { scope } = call;
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
   const { metadata, graph_id } = search;
-  const access = await authorize(c, "assistants:search", { metadata, graph_id, ...page });
+  const access = await authorize(call, "assistants:search", { metadata, graph_id, ...page });
   const filter = toFilter(search, access);
   const order = {
     by: search.sort_by ?? "created_at",
@@ -202,30 +209,30 @@ export async function listAssistants(c: AppContext, search: AssistantSearch): Pr
 }
 
 export async function countMatching(
-  c: AppContext,
+  call: AgentCall,
   search: Pick<AssistantSearch, "metadata" | "graph_id" | "name">,
 ): Promise<number> {
-  await ensureDefaultAssistants(c);
+  await ensureDefaultAssistants(call);
   const { metadata, graph_id } = search;
-  const access = await authorize(c, "assistants:search", { metadata, graph_id });
-  const count = await countAssistants(c.env.DB, c.var.scope, toFilter(search, access));
+  const access = await authorize(call, "assistants:search", { metadata, graph_id });
+  const count = await countAssistants(call.env.DB, call.scope, toFilter(search, access));
   if (count === null) throw tooManyAssistants("metadata");
   return count;
 }
 
 export async function listVersions(
-  c: AppContext,
+  call: AgentCall,
   idOrGraph: string,
   search: z.infer<typeof versionsSearchSchema>,
 ): Promise<ListedJson> {
-  const access = await authorize(c, "assistants:read", {
+  const access = await authorize(call, "assistants:read", {
     assistant_id: toAssistantId(idOrGraph),
     metadata: search.metadata,
   });
-  const assistant = await findAssistantRow(c, idOrGraph, access);
+  const assistant = await findAssistantRow(call, idOrGraph, access);
   if (assistant === null) throw new ApiError("not_found", `Assistant "${idOrGraph}" not found.`);
-  const { DB } = c.env;
-  const { scope } = c.var;
+  const { DB } = call.env;
+  const { scope } = call;
   const id = assistant.assistant_id;
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
   const filter = { metadata: search.metadata ?? undefined, access: access.filter };
@@ -244,16 +251,20 @@ export function assistantNotFound(): ApiError {
   return new ApiError("not_found", "Assistant not found");
 }
 
-async function removeThreadsOf(c: AppContext, assistantId: string, access: Access): Promise<void> {
-  const { scope } = c.var;
-  const steps = threadIdsOfAssistant(c.env.DB, scope, assistantId, access.filter);
+async function removeThreadsOf(
+  call: AgentCall,
+  assistantId: string,
+  access: Access,
+): Promise<void> {
+  const { scope } = call;
+  const steps = threadIdsOfAssistant(call.env.DB, scope, assistantId, access.filter);
   for await (const ids of steps) {
     await mapLimited(ids, THREADS_AT_ONCE, async (id) => {
-      if (await threadWith(c, id, access).remove()) return;
+      if (await threadWith(call, id, access).remove()) return;
       // It may be somebody else's by now.
       if (access.filter !== null) return;
       // The thread is gone and only its row was left.
-      await deleteThread(c.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
+      await deleteThread(call.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
     });
   }
 }

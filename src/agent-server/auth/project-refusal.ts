@@ -1,4 +1,5 @@
 import type { AuthRefusal } from "../../graph-runtime/protocol.ts";
+import { ProjectRefusal } from "../../lib/project-refusal.ts";
 
 type HeaderLine = AuthRefusal["headers"][number];
 
@@ -16,6 +17,11 @@ const RESERVED = new RegExp(
 
 const MAX_HEADERS = 20;
 const MAX_VALUE_CHARS = 2000;
+
+/** What to throw where a project's own code refuses a request. */
+export function projectRefusal({ status, detail, headers }: AuthRefusal): ProjectRefusal {
+  return new ProjectRefusal(status, detail, allowedHeaders(headers));
+}
 
 /**
  * Those headers of a project's refusal that reach the client, by names in lower case. A page or a proxy

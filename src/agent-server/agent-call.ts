@@ -1,0 +1,21 @@
+import type { AppContext } from "../http/app-types.ts";
+import type { Principal } from "../lib/principal.ts";
+import type { RevisionRef } from "../lib/revision-ref.ts";
+import type { Scope } from "../lib/scope.ts";
+
+/** What services of the agent server know of a request: no more of the web than this. */
+export type AgentCall = {
+  env: Env;
+  ctx: { exports?: Cloudflare.Exports };
+  /** Whose threads and assistants the request is about. */
+  scope: Scope;
+  /** Whose graphs serve it; null for those that the Worker was built with. */
+  revision: RevisionRef | null;
+  /** Who asks, where the project has authentication of its own. */
+  principal: Principal | null;
+};
+
+export function agentCall(c: AppContext): AgentCall {
+  const { scope, revision, principal } = c.var;
+  return { env: c.env, ctx: c.executionCtx, scope, revision, principal };
+}
