@@ -121,7 +121,7 @@ async function queryRuns(c: AppContext, body: RunsQueryBody): Promise<Response> 
     earliest === null ? body : { ...body, min_start_time: body.min_start_time ?? earliest };
   const window = windowOf(bounds, cursor?.window, Date.now() * 1000);
   const fields = body.selects ?? DEFAULT_FIELDS;
-  return streamItems(c, {
+  return streamItems(c.env, {
     query: {
       workspaceId,
       projectIds: projects.ids,
