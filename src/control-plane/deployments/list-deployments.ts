@@ -1,6 +1,7 @@
 import { type ListedDeployment, listDeployments } from "../../db/deployments-repo.ts";
 import { DEPLOYMENT_STATUSES } from "../../db/deployments-schema.ts";
 import type { AppContext } from "../../http/app-types.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import type { DeploymentListQuery } from "./schemas.ts";
 
 /** One page of those that match. */
@@ -12,7 +13,7 @@ export async function findDeployments(
   // No deployment here has an image, tags, or one of the other statuses.
   if (query.image_version !== undefined || query.tag_value_ids !== undefined) return [];
   if (query.status !== undefined && status === undefined) return [];
-  return listDeployments(
+  const found = await listDeployments(
     c.env.DB,
     c.var.scope.workspaceId,
     {
@@ -24,4 +25,9 @@ export async function findDeployments(
     },
     { limit: query.limit, offset: query.offset },
   );
+  if (found !== null) return found;
+  const msg =
+    "There are too many deployments to look at all of them: name those that come into question with " +
+    "deployment_ids";
+  throw invalidField(["query", "name_contains"], msg, "query_too_large");
 }

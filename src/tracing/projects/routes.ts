@@ -1,9 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { jsonResponse } from "../../http/json-response.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { projectMetadata } from "../query/project-metadata.ts";
-import { findProjects } from "./list-projects.ts";
+import { listProjects } from "./list-projects.ts";
 import { uuidListParam } from "./list-params.ts";
 import { changeProject, createProject, projectNotFound, requireProject } from "./project-store.ts";
 import { removeProjects } from "./remove-projects.ts";
@@ -51,7 +52,8 @@ projectRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await findProjects(c, c.req.valid("query")), 200),
+  // A long answer is a stream, which the router cannot check.
+  async (c) => jsonResponse(c, await listProjects(c, c.req.valid("query"))) as never,
 );
 
 projectRoutes.openapi(
