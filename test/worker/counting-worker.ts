@@ -58,8 +58,8 @@ export default {
     const count = Number(searchParams.get("count"));
     if (pathname === "/turns") return Response.json(turns);
     if (pathname === "/copy-runs") {
-      const shard = env.RUN_SHARDS.getByName(searchParams.get("shard") ?? "");
-      await (shard as unknown as Pick<RunShardObject, "copy">).copy(count);
+      const shard: unknown = env.RUN_SHARDS.getByName(searchParams.get("shard") ?? "");
+      await (shard as { copy: (count: number) => Promise<void> }).copy(count);
       return new Response(null, { status: 204 });
     }
     if (pathname === "/copy-threads") {
