@@ -1,13 +1,7 @@
 import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
-import {
-  countFound,
-  type Found,
-  findPage,
-  type FoundPage,
-  type Scan,
-  toReads,
-} from "./bounded-scan.ts";
+import { countFound, findPage, type FoundPage, type Scan } from "./bounded-scan.ts";
+import { readFound } from "./found-rows.ts";
 import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
 import { metadataMatches } from "./metadata-filter-sql.ts";
 import type { assistants, assistantVersions } from "./schema.ts";
@@ -224,7 +218,6 @@ export async function selectVersions(
     table: "assistant_versions",
     rows: sql(KEY, ...keyOf(scope, id)),
     key: "version",
-    start: 0,
     orderBy: "version",
     ...metadataCondition(filter, []),
   };
@@ -244,7 +237,6 @@ function assistantScan(scope: Scope, { graph_id, name, ...filter }: AssistantFil
     table: "assistants",
     rows: sql("workspace_id = ? AND deployment_id = ?", workspaceId, deploymentId),
     key: "assistant_id",
-    start: "",
     orderBy: "NULL",
     ...metadataCondition(filter, conditions),
   };
@@ -267,29 +259,7 @@ function metadataCondition(
 }
 
 function listed<Row>(db: D1Database, scan: Scan, { page, total }: FoundPage): Listed<Row> {
-  return { rows: readRows<Row>(db, scan, page), returned: page.length, total };
-}
-
-/** The rows of the page, in its order; without those that are gone meanwhile. */
-async function* readRows<Row>(
-  db: D1Database,
-  { table, key, rows }: Scan,
-  page: readonly Found[],
-): AsyncGenerator<Row> {
-  for (const part of toReads(page)) {
-    const { results } = await db
-      .prepare(
-        `SELECT ${key} AS scanned_key, * FROM ${table}
-         WHERE ${rows.text} AND ${key} IN (SELECT value FROM json_each(?))`,
-      )
-      .bind(...rows.params, JSON.stringify(part.map((found) => found.key)))
-      .all<Row & { scanned_key: string | number }>();
-    const byKey = new Map(results.map(({ scanned_key, ...row }) => [scanned_key, row as Row]));
-    for (const found of part) {
-      const row = byKey.get(found.key);
-      if (row !== undefined) yield row;
-    }
-  }
+  return { rows: readFound<Row>(db, scan, page), returned: page.length, total };
 }
 
 function accessTo(access: Access): Sql[] {

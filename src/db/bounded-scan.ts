@@ -18,13 +18,20 @@ const MAX_REST_MS = 20;
 const BYTES_PER_READ = 1024 * 1024;
 
 export type Scan = {
-  table: "threads" | "assistants" | "assistant_versions";
-  /** Which rows belong to the scan, by a prefix of an index that ends with `key`. */
+  table:
+    | "threads"
+    | "assistants"
+    | "assistant_versions"
+    | "projects"
+    | "deployments"
+    | "feedback"
+    | "feedback_configs";
+  /** Which rows belong to the scan, by a prefix of an index that ends with what the scan goes along. */
   rows: Sql;
-  /** The column that the scan goes along: unique among the rows, and never changed. */
+  /** The column by which a row is found again: unique among the rows, and never changed. */
   key: string;
-  /** Where the scan begins: behind this key, which no row has. */
-  start: string | number;
+  /** What the scan goes along; the keys, upwards, when it is not given. */
+  along?: ScanOrder;
   condition: Sql;
   /** How many comparisons the condition makes, at least 1. */
   comparisons: number;
@@ -32,32 +39,45 @@ export type Scan = {
   reads: readonly string[];
   /** Columns that a page of the rows holds, for how large it becomes. */
   weighs: readonly string[];
-  /** The column by which rows are to be ordered. */
+  /** The column by which rows are to be ordered; `nth` is that of the order that the scan goes along. */
   orderBy: string;
   /** Before it gives up. */
   maxSteps?: number;
 };
 
+type Place = (string | number)[];
+
+/** The last columns of an index, which together are unique among the rows. */
+export type ScanOrder = {
+  index: string;
+  columns: readonly string[];
+  direction: "asc" | "desc";
+  /** Where the scan begins, behind this place; at the end of the index when it is not given. */
+  after?: Place;
+};
+
 /** A row that fulfils the condition. `bytes` is about what it takes to read it whole. */
 export type Found = { order: string | number; key: string | number; bytes: number };
 
-type StepRow = { last: string | number | null; is_end: number; found: string };
+type StepRow = { last: string | null; is_end: number; found: string };
 
 /**
- * The rows that fulfil the condition, step by step in the order of their keys. Returns true at the end
- * of the rows, and false when it gives up because there are too many to be looked at.
+ * The rows that fulfil the condition, step by step in the order that the scan goes along. Returns true at
+ * the end of the rows, and false when it gives up because there are too many to be looked at.
  */
 export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<Found[], boolean> {
   const { maxSteps = MAX_STEPS } = scan;
-  let after = scan.start;
+  let after: Place | null = scan.along?.after ?? null;
   for (let step = 0; step < maxSteps; step += 1) {
     const startedAt = Date.now();
-    const row = await stepOf(db, scan, after).first<StepRow>();
+    const row: StepRow | null = await stepOf(db, scan, after).first<StepRow>();
     if (row === null || row.last === null) return true;
-    const found = JSON.parse(row.found) as [Found["order"], Found["key"], number][];
-    yield found.map(([order, key, bytes]) => ({ order, key, bytes }));
+    const found = JSON.parse(row.found) as [Found["order"], Found["key"], number, number][];
+    yield found
+      .toSorted((left, right) => left[3] - right[3])
+      .map(([order, key, bytes]) => ({ order, key, bytes }));
     if (row.is_end === 1) return true;
-    after = row.last;
+    after = JSON.parse(row.last) as Place;
     // A local workerd looks at its sockets and files only when nothing else is left to be done.
     const restMs = Math.min(Math.max((Date.now() - startedAt) / 2, 1), MAX_REST_MS);
     await new Promise((resolve) => setTimeout(resolve, restMs));
@@ -66,35 +86,53 @@ export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<Foun
 }
 
 /** The next rows as far as a step goes: at least one, however large. */
-function stepOf(db: D1Database, scan: Scan, after: string | number): D1PreparedStatement {
-  const { table, key, rows, condition } = scan;
+function stepOf(db: D1Database, scan: Scan, after: Place | null): D1PreparedStatement {
+  const { table, key, rows, condition, along } = scan;
+  const { columns, direction } = along ?? { columns: [key], direction: "asc" };
+  const [beyond, order, back] = direction === "asc" ? [">", "ASC", "DESC"] : ["<", "DESC", "ASC"];
+  const names = columns.map((_, at) => `k${at}`);
+  const inOrder = (of: readonly string[], way: string): string =>
+    of.map((name) => `${name} ${way}`).join(", ");
+  const place = sql(
+    after === null
+      ? "1"
+      : `(${columns.join(", ")}) ${beyond} (${columns.map(() => "?").join(", ")})`,
+    ...(after ?? []),
+  );
   const perRow = Math.max(scan.comparisons, 1);
-  const sizeOf = (columns: readonly string[]): string =>
-    columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(" + ") || "0";
   const mostRows = Math.ceil(ROWS_PER_STEP / Math.sqrt(perRow));
   const { text, params } = sql(
     `WITH ahead AS MATERIALIZED (
-       SELECT rowid AS at, ${key} AS "key", ${BYTES_OF_A_ROW} + ${sizeOf(scan.reads)} AS bytes
-       FROM ${table} WHERE ${rows.text} AND ${key} > ? ORDER BY ${key} LIMIT ?
+       SELECT rowid AS at, ${columns.map((column, at) => `${column} AS k${at}`).join(", ")},
+         ${BYTES_OF_A_ROW} + ${sizeOf(scan.reads)} AS bytes
+       FROM ${table} ${along === undefined ? "" : `INDEXED BY ${along.index}`}
+       WHERE ${rows.text} AND ${place.text} ORDER BY ${inOrder(columns, order)} LIMIT ?
      ), summed AS (
-       SELECT at, "key", bytes, sum(bytes) OVER (ORDER BY "key") AS bytes_so_far FROM ahead
+       SELECT at, ${names.join(", ")}, bytes, row_number() OVER before AS nth,
+         sum(bytes) OVER before AS bytes_so_far
+       FROM ahead WINDOW before AS (ORDER BY ${inOrder(names, order)} ROWS UNBOUNDED PRECEDING)
      ), step AS MATERIALIZED (
-       SELECT at, "key" FROM summed WHERE bytes_so_far - bytes < ?
+       SELECT at, ${names.join(", ")}, nth FROM summed WHERE bytes_so_far - bytes < ?
      )
-     SELECT (SELECT max("key") FROM step) AS last, 
+     SELECT
+       (SELECT json_array(${names.join(", ")}) FROM step ORDER BY ${inOrder(names, back)} LIMIT 1) AS last,
        (SELECT count(*) FROM step) = (SELECT count(*) FROM ahead)
          AND (SELECT count(*) FROM ahead) < ? AS is_end,
-       (SELECT json_group_array(json_array(${scan.orderBy}, ${key}, ${sizeOf(scan.weighs)}))
+       (SELECT json_group_array(json_array(${scan.orderBy}, ${key}, ${sizeOf(scan.weighs)}, nth))
         FROM step CROSS JOIN ${table} ON ${table}.rowid = step.at
         WHERE ${condition.text}) AS found`,
     ...rows.params,
-    after,
+    ...place.params,
     mostRows,
     Math.ceil(BYTES_PER_STEP / perRow),
     mostRows,
     ...condition.params,
   );
   return db.prepare(text).bind(...params);
+}
+
+function sizeOf(columns: readonly string[]): string {
+  return columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(" + ") || "0";
 }
 
 /** The rows of a page that was found in order, and of how many it is a page. */
@@ -119,6 +157,30 @@ export async function findPage(
     total += step.value.length;
     first.push(...step.value);
     if (first.length > 2 * end + ROWS_PER_STEP) first = inOrder(first, direction).slice(0, end);
+  }
+}
+
+/**
+ * The rows of a page in the order that the scan goes along, with no more steps than it takes to find them;
+ * null when the scan gave up.
+ */
+export async function findFirst(
+  db: D1Database,
+  scan: Scan,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Found[] | null> {
+  // A row that changed its place meanwhile may be met again.
+  const page = new Map<Found["key"], Found>();
+  let passed = 0;
+  const steps = scanRows(db, scan);
+  for (;;) {
+    const step = await steps.next();
+    if (step.done === true) return step.value ? [...page.values()] : null;
+    for (const found of step.value) {
+      passed += 1;
+      if (passed > offset) page.set(found.key, found);
+      if (page.size === limit) return [...page.values()];
+    }
   }
 }
 

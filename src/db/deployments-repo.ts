@@ -11,6 +11,7 @@ import {
   sql,
 } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { findPage, type Scan } from "./bounded-scan.ts";
 import { deployments, revisions } from "./deployments-schema.ts";
 import {
   isUploaded,
@@ -18,6 +19,7 @@ import {
   type NewRevision,
   skipUnfinished,
 } from "./revisions-repo.ts";
+import { allOf, sql as plain } from "./sql.ts";
 
 export type DeploymentRow = typeof deployments.$inferSelect;
 
@@ -122,24 +124,25 @@ export async function selectDeployment(
   return row === undefined ? undefined : toListed(row);
 }
 
-/** The newest first. */
+/** The newest first; null when too many have to be looked at. */
 export async function listDeployments(
   db: D1Database,
   workspaceId: string,
   filter: DeploymentFilter,
   page: { limit: number; offset: number },
-): Promise<ListedDeployment[]> {
+): Promise<ListedDeployment[] | null> {
+  const scan = deploymentScan(workspaceId, filter);
+  const found = await findPage(db, scan, { direction: "desc", ...page });
+  if (found === null) return null;
+  const ids = JSON.stringify(found.page.map(({ key }) => key));
   const rows = await listing(db)
     .where(
       and(
         eq(deployments.workspace_id, workspaceId),
-        isNull(deployments.purged_at),
-        ...conditions(filter),
+        inArray(deployments.id, sql`(SELECT value FROM json_each(${ids}))`),
       ),
     )
-    .orderBy(desc(deployments.created_at), desc(deployments.id))
-    .limit(page.limit)
-    .offset(page.offset);
+    .orderBy(desc(deployments.created_at), desc(deployments.id));
   return rows.map(toListed);
 }
 
@@ -300,21 +303,32 @@ function toListed(
   return { ...row, secretNames: JSON.parse(row.secretNames) as string[] };
 }
 
-function conditions({ ids, name, nameContains, status, deploymentType }: DeploymentFilter) {
-  return [
-    ids === undefined
-      ? undefined
-      : inArray(deployments.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
-    name === undefined ? undefined : eq(deployments.name, name),
+function deploymentScan(workspaceId: string, filter: DeploymentFilter): Scan {
+  const { ids, name, nameContains, status, deploymentType } = filter;
+  const rows = [plain("workspace_id = ?", workspaceId)];
+  if (ids !== undefined) {
+    rows.push(plain("id IN (SELECT value FROM json_each(?))", JSON.stringify(ids)));
+  }
+  const conditions = [plain("purged_at IS NULL")];
+  if (name !== undefined) conditions.push(plain("name = ?", name));
+  if (nameContains !== undefined) {
     // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
-    nameContains === undefined
-      ? undefined
-      : sql`instr(lower(${deployments.name}), lower(${nameContains})) > 0`,
-    status === undefined ? undefined : eq(deployments.status, status),
-    deploymentType === undefined
-      ? undefined
-      : sql`${deployments.source_config} ->> 'deployment_type' = ${deploymentType}`,
-  ];
+    conditions.push(plain("instr(lower(name), lower(?)) > 0", nameContains));
+  }
+  if (status !== undefined) conditions.push(plain("status = ?", status));
+  if (deploymentType !== undefined) {
+    conditions.push(plain("source_config ->> 'deployment_type' = ?", deploymentType));
+  }
+  return {
+    table: "deployments",
+    rows: allOf(rows),
+    key: "id",
+    condition: allOf(conditions),
+    comparisons: 1,
+    reads: ["source_config"],
+    weighs: [],
+    orderBy: "created_at",
+  };
 }
 
 function isDeployment({ workspaceId, deploymentId }: Key) {

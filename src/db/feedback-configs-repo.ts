@@ -1,5 +1,7 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { findFirst, type Scan } from "./bounded-scan.ts";
+import { allOf, sql as plain } from "./sql.ts";
 import { feedbackConfigs } from "./tracing-schema.ts";
 
 export type FeedbackConfigRow = typeof feedbackConfigs.$inferSelect;
@@ -30,30 +32,44 @@ export async function selectFeedbackConfigs(
     .where(and(eq(feedbackConfigs.workspace_id, workspaceId), isAmong(keys)));
 }
 
-/** In order of their keys. */
+/** In order of their keys; null when too many have to be looked at. */
 export async function listFeedbackConfigs(
   db: D1Database,
   workspaceId: string,
   filter: { keys: readonly string[] | undefined; nameContains: string | undefined },
   page: { limit: number; offset: number },
-): Promise<FeedbackConfigRow[]> {
+): Promise<FeedbackConfigRow[] | null> {
   const { keys, nameContains } = filter;
+  const rows = [plain("workspace_id = ?", workspaceId)];
+  if (keys !== undefined) {
+    rows.push(plain("feedback_key IN (SELECT value FROM json_each(?))", JSON.stringify(keys)));
+  }
+  const scan: Scan = {
+    table: "feedback_configs",
+    rows: allOf(rows),
+    key: "feedback_key",
+    // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
+    condition:
+      nameContains === undefined
+        ? allOf([])
+        : plain("instr(lower(feedback_key), lower(?)) > 0", nameContains),
+    comparisons: 1,
+    reads: [],
+    weighs: [],
+    orderBy: "nth",
+  };
+  const found = await findFirst(db, scan, page);
+  if (found === null) return null;
   return drizzle(db)
     .select()
     .from(feedbackConfigs)
     .where(
       and(
         eq(feedbackConfigs.workspace_id, workspaceId),
-        keys === undefined ? undefined : isAmong(keys),
-        // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
-        nameContains === undefined
-          ? undefined
-          : sql`instr(lower(${feedbackConfigs.feedback_key}), lower(${nameContains})) > 0`,
+        isAmong(found.map(({ key }) => String(key))),
       ),
     )
-    .orderBy(asc(feedbackConfigs.feedback_key))
-    .limit(page.limit)
-    .offset(page.offset);
+    .orderBy(asc(feedbackConfigs.feedback_key));
 }
 
 export async function updateFeedbackConfig(

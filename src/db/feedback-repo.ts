@@ -1,6 +1,5 @@
-import { and, asc, desc, eq, gte, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { toReads } from "./bounded-scan.ts";
 import { feedback } from "./tracing-schema.ts";
 
 export type FeedbackRow = typeof feedback.$inferSelect;
@@ -15,22 +14,6 @@ export type FeedbackChange = {
   [Column in "score" | "value" | "comment" | "correction" | "feedback_config"]?:
     | FeedbackRow[Column]
     | undefined;
-};
-
-/** What is undefined does not restrict; all must hold. Times in epoch milliseconds, inclusive. */
-export type FeedbackFilter = {
-  runIds?: readonly string[] | undefined;
-  sessionIds?: readonly string[] | undefined;
-  keys?: readonly string[] | undefined;
-  sources?: readonly string[] | undefined;
-  userIds?: readonly string[] | undefined;
-  hasComment?: boolean | undefined;
-  hasScore?: boolean | undefined;
-  /** Of a run, or of a project as a whole. */
-  level?: "run" | "session" | undefined;
-  from?: number | undefined;
-  to?: number | undefined;
-  comparativeExperimentId?: string | undefined;
 };
 
 /** That a shard has a copy of a row in the state `revision`. */
@@ -108,58 +91,6 @@ export async function selectFeedback(
   id: string,
 ): Promise<FeedbackRow | undefined> {
   return drizzle(db).select().from(feedback).where(isFeedback(workspaceId, id)).get();
-}
-
-/** Newest first. */
-export async function listFeedback(
-  db: D1Database,
-  workspaceId: string,
-  filter: FeedbackFilter,
-  page: { limit: number; offset: number },
-): Promise<FeedbackRow[]> {
-  return drizzle(db)
-    .select()
-    .from(feedback)
-    .where(and(eq(feedback.workspace_id, workspaceId), ...conditions(filter)))
-    .orderBy(desc(feedback.created_at), desc(feedback.id))
-    .limit(page.limit)
-    .offset(page.offset);
-}
-
-/** A page of it, read a part at a time as it is asked for; without what is gone meanwhile. */
-export async function* feedbackPage(
-  db: D1Database,
-  workspaceId: string,
-  filter: FeedbackFilter,
-  page: { limit: number; offset: number },
-): AsyncGenerator<FeedbackRow> {
-  const orm = drizzle(db);
-  const { id, comment, value, correction, extra } = feedback;
-  const chars = [comment, value, correction, extra].map((text) => sql`ifnull(length(${text}), 0)`);
-  const found = await orm
-    .select({ key: id, bytes: sql<number>`${sql.join(chars, sql` + `)}` })
-    .from(feedback)
-    .where(and(eq(feedback.workspace_id, workspaceId), ...conditions(filter)))
-    .orderBy(desc(feedback.created_at), desc(feedback.id))
-    .limit(page.limit)
-    .offset(page.offset);
-  for (const part of toReads(found)) {
-    const keys = JSON.stringify(part.map(({ key }) => key));
-    const rows = await orm
-      .select()
-      .from(feedback)
-      .where(
-        and(
-          eq(feedback.workspace_id, workspaceId),
-          sql`${id} IN (SELECT value FROM json_each(${keys}))`,
-        ),
-      );
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const { key } of part) {
-      const row = byId.get(key);
-      if (row !== undefined) yield row;
-    }
-  }
 }
 
 /** The changed row, whose copy is out of date; undefined when there is none. */
@@ -334,39 +265,9 @@ function isFeedback(workspaceId: string, id: string): SQL | undefined {
   return and(eq(feedback.workspace_id, workspaceId), eq(feedback.id, id));
 }
 
-function conditions(filter: FeedbackFilter): (SQL | undefined)[] {
-  const { level, from, to, comparativeExperimentId } = filter;
-  return [
-    isAmongGiven(feedback.run_id, filter.runIds),
-    isAmongGiven(feedback.session_id, filter.sessionIds),
-    isAmongGiven(feedback.key, filter.keys),
-    isAmongGiven(feedback.source_type, filter.sources),
-    isAmongGiven(sql`${feedback.feedback_source} ->> '$.user_id'`, filter.userIds),
-    isGiven(feedback.comment, filter.hasComment),
-    isGiven(feedback.score, filter.hasScore),
-    isGiven(feedback.run_id, level === undefined ? undefined : level === "run"),
-    from === undefined ? undefined : gte(feedback.created_at, from),
-    to === undefined ? undefined : lte(feedback.created_at, to),
-    comparativeExperimentId === undefined
-      ? undefined
-      : eq(feedback.comparative_experiment_id, comparativeExperimentId),
-  ];
-}
-
-type Operand = (typeof feedback)["id" | "run_id" | "session_id" | "key" | "source_type"] | SQL;
-
-function isAmongGiven(operand: Operand, values: readonly string[] | undefined): SQL | undefined {
-  return values === undefined ? undefined : isAmong(operand, values);
-}
-
-function isAmong(operand: Operand, values: readonly string[]): SQL {
+function isAmong(
+  operand: typeof feedback.id | typeof feedback.run_id,
+  values: readonly string[],
+): SQL {
   return sql`${operand} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
-}
-
-function isGiven(
-  column: (typeof feedback)["comment" | "score" | "run_id"],
-  given: boolean | undefined,
-): SQL | undefined {
-  if (given === undefined) return undefined;
-  return given ? isNotNull(column) : isNull(column);
 }

@@ -1,8 +1,10 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, isNull, type SQL, sql as drizzleSql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { findFirst, findPage, type Found, type Scan, type ScanOrder } from "./bounded-scan.ts";
 import { deleteProjectFeedback } from "./feedback-repo.ts";
-import { containsJson, type JsonFilter } from "./json-containment.ts";
-import type { Sql } from "./sql.ts";
+import { readFound } from "./found-rows.ts";
+import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
+import { allOf, type Sql, sql } from "./sql.ts";
 import { projects } from "./tracing-schema.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
@@ -25,6 +27,9 @@ export type ProjectPage = {
   limit: number;
   offset: number;
 };
+
+/** `order` is what the page is sorted by; `bytes` is about what it takes to read it whole. */
+export type FoundProject = { id: string } & Pick<Found, "order" | "bytes">;
 
 /** What is undefined stays as it is; `extra` is JSON text. */
 export type ProjectChange = {
@@ -69,20 +74,39 @@ export async function selectProjectByName(
     .get();
 }
 
-export async function listProjects(
+/** A page of them in its order, to be read; null when too many have to be looked at. */
+export async function findProjects(
   db: D1Database,
   workspaceId: string,
   filter: ProjectFilter,
-  page: ProjectPage,
-): Promise<ProjectRow[]> {
-  const direction = page.descending ? desc : asc;
-  return drizzle(db)
-    .select()
-    .from(projects)
-    .where(and(isVisible(workspaceId), ...conditions(filter)))
-    .orderBy(direction(projects[page.sortBy]), direction(projects.id))
-    .limit(page.limit)
-    .offset(page.offset);
+  { sortBy, descending, ...page }: ProjectPage,
+): Promise<FoundProject[] | null> {
+  const direction = descending ? "desc" : "asc";
+  const scan = projectScan(workspaceId, filter);
+  const found =
+    filter.ids === undefined
+      ? await findFirst(
+          db,
+          { ...scan, ...alongIndex(workspaceId, filter, sortBy, direction) },
+          page,
+        )
+      : await findPage(db, { ...scan, orderBy: sortBy }, { direction, ...page });
+  if (found === null) return null;
+  return ("page" in found ? found.page : found).map(({ key, order, bytes }) => ({
+    id: String(key),
+    order,
+    bytes,
+  }));
+}
+
+/** Those that were found, in the same order, read as they are asked for. */
+export function readProjects(
+  db: D1Database,
+  workspaceId: string,
+  found: readonly FoundProject[],
+): AsyncIterable<ProjectRow> {
+  const page = found.map(({ id, ...rest }) => ({ key: id, ...rest }));
+  return readFound<ProjectRow>(db, projectScan(workspaceId, {}), page);
 }
 
 /** The changed row; undefined when there is no such project, or another one has the new name. */
@@ -96,7 +120,7 @@ export async function updateProject(
   const nameIsFree =
     change.name === undefined
       ? undefined
-      : sql`NOT EXISTS (SELECT 1 FROM projects AS other WHERE other.workspace_id = ${workspaceId}
+      : drizzleSql`NOT EXISTS (SELECT 1 FROM projects AS other WHERE other.workspace_id = ${workspaceId}
           AND other.name = ${change.name} AND other.deleted_at IS NULL AND other.id <> ${id})`;
   return drizzle(db)
     .update(projects)
@@ -116,7 +140,12 @@ export async function markProjectsDeleted(
   const rows = await drizzle(db)
     .update(projects)
     .set({ deleted_at: now, updated_at: now })
-    .where(and(isVisible(workspaceId), isAmong(projects.id, ids)))
+    .where(
+      and(
+        isVisible(workspaceId),
+        inArray(projects.id, drizzleSql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+      ),
+    )
     .returning({ id: projects.id });
   return rows.map(({ id }) => id);
 }
@@ -153,37 +182,61 @@ function isProject(workspaceId: string, id: string): SQL | undefined {
   return and(isVisible(workspaceId), eq(projects.id, id));
 }
 
-function conditions(filter: ProjectFilter): (SQL | undefined)[] {
-  const { ids, name, nameContains, metadata, hasReferenceDataset, referenceDatasetIds } = filter;
-  return [
-    ids === undefined ? undefined : isAmong(projects.id, ids),
-    name === undefined ? undefined : eq(projects.name, name),
+function projectScan(workspaceId: string, filter: ProjectFilter): Scan {
+  const { ids, nameContains, metadata, hasReferenceDataset, referenceDatasetIds } = filter;
+  const conditions = [sql("deleted_at IS NULL")];
+  if (filter.name !== undefined) conditions.push(sql("name = ?", filter.name));
+  if (nameContains !== undefined) {
     // LIKE would need escapes, and D1 limits its patterns to 50 bytes.
-    nameContains === undefined
-      ? undefined
-      : sql`instr(lower(${projects.name}), lower(${nameContains})) > 0`,
-    metadata === undefined ? undefined : toDrizzle(containsJson(METADATA, metadata)),
-    hasReferenceDataset === undefined
-      ? undefined
-      : (hasReferenceDataset ? isNotNull : isNull)(projects.reference_dataset_id),
-    referenceDatasetIds === undefined
-      ? undefined
-      : isAmong(projects.reference_dataset_id, referenceDatasetIds),
-  ];
+    conditions.push(sql("instr(lower(name), lower(?)) > 0", nameContains));
+  }
+  if (metadata !== undefined) conditions.push(containsJson(METADATA, metadata));
+  if (hasReferenceDataset !== undefined) {
+    conditions.push(sql(`reference_dataset_id IS ${hasReferenceDataset ? "NOT " : ""}NULL`));
+  }
+  if (referenceDatasetIds !== undefined) {
+    conditions.push(isAmong("reference_dataset_id", referenceDatasetIds));
+  }
+  return {
+    table: "projects",
+    rows: allOf([
+      sql("workspace_id = ?", workspaceId),
+      ...(ids === undefined ? [] : [isAmong("id", ids)]),
+    ]),
+    key: "id",
+    condition: allOf(conditions),
+    comparisons: filterSize(metadata ?? {}).size,
+    // What a row has behind these is reached through them.
+    reads: LONG_COLUMNS,
+    weighs: LONG_COLUMNS,
+    orderBy: "nth",
+  };
 }
 
-const METADATA = `CASE json_type("projects"."extra", '$.metadata') WHEN 'object'
-  THEN json_extract("projects"."extra", '$.metadata') ELSE '{}' END`;
-
-function isAmong(
-  column: typeof projects.id | typeof projects.reference_dataset_id,
-  values: readonly string[],
-): SQL {
-  return inArray(column, sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`);
+function alongIndex(
+  workspaceId: string,
+  { name }: ProjectFilter,
+  sortBy: ProjectPage["sortBy"],
+  direction: ScanOrder["direction"],
+): Pick<Scan, "along" | "rows" | "orderBy"> {
+  const rows = sql("workspace_id = ?", workspaceId);
+  if (sortBy === "start_time" && name === undefined) {
+    const along = { index: "projects_by_start", columns: ["start_time", "rowid"], direction };
+    return { along, rows, orderBy: "start_time" };
+  }
+  const named = name === undefined ? [] : [sql("name = ?", name)];
+  return {
+    along: { index: "projects_by_name", columns: ["name"], direction },
+    rows: allOf([rows, sql("deleted_at IS NULL"), ...named]),
+    orderBy: sortBy,
+  };
 }
 
-function toDrizzle({ text, params }: Sql): SQL {
-  const [first = "", ...rest] = text.split("?");
-  const pieces = rest.flatMap((piece, index) => [sql`${params[index]}`, sql.raw(piece)]);
-  return sql.join([sql.raw(first), ...pieces]);
+const LONG_COLUMNS = ["description", "extra"];
+
+const METADATA = `CASE json_type(extra, '$.metadata') WHEN 'object'
+  THEN json_extract(extra, '$.metadata') ELSE '{}' END`;
+
+function isAmong(column: string, values: readonly string[]): Sql {
+  return sql(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
 }

@@ -266,7 +266,6 @@ function threadScan(scope: Scope, filter: ThreadFilter): Scan {
     table: "threads",
     rows: allOf(rows),
     key: "thread_id",
-    start: "",
     condition: allOf(conditions),
     comparisons:
       (access === null ? 0 : metadataFilterSize(access)) +

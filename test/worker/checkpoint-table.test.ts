@@ -3,7 +3,12 @@ import { runInDurableObject } from "cloudflare:test";
 import { test } from "vitest";
 import { CheckpointTable } from "../../src/agent-server/threads/checkpoint-table.ts";
 import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/thread-schema.ts";
-import type { CheckpointPut, Typed } from "../../src/graph-runtime/protocol.ts";
+import type {
+  CheckpointBatch,
+  CheckpointPut,
+  Typed,
+  WritesPut,
+} from "../../src/graph-runtime/protocol.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 const encoder = new TextEncoder();
@@ -32,7 +37,10 @@ function put(ns: string, step: number, value: Typed = typed(step)): CheckpointPu
 
 type Counted = {
   table: CheckpointTable;
-  fill: (puts: CheckpointPut[]) => void;
+  fill: (puts: CheckpointPut[], runId?: string) => void;
+  apply: (batch: CheckpointBatch, runId: string) => void;
+  /** How many rows there are in each table of checkpoints. */
+  rowCounts: () => Record<string, number>;
   rowsRead: () => number;
 };
 
@@ -55,12 +63,20 @@ function withTable<T>(use: (counted: Counted) => T): Promise<T> {
     const table = new CheckpointTable(sql);
     return use({
       table,
-      fill: (puts) =>
+      fill: (puts, runId) =>
         state.storage.transactionSync(() =>
           table.apply(
             puts.map((one) => ({ put: one })),
-            null,
+            runId ?? null,
           ),
+        ),
+      apply: (batch, runId) => state.storage.transactionSync(() => table.apply(batch, runId)),
+      rowCounts: () =>
+        Object.fromEntries(
+          ["checkpoints", "channel_values", "writes", "run_starts"].map((name) => [
+            name,
+            state.storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${name}`).one().n,
+          ]),
         ),
       rowsRead: () => {
         const rows = cursors.reduce((sum, cursor) => sum + cursor.rowsRead, 0);
@@ -150,5 +166,90 @@ test("a filter that matches little is looked for in pages", async ({ expect }) =
       before = next;
     }
     expect(pages).toEqual([[], [], [idOf(3)]]);
+  });
+});
+
+/** A pending write on the checkpoint of a step. */
+function write(ns: string, step: number): { writes: WritesPut } {
+  return {
+    writes: {
+      ns,
+      checkpoint_id: idOf(step),
+      task_id: `task ${step}`,
+      task_path: "",
+      writes: [[0, "value", typed(step)]],
+    },
+  };
+}
+
+test("deleting the last run of a long thread reads no more than of a short one", async ({
+  expect,
+}) => {
+  const rows = (before: number): Promise<number> =>
+    withTable(({ table, fill, apply, rowsRead }) => {
+      fill(
+        steps(before).map((step) => put(["", "a", "b"][step % 3] ?? "", step)),
+        "earlier",
+      );
+      apply([write("", before - 3), { put: put("", before) }, write("", before)], "last");
+      rowsRead();
+      table.deleteRun("last");
+      return rowsRead();
+    });
+  const few = await rows(30);
+  expect(few).toBeLessThan(30);
+  expect(await rows(3000)).toBe(few);
+});
+
+test("a deleted run leaves what other runs have, and what they inherit", async ({ expect }) => {
+  await withTable(({ table, fill, apply, rowCounts }) => {
+    fill([put("", 1), put("sub", 2)], "first");
+    apply([write("", 1)], "first");
+    const left = rowCounts();
+    apply(
+      // It answers the first one's interrupt before it has a checkpoint of its own.
+      [
+        { writes: { ...write("", 1).writes, task_id: "resumed" } },
+        { put: { ...put("", 3), parent_id: idOf(1), channels: [["kept", typed("kept")]] } },
+        { put: { ...put("", 4), parent_id: idOf(3), inherited: ["kept"] } },
+        { put: put("sub", 5) },
+        write("sub", 5),
+      ],
+      "second",
+    );
+    const heir = { ...put("", 6), parent_id: idOf(4), inherited: ["kept"] };
+    fill([heir], "third");
+    table.deleteRun("second");
+    expect(rowCounts()).toEqual({ ...left, checkpoints: 3, channel_values: 4, run_starts: 3 });
+    expect(table.get("", idOf(1))?.writes.map(([task]) => task)).toEqual(["task 1"]);
+    expect(table.get("", null)?.channels).toEqual([
+      ["kept", typed("kept")],
+      ["value", typed(6)],
+    ]);
+    table.deleteRun("third");
+    expect(table.get("", null)?.id).toBe(idOf(1));
+  });
+});
+
+test("a run that was stored by an older release can be deleted", async ({ expect }) => {
+  const stub = env.THREADS.get(env.THREADS.newUniqueId());
+  await runInDurableObject(stub, (_, { storage }) => {
+    migrateTables(storage, THREAD_MIGRATIONS.slice(0, 4));
+    for (const [id, run] of [
+      [1, "kept"],
+      [2, "gone"],
+      [3, "gone"],
+    ]) {
+      storage.sql.exec(
+        `INSERT INTO checkpoints (ns, id, run_id, checkpoint_type, checkpoint, metadata_type, metadata,
+           channels, format) VALUES ('', ?, ?, 'json', '{}', 'json', '{}', '{}', 4)`,
+        idOf(Number(id)),
+        String(run),
+      );
+    }
+    migrateTables(storage, THREAD_MIGRATIONS);
+    const table = new CheckpointTable(storage.sql);
+    storage.transactionSync(() => table.deleteRun("gone"));
+    expect(table.page({ ns: "", limit: 10 }).checkpoints.map(({ id }) => id)).toEqual([idOf(1)]);
   });
 });

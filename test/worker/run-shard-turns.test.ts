@@ -5,6 +5,8 @@ import { findThreads } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
+import { encodeCursor } from "../../src/tracing/query/page-cursor.ts";
+import { streamItems } from "../../src/tracing/api/v2/item-stream.ts";
 import { inShard, root, TestStore } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 
@@ -121,5 +123,38 @@ describe("a query that would have to look at too many runs", () => {
     });
     expect(runs.map(({ run }) => run.name)).toEqual(["first"]);
     expect(next).not.toBeNull();
+  });
+
+  describe("in a list that is sent in chunks", () => {
+    /** The first page, when it may look at runs for so many turns in vain. */
+    async function list(limit: number | null): Promise<Response> {
+      return streamItems(env, {
+        query: {
+          workspaceId: store.workspaceId,
+          selection: { filter: `or(lte(start_time, "2026-03-01T00:00:01Z"), ${costly})` },
+          order: "asc",
+          after: null,
+          payloads: ["inputs"],
+          turns: new Turns(5),
+        },
+        limit,
+        render: async (runs) => runs.map(({ run }) => [JSON.stringify(run.start_time)]),
+        end: (next) => (next === null ? {} : { next_cursor: encodeCursor(next) }),
+      });
+    }
+
+    beforeEach(() => copy(1200, "a".repeat(10_000)));
+
+    test("ends the page early, with the cursor of the next one", async ({ expect }) => {
+      const page = await (await list(1100)).json<{ items: number[]; next_cursor: string }>();
+      expect(page.items).toEqual(
+        Array.from({ length: 1001 }, (_, n) => (START.getTime() + n) * 1000),
+      );
+      expect(JSON.parse(atob(page.next_cursor))[0]).toBe((START.getTime() + 1000) * 1000);
+    });
+
+    test("breaks off where there is no next page", async ({ expect }) => {
+      await expect((await list(null)).text()).rejects.toThrow("too many runs to look at");
+    });
   });
 });

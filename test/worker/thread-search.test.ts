@@ -3,8 +3,9 @@ import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { threadSearchSchema } from "../../src/agent-server/thread-index/schemas.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { countIndex, searchIndex } from "../../src/agent-server/thread-index/search.ts";
-import { countFound, findPage, type Scan } from "../../src/db/bounded-scan.ts";
+import { countFound, findFirst, findPage, type Scan } from "../../src/db/bounded-scan.ts";
 import { sql } from "../../src/db/sql.ts";
+import { observedDatabase } from "./observed-database.ts";
 import { migrateIndex } from "./support.ts";
 
 const THREADS = 5000;
@@ -40,7 +41,7 @@ type Search = typeof threadSearchSchema._input;
 
 /** The numbers of the threads found, their number in all, and what each statement has read. */
 async function search(body: Search) {
-  const { database, statements } = observed();
+  const { database, statements } = observedDatabase();
   const found = await searchIndex(
     { ...env, DB: database },
     scope,
@@ -53,32 +54,6 @@ async function search(body: Search) {
   );
   const numbers = threads.map(({ thread_id }) => Number(thread_id.slice(-12)));
   return { numbers, total: found.total, statements };
-}
-
-/** D1, and how many rows each statement has read. */
-function observed(): { database: D1Database; statements: number[] } {
-  const statements: number[] = [];
-  const watch = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get: (target, name) => {
-        if (name === "bind") return (...values: unknown[]) => watch(target.bind(...values));
-        const all = async () => {
-          const result = await target.all();
-          statements.push(result.meta.rows_read);
-          return result;
-        };
-        if (name === "first") return async () => (await all()).results[0] ?? null;
-        if (name === "all") return all;
-        return Reflect.get(target, name);
-      },
-    });
-  const database = new Proxy(env.DB, {
-    get: (target, name) =>
-      name === "prepare"
-        ? (text: string) => watch(target.prepare(text))
-        : Reflect.get(target, name),
-  });
-  return { database, statements };
 }
 
 const numbers = (test: (n: number) => boolean): number[] =>
@@ -149,7 +124,6 @@ describe("a search over threads", () => {
       table: "threads",
       rows: sql("workspace_id = ? AND deployment_id = 'default'", scope.workspaceId),
       key: "thread_id",
-      start: "",
       condition: sql("metadata = ?", "nothing"),
       comparisons: 1,
       reads: ["metadata"],
@@ -160,6 +134,10 @@ describe("a search over threads", () => {
     expect(await findPage(env.DB, scan, page)).toEqual({ page: [], total: 0 });
     expect(await findPage(env.DB, { ...scan, maxSteps: 3 }, page)).toBeNull();
     expect(await countFound(env.DB, { ...scan, maxSteps: 3 })).toBeNull();
+    expect(await findFirst(env.DB, scan, page)).toEqual([]);
+    expect(await findFirst(env.DB, { ...scan, maxSteps: 3 }, page)).toBeNull();
+    const any = { ...scan, condition: sql("1"), maxSteps: 3 };
+    expect(await findFirst(env.DB, any, page)).toHaveLength(10);
   });
 
   test("counts what it finds", async ({ expect }) => {

@@ -14,6 +14,7 @@ import {
   type ReadPage,
 } from "./checkpoint-pages.ts";
 import { byteParts, joinBytes } from "./row-parts.ts";
+import { RunCheckpoints } from "./run-checkpoints.ts";
 
 type ValueRow = { type: string; data: ArrayBuffer };
 
@@ -28,12 +29,14 @@ type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel
 export class CheckpointTable {
   readonly #sql: SqlStorage;
   readonly #pages: CheckpointPages;
+  readonly #runs: RunCheckpoints;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.#pages = new CheckpointPages(sql, (row) => this.#load(row));
+    this.#runs = new RunCheckpoints(sql);
   }
 
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
@@ -44,6 +47,7 @@ export class CheckpointTable {
       if ("put" in op) this.#put(op.put, runId);
       else this.#putWrites(op.writes, runId);
     }
+    if (runId !== null) this.#runs.note(batch, runId);
   }
 
   /** The checkpoint with that id, or the newest of the namespace. */
@@ -108,16 +112,7 @@ export class CheckpointTable {
   /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */
   deleteRun(runId: string): void {
     this.#latest = null;
-    this.#sql.exec(
-      `DELETE FROM writes WHERE run_id = ?1
-         OR (ns, checkpoint_id) IN (SELECT ns, id FROM checkpoints WHERE run_id = ?1)`,
-      runId,
-    );
-    this.#sql.exec("DELETE FROM checkpoints WHERE run_id = ?", runId);
-    this.#sql.exec(
-      `DELETE FROM channel_values WHERE (ns, checkpoint_id, channel) NOT IN
-         (SELECT c.ns, j.value, j.key FROM checkpoints c, json_each(c.channels) j)`,
-    );
+    this.#runs.delete(runId);
   }
 
   #put(put: CheckpointPut, runId: string | null): void {

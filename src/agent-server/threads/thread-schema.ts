@@ -99,4 +99,17 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   "ALTER TABLE runs ADD COLUMN revision_id TEXT",
   // Of the task that made the write: LangGraph applies those of a superstep in the order of paths.
   "ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''",
+  // The oldest checkpoint of a namespace that the run wrote, or wrote to: where a deletion begins.
+  `
+  CREATE TABLE run_starts (
+    run_id TEXT NOT NULL,
+    ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    PRIMARY KEY (run_id, ns)
+  ) WITHOUT ROWID;
+  INSERT INTO run_starts (run_id, ns, checkpoint_id)
+    SELECT run_id, ns, min(id) FROM
+      (SELECT run_id, ns, id FROM checkpoints UNION ALL SELECT run_id, ns, checkpoint_id FROM writes)
+    WHERE run_id IS NOT NULL GROUP BY run_id, ns;
+  `,
 ];

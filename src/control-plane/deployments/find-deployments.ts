@@ -9,7 +9,7 @@ import {
   type RevisionStatus,
 } from "../../db/deployments-schema.ts";
 import { type ListedRevision, listRevisions, selectRevision } from "../../db/revisions-repo.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import type { DeploymentDeps } from "./deps.ts";
 import type { DeploymentListQuery } from "./schemas.ts";
 
@@ -26,7 +26,7 @@ export async function findDeployments(
   // No deployment here has an image, tags, or one of the other statuses.
   if (query.image_version !== undefined || query.tag_value_ids !== undefined) return [];
   if (query.status !== undefined && status === undefined) return [];
-  return listDeployments(
+  const found = await listDeployments(
     db,
     workspaceId,
     {
@@ -38,6 +38,11 @@ export async function findDeployments(
     },
     { limit: query.limit, offset: query.offset },
   );
+  if (found !== null) return found;
+  const msg =
+    "There are too many deployments to look at all of them: name those that come into question with " +
+    "deployment_ids";
+  throw invalidField(["query", "name_contains"], msg, "query_too_large");
 }
 
 /** The deployment, also while it is being deleted. It throws a 404 when the workspace has none with this id. */

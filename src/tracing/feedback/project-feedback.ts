@@ -1,5 +1,7 @@
-import { type FeedbackRow, listFeedback } from "../../db/feedback-repo.ts";
+import { findProjectFeedback, readFeedback } from "../../db/feedback-pages.ts";
+import { invalidField } from "../../lib/api-error.ts";
 import { type FeedbackStat, feedbackStats } from "../shard/feedback-stats.ts";
+import type { ShardFeedback } from "../shard/shard-feedback.ts";
 import { toShardFeedback } from "./shard-copy.ts";
 
 /** Of the newest of each request; projects have few. */
@@ -11,11 +13,14 @@ export async function projectFeedbackStats(
   workspaceId: string,
   projectIds: readonly string[],
 ): Promise<Map<string, Record<string, FeedbackStat>>> {
-  const filter = { sessionIds: projectIds, level: "session" } as const;
-  const rows = await listFeedback(db, workspaceId, filter, { limit: MAX_ROWS, offset: 0 });
-  const byProject = new Map<string, FeedbackRow[]>(projectIds.map((id) => [id, []]));
-  for (const row of rows) byProject.get(row.session_id ?? "")?.push(row);
-  return new Map(
-    [...byProject].map(([id, rows]) => [id, feedbackStats(rows.map(toShardFeedback))] as const),
-  );
+  const found = await findProjectFeedback(db, workspaceId, projectIds, MAX_ROWS);
+  if (found === null) {
+    const msg = "There is too much feedback about projects for statistics of it: leave them out";
+    throw invalidField(["query", "stats_select"], msg, "query_too_large");
+  }
+  const byProject = new Map<string, ShardFeedback[]>(projectIds.map((id) => [id, []]));
+  for await (const row of readFeedback(db, workspaceId, found)) {
+    byProject.get(row.session_id ?? "")?.push(toShardFeedback(row));
+  }
+  return new Map([...byProject].map(([id, rows]) => [id, feedbackStats(rows)] as const));
 }

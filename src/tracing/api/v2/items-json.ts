@@ -4,8 +4,11 @@ import type { JsonPart } from "../json-parts.ts";
 export type ItemChunk<Position> = { items: JsonPart[][]; taken: number; next: Position | null };
 
 export type ItemSource<Position> = {
-  /** Reads so many; `taken` may be more than there are items, when some were left out. */
-  read: (after: Position, limit: number) => Promise<ItemChunk<Position>>;
+  /**
+   * Reads so many; `taken` may be more than there are items, when some were left out. Null when no more
+   * may be read for this answer: it ends, and the next page begins there.
+   */
+  read: (after: Position, limit: number) => Promise<ItemChunk<Position> | null>;
   /** How many are held at once. */
   chunk: number;
   /** How many in all; null: all there are. */
@@ -39,7 +42,9 @@ export async function* itemsJson<Position>(
     }
     const limit = nextLimit(source, taken);
     if (chunk.next === null || limit === 0) break;
-    chunk = await source.read(chunk.next, limit);
+    const following = await source.read(chunk.next, limit);
+    if (following === null) break;
+    chunk = following;
     taken += chunk.taken;
   }
   const end = JSON.stringify(source.end(chunk.next));

@@ -84,7 +84,7 @@ publicV2Routes.openapi(
   async (c) => {
     const share = await visibleShare(c, c.req.valid("param").share_token);
     const fields = c.req.valid("json").selects ?? DEFAULT_FIELDS;
-    return (await streamItems(c, {
+    return (await streamItems(c.env, {
       query: {
         workspaceId: share.workspace_id,
         projectIds: [share.project_id],

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { listProjects } from "../../../db/projects-repo.ts";
+import { findProjects } from "../../../db/projects-repo.ts";
 import type { AppContext } from "../../../http/app-types.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import { uuidParam } from "../../../http/path-params.ts";
@@ -120,7 +120,7 @@ async function queryRuns(c: AppContext, body: RunsQueryBody): Promise<Response> 
     earliest === null ? body : { ...body, min_start_time: body.min_start_time ?? earliest };
   const window = windowOf(bounds, cursor?.window, Date.now() * 1000);
   const fields = body.selects ?? DEFAULT_FIELDS;
-  return streamItems(c, {
+  return streamItems(c.env, {
     query: {
       workspaceId,
       projectIds: projects.ids,
@@ -176,16 +176,20 @@ async function projectsOf(
   if (!reference_dataset_id) {
     throw invalidField(["body", "project_ids"], "Field required", "missing");
   }
-  const experiments = await listProjects(
+  const experiments = await findProjects(
     c.env.DB,
     workspaceId,
     { referenceDatasetIds: [reference_dataset_id] },
     { sortBy: "start_time", descending: false, limit: MAX_EXPERIMENTS, offset: 0 },
   );
+  if (experiments === null) {
+    const msg = "There are too many projects to look at all of them: name some with project_ids";
+    throw invalidField(["body", "reference_dataset_id"], msg, "query_too_large");
+  }
   const [first] = experiments;
   return {
     ids: experiments.map(({ id }) => id),
-    earliestStart: first === undefined ? null : first.start_time * 1000,
+    earliestStart: first === undefined ? null : Number(first.order) * 1000,
   };
 }
 

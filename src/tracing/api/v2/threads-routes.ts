@@ -81,7 +81,7 @@ threadV2Routes.openapi(
     const { filter } = checkedFilters("query", { filter: query.filter });
     await requireProject(c.env.DB, workspaceId, project_id);
     const fields = selects ?? [];
-    return (await streamItems(c, {
+    return (await streamItems(c.env, {
       query: {
         workspaceId,
         projectIds: [project_id],

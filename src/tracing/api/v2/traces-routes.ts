@@ -52,7 +52,7 @@ traceV2Routes.openapi(
     const { filter } = checkedFilters("query", { filter: query.filter });
     await requireProject(c.env.DB, workspaceId, project_id);
     const fields = query.selects ?? DEFAULT_FIELDS;
-    return (await streamItems(c, {
+    return (await streamItems(c.env, {
       query: {
         workspaceId,
         projectIds: [project_id],
@@ -96,7 +96,7 @@ async function queryTraces(c: AppContext, body: TracesQueryBody): Promise<Respon
   const window = windowOf(body, cursor?.window, Date.now() * 1000);
   const selected = body.selects ?? DEFAULT_FIELDS;
   const rootFields = selected.filter((field) => !AGGREGATE_FIELDS.has(field));
-  return streamItems(c, {
+  return streamItems(c.env, {
     query: {
       workspaceId,
       projectIds: [body.project_id],

@@ -9,7 +9,7 @@ import {
   updateFeedbackConfig,
 } from "../../../../db/feedback-configs-repo.ts";
 import type { AppContext } from "../../../../http/app-types.ts";
-import { ApiError } from "../../../../lib/api-error.ts";
+import { ApiError, invalidField } from "../../../../lib/api-error.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { textListParam } from "../list-params.ts";
@@ -83,6 +83,10 @@ feedbackConfigRoutes.openapi(
       { keys: key, nameContains: name_contains },
       { limit, offset },
     );
+    if (rows === null) {
+      const msg = 'There are too many configs to look at all of them: name their keys with "key"';
+      throw invalidField(["query", "name_contains"], msg, "query_too_large");
+    }
     return c.json(rows.map(toKeyConfig), 200);
   },
 );

@@ -1,10 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { feedbackPage } from "../../../../db/feedback-repo.ts";
+import { findFeedback, readFeedback } from "../../../../db/feedback-pages.ts";
 import { insertFeedbackTokens, listFeedbackTokens } from "../../../../db/feedback-tokens-repo.ts";
 import type { AppContext } from "../../../../http/app-types.ts";
 import { jsonResponse } from "../../../../http/json-response.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
+import { invalidField } from "../../../../lib/api-error.ts";
 import { jsonListOf } from "../../../../lib/json-answer.ts";
 import {
   changeFeedback,
@@ -98,7 +99,10 @@ feedbackRoutes.openapi(
       comparativeExperimentId: query.comparative_experiment_id,
     };
     const page = { limit: query.limit ?? DEFAULT_LIMIT, offset: query.offset ?? 0 };
-    const rows = feedbackPage(c.env.DB, c.var.scope.workspaceId, filter, page);
+    const { workspaceId } = c.var.scope;
+    const found = await findFeedback(c.env.DB, workspaceId, filter, page);
+    if (found === null) throw tooMuchFeedback();
+    const rows = readFeedback(c.env.DB, workspaceId, found);
     // A long answer is a stream, which the router cannot check.
     return jsonResponse(c, await jsonListOf(rows, toFeedbackJson)) as never;
   },
@@ -214,6 +218,12 @@ feedbackRoutes.openapi(
     return c.json({}, 200);
   },
 );
+
+function tooMuchFeedback(): Error {
+  const msg =
+    "There is too much feedback to look at all of it: name the runs or the project, or narrow the time range";
+  return invalidField(["query"], msg, "query_too_large");
+}
 
 async function record(c: AppContext, body: FeedbackCreate) {
   const input = requireInput(body);

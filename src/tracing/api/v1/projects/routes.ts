@@ -1,9 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { jsonResponse } from "../../../../http/json-response.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { projectMetadata } from "../../../query/project-metadata.ts";
-import { findProjects } from "./list-projects.ts";
+import { listProjects } from "./list-projects.ts";
 import { uuidListParam } from "../list-params.ts";
 import {
   changeProject,
@@ -56,8 +57,11 @@ projectRoutes.openapi(
       },
     },
   }),
-  async (c) =>
-    c.json(await findProjects(c.env, c.var.scope.workspaceId, c.req.valid("query")), 200),
+  async (c) => {
+    const json = await listProjects(c.env, c.var.scope.workspaceId, c.req.valid("query"));
+    // A long answer is a stream, which the router cannot check.
+    return jsonResponse(c, json) as never;
+  },
 );
 
 projectRoutes.openapi(

@@ -26,8 +26,10 @@ function numbers(
   return { asked, source: { read, chunk, limit, end } };
 }
 
+const NOTHING = { items: [], taken: 0, next: null };
+
 async function answer(source: ItemSource<number>): Promise<unknown> {
-  const first = await source.read(0, nextLimit(source, 0));
+  const first = (await source.read(0, nextLimit(source, 0))) ?? NOTHING;
   const parts: JsonPart[] = [];
   for await (const part of itemsJson(first, source)) parts.push(part);
   return JSON.parse(parts.map(String).join(""));
@@ -67,9 +69,22 @@ describe("itemsJson", () => {
     expect(asked).toHaveLength(2);
   });
 
+  test("ends with a cursor where no more may be read", async ({ expect }) => {
+    const { source } = numbers(9, { chunk: 2, limit: 8 });
+    let reads = 0;
+    const read: typeof source.read = async (after, limit) => {
+      reads += 1;
+      return reads > 2 ? null : source.read(after, limit);
+    };
+    expect(await answer({ ...source, read })).toEqual({
+      items: [1, 2, 3, 4].map((n) => ({ n })),
+      next_cursor: "4",
+    });
+  });
+
   test("breaks off when a later chunk cannot be read", async ({ expect }) => {
     const { source } = numbers(9, { chunk: 2, limit: null });
-    const first = await source.read(0, 2);
+    const first = (await source.read(0, 2)) ?? NOTHING;
     const failing = { ...source, read: () => Promise.reject(new Error("no shard")) };
     const parts: JsonPart[] = [];
     await expect(async () => {

@@ -1,0 +1,80 @@
+/** The platform, which counts the turns that queries and searches take, and can be filled. For tests. */
+import platform from "../../src/index.ts";
+import { RunShardObject as Shard } from "../../src/tracing/shard/run-shard-object.ts";
+
+export * from "../../src/index.ts";
+
+let turns = 0;
+
+/** So long that each run is costly to try a filter on. */
+const NAME = "a".repeat(10_000);
+
+export class RunShardObject extends Shard {
+  override page(...args: Parameters<Shard["page"]>): ReturnType<Shard["page"]> {
+    turns += 1;
+    return super.page(...args);
+  }
+
+  override stats(...args: Parameters<Shard["stats"]>): ReturnType<Shard["stats"]> {
+    turns += 1;
+    return super.stats(...args);
+  }
+
+  /** Copies of its first run. */
+  copy(count: number): void {
+    this.ctx.storage.sql.exec(
+      `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+       INSERT INTO runs (seq, id, trace_id, dotted_order, name, run_type, start_time, status, patched,
+         inserted_at, received_at)
+       SELECT 1000 + n, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?, run_type,
+         start_time + n, status, 0, 0, 0
+       FROM runs, n WHERE seq = (SELECT min(seq) FROM runs)`,
+      count,
+      NAME,
+    );
+  }
+}
+
+/** Counts the steps of scans: see bounded-scan.ts. */
+function countingScans(database: D1Database): D1Database {
+  return new Proxy(database, {
+    get: (target, name) => {
+      if (name === "prepare") {
+        return (text: string) => {
+          if (text.startsWith("WITH ahead")) turns += 1;
+          return target.prepare(text);
+        };
+      }
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
+
+export default {
+  ...platform,
+  fetch: async (request, env, ctx) => {
+    const { pathname, searchParams } = new URL(request.url);
+    const count = Number(searchParams.get("count"));
+    if (pathname === "/turns") return Response.json(turns);
+    if (pathname === "/copy-runs") {
+      const shard: unknown = env.RUN_SHARDS.getByName(searchParams.get("shard") ?? "");
+      await (shard as { copy: (count: number) => Promise<void> }).copy(count);
+      return new Response(null, { status: 204 });
+    }
+    if (pathname === "/copy-threads") {
+      await env.DB.prepare(
+        `INSERT INTO threads SELECT workspace_id, deployment_id, printf('copy %d', n), status, metadata,
+           config, state_values, interrupts, error, omitted, values_chars, json_chars, created_at,
+           updated_at, state_updated_at, version
+         FROM threads, (WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+           SELECT n FROM n)
+         WHERE workspace_id = ?`,
+      )
+        .bind(count, searchParams.get("workspace"))
+        .run();
+      return new Response(null, { status: 204 });
+    }
+    return platform.fetch(request, { ...env, DB: countingScans(env.DB) }, ctx);
+  },
+} satisfies ExportedHandler<Env>;
