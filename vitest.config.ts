@@ -13,6 +13,12 @@ const HANG_GUARDS = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+/**
+ * Files that a worker runs one after another share what they import: evaluating it again costs as much as many of
+ * the tests, and the server that files may share is started once for a worker.
+ */
+const SHARED_MODULES = { isolate: false };
+
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 /** Of the suites that start servers, or load what servers do. */
@@ -20,10 +26,21 @@ const BUILT_FIXTURES = ["test/support/build-fixtures.ts"];
 
 export default defineConfig({
   test: {
-    // Half of a file's time is waiting for its server: three keep two cores busy.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Half of a file's time and more is waiting, for its server or for a time to come: two are one core's work.
+    maxWorkers: 2 * availableParallelism() + 1,
     projects: [
-      { test: { ...HANG_GUARDS, name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      {
+        test: {
+          ...HANG_GUARDS,
+          ...SHARED_MODULES,
+          name: "unit",
+          include: ["test/unit/**/*.test.ts"],
+          // What a test has put in place of these would be there for the files after its own.
+          unstubEnvs: true,
+          unstubGlobals: true,
+          restoreMocks: true,
+        },
+      },
       {
         // The graphs of test/fixtures, as the build makes them, inside workerd.
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
@@ -49,16 +66,16 @@ export default defineConfig({
         // Real servers on loopback, driven by the official SDK and by a browser.
         test: {
           ...HANG_GUARDS,
+          ...SHARED_MODULES,
           name: "server",
           globalSetup: BUILT_FIXTURES,
-          // Files share a server where they can, and else what they import to start one.
-          isolate: false,
           include: ["test/server/**/*.test.ts", "test/browser/**/*.test.ts"],
         },
       },
       {
         test: {
           ...HANG_GUARDS,
+          ...SHARED_MODULES,
           name: "restart",
           globalSetup: BUILT_FIXTURES,
           include: ["test/restart/**/*.test.ts"],
@@ -69,6 +86,7 @@ export default defineConfig({
         // Real servers on loopback, driven by clients of another language.
         test: {
           ...HANG_GUARDS,
+          ...SHARED_MODULES,
           name: "python",
           globalSetup: BUILT_FIXTURES,
           include: ["test/python/**/*.test.ts"],
@@ -78,6 +96,7 @@ export default defineConfig({
         // Projects that are installed by themselves, started, and deployed. The first run installs them.
         test: {
           ...HANG_GUARDS,
+          ...SHARED_MODULES,
           name: "real-projects",
           globalSetup: BUILT_FIXTURES,
           include: ["test/real-projects/*.test.ts"],

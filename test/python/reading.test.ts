@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe } from "vitest";
 import { hasPythonClients, runPython } from "../support/python.ts";
-import { testWithServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { runData, type RunData } from "../support/trace-data.ts";
 import { tracingWorkspace, type TracingWorkspace } from "../support/tracing.ts";
 
@@ -46,7 +47,7 @@ async function python(
   return runPython("reading", scenario, args, { url: server.url, apiKey });
 }
 
-const test = testWithServer()
+const test = testWithSharedServer()
   .extend("workspace", { scope: "file" }, ({ server }) => tracingWorkspace(server, "python reads"))
   .extend("tree", { scope: "file" }, ({ workspace }) => sendTree(workspace));
 

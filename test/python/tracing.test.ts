@@ -1,9 +1,9 @@
 import { describe } from "vitest";
 import { hasPythonClients, runPython } from "../support/python.ts";
-import { testWithServer } from "../support/server.ts";
+import { testWithSharedServer } from "../support/shared-server.ts";
 import { tracingWorkspace, type TracingWorkspace } from "../support/tracing.ts";
 
-const test = testWithServer()
+const test = testWithSharedServer()
   .extend("workspace", { scope: "file" }, ({ server }) => tracingWorkspace(server, "python"))
   .extend("python", { scope: "file" }, ({ server, workspace }) => {
     return (scenario: string, args: Record<string, unknown>) =>
