@@ -1,6 +1,6 @@
 import { type FeedbackRow, listFeedback } from "../../db/feedback-repo.ts";
 import { type FeedbackStat, feedbackStats } from "../shard/feedback-stats.ts";
-import { toShardFeedback } from "./shard-copy.ts";
+import { toShardFeedback } from "./feedback-shards.ts";
 
 /** Of the newest of each request; projects have few. */
 const MAX_ROWS = 2000;

@@ -1,9 +1,8 @@
 import { ApiError } from "../../../lib/api-error.ts";
 import { ByteWindow } from "./byte-window.ts";
 import { Delimiter } from "./delimiter.ts";
-import { parseHeaderValue } from "./header-value.ts";
 import { Part } from "./part-body.ts";
-import { parsePartHead } from "./part-head.ts";
+import { parseHeaderValue, parsePartHead } from "./part-head.ts";
 
 export type MultipartLimits = { maxParts: number };
 
