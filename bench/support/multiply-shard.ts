@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { PAYLOADS_PER_RUN } from "../../src/tracing/model/payload-keys.ts";
+import { PAYLOADS_PER_RUN } from "../../src/tracing/model/run-row.ts";
 
 /** What of a run is the same however many copies there are, so that it stays rare. */
 export type RareValues = {

@@ -1,6 +1,6 @@
 import { insertProject, selectProjectByName } from "../db/projects-repo.ts";
-import { newProject } from "./projects/new-project.ts";
-import { removeProjects } from "./projects/remove-projects.ts";
+import { newProject } from "./projects/project-cache.ts";
+import { removeProjects } from "./projects/project-service.ts";
 
 /** The project that a deployment's traces go to; one that has its name already is it. */
 export async function ensureDeploymentProject(

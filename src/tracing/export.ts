@@ -4,7 +4,7 @@ import { ExportSource } from "./query/export-source.ts";
 import { knownTracesReader } from "./query/known-traces.ts";
 import { findCandidates, ShardMerge } from "./query/shard-merge.ts";
 import type { ExportedRuns, RunColumn } from "./model/packed-runs.ts";
-import type { RunPosition } from "./model/run-record.ts";
+import type { RunPosition } from "./model/run-page.ts";
 import type { Micros } from "./model/run-write.ts";
 
 export type RunsToExport = {

@@ -11,8 +11,8 @@ import { copyFeedback, sweepDueFeedback } from "../../src/tracing/feedback/copy-
 import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import type { FeedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
-import { newProject } from "../../src/tracing/projects/new-project.ts";
-import type { ShardFeedback } from "../../src/tracing/shard/shard-feedback.ts";
+import { newProject } from "../../src/tracing/projects/project-cache.ts";
+import type { ShardFeedback } from "../../src/tracing/shard/feedback-stats.ts";
 import type { ShardRef } from "../../src/tracing/shard/shard-ref.ts";
 import { migrateIndex } from "./support.ts";
 

@@ -14,7 +14,7 @@ import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
 import { type Expression, expression, print } from "../unit/tracing/filter/model/expressions.ts";
 import { flatten, type Run, runs, TRACES, uuid } from "../unit/tracing/filter/model/runs.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../../src/tracing/model/payload-keys.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../../src/tracing/model/run-row.ts";
 
 let shard = env.RUN_SHARDS.getByName("");
 

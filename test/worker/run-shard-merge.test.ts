@@ -1,12 +1,14 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, inject, test } from "vitest";
-import { leavesOf } from "../../src/tracing/model/leaves.ts";
-import { metadataOf } from "../../src/tracing/model/run-metadata.ts";
-import { previewOf } from "../../src/tracing/ingest/decode/preview.ts";
-import { readAttachments } from "../../src/tracing/model/run-row.ts";
+import { leavesOf, metadataOf } from "../../src/tracing/model/text-leaves.ts";
+import { previewOf } from "../../src/tracing/ingest/decode/payload-facts.ts";
+import {
+  PAYLOAD_NUMBER,
+  PAYLOADS_PER_RUN,
+  readAttachments,
+} from "../../src/tracing/model/run-row.ts";
 import type { PlacedRun } from "../../src/tracing/query/run-source.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../../src/tracing/model/payload-keys.ts";
 import {
   inShard,
   type Operation,

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { assert, beforeAll, describe, inject, test } from "vitest";
-import type { RunPosition } from "../../src/tracing/model/run-record.ts";
+import type { RunPosition } from "../../src/tracing/model/run-page.ts";
 import type { RunSelection } from "../../src/tracing/shard/selection.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import type { RunType } from "../../src/tracing/model/run-write.ts";

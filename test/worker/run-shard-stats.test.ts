@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { assert, beforeAll, describe, inject, test } from "vitest";
-import type { FeedbackStat } from "../../src/tracing/shard/feedback-stats.ts";
+import type { FeedbackStat, ShardFeedback } from "../../src/tracing/shard/feedback-stats.ts";
 import { feedbackStats } from "../../src/tracing/shard/feedback-stats.ts";
 import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
@@ -13,7 +13,6 @@ import {
   STATS_SELECT,
   toStatsJson,
 } from "../../src/tracing/api/v1/queries/stats-json.ts";
-import type { ShardFeedback } from "../../src/tracing/shard/shard-feedback.ts";
 import { ALL_RUNS, type GroupBy } from "../../src/tracing/shard/shard-stats.ts";
 import type { RunType } from "../../src/tracing/model/run-write.ts";
 import { root, TestStore, updateOf } from "./run-shard-support.ts";

@@ -5,7 +5,7 @@ import { findThreads } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
-import { encodeCursor } from "../../src/tracing/query/page-cursor.ts";
+import { encodeCursor } from "../../src/tracing/model/run-page.ts";
 import { streamItems } from "../../src/tracing/api/v2/item-stream.ts";
 import { inShard, root, TestStore } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";

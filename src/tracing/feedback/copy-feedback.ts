@@ -9,8 +9,7 @@ import {
 import { log } from "../../lib/log.ts";
 import { type ShardRef, shardObjectName } from "../shard/shard-ref.ts";
 import { nextCopyAttempt } from "./copy-schedule.ts";
-import { type FeedbackDeps, feedbackDeps } from "./feedback-shards.ts";
-import { toShardFeedback } from "./shard-copy.ts";
+import { type FeedbackDeps, feedbackDeps, toShardFeedback } from "./feedback-shards.ts";
 
 /** A run may have more: the sweep finds those. */
 const MAX_ROWS_PER_CALL = 500;

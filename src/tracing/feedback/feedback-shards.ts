@@ -1,7 +1,8 @@
 import { type LocatedRun, locateRuns } from "../run-index/locate.ts";
 import type { FeedbackRun } from "../shard/feedback-copies.ts";
-import type { ShardFeedback } from "../shard/shard-feedback.ts";
+import type { ShardFeedback } from "../shard/feedback-stats.ts";
 import { type ShardRef, shardStub } from "../shard/shard-ref.ts";
+import type { FeedbackRow } from "../../db/feedback-repo.ts";
 
 /** Where the copies of feedback are: beside the runs. */
 type FeedbackShards = {
@@ -37,5 +38,21 @@ export function feedbackDeps(env: Env, now: () => number = Date.now): FeedbackDe
         await shardStub(env, ref).deleteFeedback(ids);
       },
     },
+  };
+}
+
+/** What a shard keeps of a row, and statistics are made of; about a project it has no run. */
+export function toShardFeedback(row: FeedbackRow): ShardFeedback {
+  return {
+    id: row.id,
+    runId: row.run_id ?? "",
+    key: row.key,
+    score: row.score,
+    value: row.value,
+    comment: row.comment,
+    source: row.source_type,
+    error: row.error,
+    extendRetention: row.extend_trace_retention,
+    createdAt: row.created_at,
   };
 }

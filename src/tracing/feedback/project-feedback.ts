@@ -1,8 +1,7 @@
 import { findProjectFeedback, readFeedback } from "../../db/feedback-pages.ts";
 import { invalidField } from "../../lib/api-error.ts";
-import { type FeedbackStat, feedbackStats } from "../shard/feedback-stats.ts";
-import type { ShardFeedback } from "../shard/shard-feedback.ts";
-import { toShardFeedback } from "./shard-copy.ts";
+import { type FeedbackStat, feedbackStats, type ShardFeedback } from "../shard/feedback-stats.ts";
+import { toShardFeedback } from "./feedback-shards.ts";
 
 /** Of the newest of each request; projects have few. */
 const MAX_ROWS = 2000;

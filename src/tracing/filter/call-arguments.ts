@@ -1,7 +1,12 @@
 import { describeArgument } from "./field-value.ts";
-import { FIELD_NAMES, type FieldName, fieldOf } from "./fields.ts";
+import {
+  FIELD_NAMES,
+  type FieldName,
+  fieldOf,
+  FUNCTION_NAMES,
+  type FunctionName,
+} from "./fields.ts";
 import { FilterError, unexpected } from "./filter-error.ts";
-import { FUNCTION_NAMES, type FunctionName } from "./functions.ts";
 import { quoted } from "./lexer.ts";
 import { suggestion } from "./nearest-name.ts";
 import type { Argument, Call } from "./syntax.ts";

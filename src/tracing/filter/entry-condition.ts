@@ -1,5 +1,5 @@
 import { type Sql, sql } from "../../db/sql.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
 import { type Condition, condition, joined } from "./condition.ts";
 import { type Family, fieldOf, type Member } from "./fields.ts";
 import type { Predicate, Test } from "./filter-tree.ts";

@@ -1,17 +1,28 @@
 import { clipText } from "../model/clip-text.ts";
 import { parseTime } from "../../lib/parse-time.ts";
+import { MAX_LEAF_CHARS } from "../model/text-leaves.ts";
 import { parseUuid } from "../model/uuid.ts";
-import { RUN_TYPES } from "../model/run-write.ts";
+import { type Micros, RUN_TYPES } from "../model/run-write.ts";
 import { FilterError } from "./filter-error.ts";
 import { type Family, type FieldName, fieldOf, type ValueType } from "./fields.ts";
 import type { Value } from "./filter-tree.ts";
 import { quoted } from "./lexer.ts";
 import { suggestion } from "./nearest-name.ts";
 import type { Argument, Literal } from "./syntax.ts";
-import { parseDuration, scaled } from "./duration.ts";
 
-/** Of metadata, inputs and outputs no more of a key or value is kept. */
-const MAX_LEAF_CHARS = 250;
+const DURATION = /^(\d+(?:\.\d+)?) ?(us|ms|s|m|h|d)$/;
+
+/** Microseconds as a power of ten, times a factor. */
+const DURATION_UNITS: Readonly<Record<string, [power: number, factor: number]>> = {
+  us: [0, 1],
+  ms: [3, 1],
+  s: [6, 1],
+  m: [6, 60],
+  h: [6, 3600],
+  d: [6, 86_400],
+};
+
+/** What is compared with text leaves, of which no more than MAX_LEAF_CHARS are kept. */
 const CLIPPED: ReadonlySet<Family> = new Set(["metadata", "input", "output"]);
 
 /** "interrupted" belongs to the vocabulary, though no run of this store has it. */
@@ -143,4 +154,22 @@ function jsonText(literal: Literal): string | undefined {
 
 function member(known: readonly string[], literal: Literal): string | undefined {
   return literal.kind === "string" && known.includes(literal.value) ? literal.value : undefined;
+}
+
+/** "5s", "1500ms", "2m", also us, h and d; null for anything else. */
+function parseDuration(text: string): Micros | null {
+  const match = DURATION.exec(text);
+  const [power, factor] = DURATION_UNITS[match?.[2] ?? ""] ?? [];
+  if (power === undefined || factor === undefined) return null;
+  const micros = scaled(match?.[1] ?? "", power) * factor;
+  return Number.isFinite(micros) ? micros : null;
+}
+
+/**
+ * A decimal number times 10^power, rounded once: "1.005" times 10^12 is whole, which the product
+ * 1.005 * 1e12 is not.
+ */
+function scaled(decimal: string, power: number): number {
+  const [mantissa = "", exponent = "0"] = decimal.toLowerCase().split("e");
+  return Number(`${mantissa}e${Number(exponent) + power}`);
 }

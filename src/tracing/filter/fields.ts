@@ -1,5 +1,3 @@
-import type { FunctionName } from "./functions.ts";
-
 /**
  * What a field's values are compared with. "time" is kept in microseconds, "duration" too, "usd" in
  * picodollars; "uuid" in lower case with dashes.
@@ -106,3 +104,23 @@ export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 export function fieldOf(name: FieldName): Field {
   return FIELDS[name];
 }
+
+export const FUNCTION_NAMES = [
+  "and",
+  "or",
+  "not",
+  "eq",
+  "neq",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+  "in",
+  "like",
+  "notlike",
+  "has",
+  "exists",
+  "search",
+] as const;
+
+export type FunctionName = (typeof FUNCTION_NAMES)[number];

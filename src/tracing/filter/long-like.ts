@@ -1,6 +1,12 @@
 import { type Sql, sql } from "../../db/sql.ts";
-import { type LikePattern, lowerAscii, type Piece } from "./like-pattern.ts";
-import { type Chunk, MAX_LIKE_BYTES, toChunks } from "./sqlite-like.ts";
+import {
+  type Chunk,
+  type LikePattern,
+  lowerAscii,
+  MAX_LIKE_BYTES,
+  type Piece,
+  toChunks,
+} from "./like-pattern.ts";
 
 /** Of a text that is gone through at once: reaching a character takes time as far as it is in. */
 const BLOCK_CHARS = 2048;

@@ -1,4 +1,4 @@
-import { leavesOf } from "../model/leaves.ts";
+import { leavesOf } from "../model/text-leaves.ts";
 import type { Leaf } from "../model/run-write.ts";
 
 /** No run has more. */

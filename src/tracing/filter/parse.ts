@@ -1,10 +1,9 @@
 import type { Leaf } from "../model/run-write.ts";
 import { functionName, takeArguments, toField, toText } from "./call-arguments.ts";
 import { describeArgument, EXPECTED, toFieldValue } from "./field-value.ts";
-import { type FieldName, fieldOf } from "./fields.ts";
+import { type FieldName, fieldOf, type FunctionName } from "./fields.ts";
 import { FilterError, unexpected } from "./filter-error.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
-import type { FunctionName } from "./functions.ts";
 import { quoted } from "./lexer.ts";
 import { lowerAscii } from "./like-pattern.ts";
 import { METADATA_OBJECT, metadataLeaves } from "./metadata-leaves.ts";

@@ -1,11 +1,16 @@
 import { type Sql, sql } from "../../db/sql.ts";
 import { type Condition, condition, joined } from "./condition.ts";
-import { entryGroup, requiredAttributes } from "./entry-condition.ts";
+import {
+  attributeProbe,
+  entryGroup,
+  type EntrySource,
+  requiredAttributes,
+  sourceOf,
+} from "./entry-condition.ts";
 import { type FieldName, fieldOf } from "./fields.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
-import { metadataKeySql, metadataSql } from "./metadata-condition.ts";
 import { opposite, testSql, untrue } from "./test-condition.ts";
-import { wordsSql } from "./words-condition.ts";
+import type { Leaf } from "../model/run-write.ts";
 
 /**
  * The filter as a condition on the row `alias` of `runs`. Its logic has two values: not(x) holds
@@ -103,4 +108,71 @@ function columnSql(field: FieldName, test: Test, alias: string, negated: boolean
     return sql(`${column} ${tested.op === "eq" ? "=" : "<>"} 'error'`);
   }
   return testSql(column, tested);
+}
+
+/** Whether each of the words, in any case, is a part of a text of the run; or that one is not. */
+function wordsSql(words: readonly string[], alias: string, negated: boolean): Sql {
+  const tag = sourceOf(alias, "tag");
+  const metadata = sourceOf(alias, "metadata");
+  const absent = [
+    `NOT ${hasWord(`${alias}.name`)}`,
+    `NOT ${hasWord(`ifnull(${alias}.error, '')`)}`,
+    `NOT EXISTS (SELECT 1 FROM ${tag.from} AND ${hasWord(tag.columns.key)})`,
+    `NOT EXISTS (SELECT 1 FROM ${metadata.from} AND ${hasWord(metadata.columns.value)})`,
+    noLeafHasWord(sourceOf(alias, "input")),
+    noLeafHasWord(sourceOf(alias, "output")),
+  ];
+  return sql(
+    `${negated ? "" : "NOT "}EXISTS (
+       SELECT 1 FROM json_each(?) AS word WHERE ${absent.join(" AND ")})`,
+    JSON.stringify(words),
+  );
+}
+
+/** JSON.stringify writes letters and digits as they are, so most runs need no look at each leaf. */
+function noLeafHasWord(leaf: EntrySource): string {
+  const { from, columns } = leaf;
+  return `NOT EXISTS (
+    SELECT 1 FROM ${from} AND ${hasWord("payload.body")} AND ${hasWord(columns.value)})`;
+}
+
+function hasWord(text: string | undefined): string {
+  return `(instr(lower(${text}), word.value) > 0)`;
+}
+
+/** Whether all of these are among the run's metadata; or that one is not. */
+function metadataSql(leaves: readonly Leaf[], alias: string, negated: boolean): Sql {
+  const [first, second] = leaves;
+  if (first !== undefined && second === undefined) {
+    const [key, value] = first;
+    return exists(attributeProbe(alias, "metadata", sql("?", key), sql("?", value)), negated);
+  }
+  const found = attributeProbe(
+    alias,
+    "metadata",
+    sql("(wanted.value ->> 0)"),
+    sql("(wanted.value ->> 1)"),
+  );
+  const missing = sql(
+    `SELECT 1 FROM json_each(?) AS wanted WHERE NOT EXISTS (${found.text})`,
+    JSON.stringify(leaves),
+  );
+  return exists(missing, !negated);
+}
+
+/** Whether the run has this metadata key or, when its value is an object, one below it. */
+function metadataKeySql(key: string, alias: string, negated: boolean): Sql {
+  const { from } = sourceOf(alias, "metadata");
+  return exists(
+    sql(
+      `SELECT 1 FROM ${from} AND (attribute.key = ? OR instr(attribute.key, ?) = 1)`,
+      key,
+      `${key}.`,
+    ),
+    negated,
+  );
+}
+
+function exists({ text, params }: Sql, negated: boolean): Sql {
+  return { text: `${negated ? "NOT " : ""}EXISTS (${text})`, params };
 }

@@ -1,8 +1,7 @@
-import { ancestorIds } from "../model/dotted-order.ts";
+import { ancestorIds, formatDottedSegment } from "../model/dotted-order.ts";
 import { locateRuns } from "../run-index/locate.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import type { RunIdentity, RunWrite } from "../model/run-write.ts";
-import { formatDottedSegment } from "./decode/dotted-order.ts";
 import type { RunFailure } from "./decode/invalid-run.ts";
 
 type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;

@@ -2,13 +2,12 @@ import { DurableObject } from "cloudflare:workers";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
-import { formatDottedSegment } from "./decode/dotted-order.ts";
-import { ownTime } from "../model/dotted-order.ts";
+import { formatDottedSegment, ownTime } from "../model/dotted-order.ts";
 import { storeRuns } from "./store-runs.ts";
 import type { Attachment } from "../model/run-write.ts";
 import { findParents, type KnownParent } from "./known-parents.ts";
 import { adoptOrphans, type Orphan } from "./otlp/orphans.ts";
-import { toRunWrite } from "./span-writes.ts";
+import { toRunWrite } from "./otlp/span-run-place.ts";
 import type { ParentRef } from "./otlp/span-identity.ts";
 
 /** A run whose parent is not there yet; its attachments are in R2 already. */

@@ -5,7 +5,7 @@ import { releaseHeldSpans } from "./held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
 import type { IndexedRun } from "../run-index/run-index-object.ts";
 import { indexRuns } from "../run-index/locate.ts";
-import { MAX_EXTRA_BYTES } from "../shard/pending-run.ts";
+import { MAX_EXTRA_BYTES } from "../shard/run-merge.ts";
 import { type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";
 import type { ProjectRef, RunWrite } from "../model/run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";

@@ -9,9 +9,8 @@ import {
 } from "../../db/model-prices-repo.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { builtInPrices } from "../usage/built-in-prices.ts";
-import { forgetPrices } from "../usage/price-cache.ts";
+import { forgetPrices, toModelPrice } from "../usage/price-cache.ts";
 import type { ModelPrice } from "../usage/price-list.ts";
-import { toModelPrice } from "../usage/stored-price.ts";
 
 /** All of a workspace's prices are read at once. */
 const MAX_OWN_PRICES = 1000;

@@ -1,10 +1,51 @@
+import { utcMicros } from "../../lib/parse-time.ts";
 import { dayOf } from "../../lib/utc-day.ts";
+import type { Micros } from "./run-write.ts";
+import { parseUuid } from "./uuid.ts";
 
-/** `YYYYMMDDTHHMMSSffffffZ`, then the run's id. */
+/**
+ * A dotted order is the way from the root of a trace down to a run: for each run on it a segment
+ * `YYYYMMDDTHHMMSSffffffZ<run id>`, joined by dots.
+ */
+
 const TIME_CHARS = 22;
-const TIME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{6})Z$/;
+const TIME_PATTERN = String.raw`(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{6})Z`;
+const TIME = new RegExp(`^${TIME_PATTERN}$`);
+const SEGMENT = new RegExp(`^${TIME_PATTERN}([0-9a-f-]{36})$`, "i");
 
-/** The day of each run from the root down to the run itself. Of a checked dotted order only. */
+/** Deeper trees are taken for a mistake: each level makes the text 59 characters longer. */
+const MAX_SEGMENTS = 1000;
+
+/** One run on the way. */
+export type DottedSegment = { time: Micros; id: string };
+
+/** Reads a text of any kind, root first; ids come out in lower case. Null when it is no dotted order. */
+export function parseDottedOrder(text: string): DottedSegment[] | null {
+  const parts = text.split(".", MAX_SEGMENTS + 1);
+  if (parts.length > MAX_SEGMENTS) return null;
+  const segments: DottedSegment[] = [];
+  for (const part of parts) {
+    const segment = parseSegment(part);
+    if (segment === null) return null;
+    segments.push(segment);
+  }
+  return segments;
+}
+
+export function formatDottedOrder(segments: readonly DottedSegment[]): string {
+  return segments.map(({ time, id }) => formatDottedSegment(time, id)).join(".");
+}
+
+/** `time` is from 1970 on; `id` a lower-case UUID with dashes. */
+export function formatDottedSegment(time: Micros, id: string): string {
+  const millis = Math.floor(time / 1000);
+  const micros = String(time - millis * 1000).padStart(3, "0");
+  // 2026-08-01T12:00:00.000Z
+  const compact = new Date(millis).toISOString().replaceAll(/[-:.Z]/g, "");
+  return `${compact}${micros}Z${id}`;
+}
+
+/** The day of each run from the root down to the run itself. The order is one that was checked, here and below. */
 export function daysOf(dottedOrder: string): number[] {
   return dottedOrder.split(".").map((segment) => dayOf(segmentTime(segment)));
 }
@@ -20,6 +61,25 @@ export function ancestorIds(dottedOrder: string): string[] {
 /** When the run started, by its own (the last) segment. */
 export function ownTime(dottedOrder: string): number {
   return segmentTime(dottedOrder.slice(dottedOrder.lastIndexOf(".") + 1));
+}
+
+function parseSegment(text: string): DottedSegment | null {
+  const match = SEGMENT.exec(text);
+  if (match === null) return null;
+  const [year, month, day, hour, minute, second, micros] = match.slice(1, 8).map(Number);
+  const time = utcMicros(
+    year ?? 0,
+    month ?? 0,
+    day ?? 0,
+    hour ?? 0,
+    minute ?? 0,
+    second ?? 0,
+    micros ?? 0,
+  );
+  const id = parseUuid(match[8] ?? "");
+  return time === null || time < 0 || !Number.isSafeInteger(time) || id === null
+    ? null
+    : { time, id };
 }
 
 function segmentTime(segment: string): number {

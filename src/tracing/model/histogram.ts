@@ -1,4 +1,7 @@
-/** Values and how often each occurs, in ascending order: what percentiles of many shards need. */
+/**
+ * Values and how often each occurs, in ascending order: what percentiles of many shards need. A sketch of a
+ * library (t-digest, DDSketch) would have to be built from each row, while SQL counts these where the rows are.
+ */
 export type Histogram = { value: number; count: number }[];
 
 /**

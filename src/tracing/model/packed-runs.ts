@@ -3,7 +3,7 @@
  * numbers as arrays, because an object a run costs more than all else that is done with it.
  */
 
-export type { RunPosition } from "./run-record.ts";
+export type { RunPosition } from "./run-page.ts";
 
 /** Texts; `lengths` are their bytes, or NO_TEXT, or STORED_TEXT. */
 export type PackedTexts = {

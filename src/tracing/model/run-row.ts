@@ -1,4 +1,5 @@
-import type { Attachment } from "./run-write.ts";
+import { ownTime } from "./dotted-order.ts";
+import type { Attachment, RunWrite } from "./run-write.ts";
 
 /** A row of `runs`, as SQLite gives it. */
 export type RunRow = {
@@ -77,7 +78,67 @@ export const RUN_COLUMNS = [
   "received_at",
 ] as const satisfies (keyof RunRow)[];
 
-/** Of the `attachments` column. */
+/** A run of which nothing is stored yet. */
+export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
+  const { identity } = write;
+  if (identity === undefined) throw new Error("a new run needs its place in the tree");
+  return {
+    seq,
+    id: write.id,
+    trace_id: identity.traceId,
+    parent_run_id: identity.parentRunId,
+    dotted_order: identity.dottedOrder,
+    // Until its create arrives, when a patch came first.
+    name: "",
+    run_type: "chain",
+    start_time: ownTime(identity.dottedOrder),
+    end_time: null,
+    status: "pending",
+    error: null,
+    tags: null,
+    reference_example_id: null,
+    thread_id: null,
+    inputs_preview: null,
+    outputs_preview: null,
+    first_token_time: null,
+    own_amounts: null,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    prompt_cost: null,
+    completion_cost: null,
+    total_cost: null,
+    prompt_token_details: null,
+    completion_token_details: null,
+    prompt_cost_details: null,
+    completion_cost_details: null,
+    price_model_id: null,
+    feedback_stats: null,
+    attachments: null,
+    attribute_ids: null,
+    patched: 0,
+    inserted_at: now,
+    received_at: now,
+  };
+}
+
+/** Reads the `attachments` column. */
 export function readAttachments(text: string | null): Attachment[] {
   return text === null ? [] : (JSON.parse(text) as Attachment[]);
 }
+
+/** How a shard numbers the payloads of a run: `payloads.key` is `seq * PAYLOADS_PER_RUN` and one of these. */
+export const PAYLOAD_NUMBER = {
+  inputs: 0,
+  outputs: 1,
+  events: 2,
+  extra: 3,
+  serialized: 4,
+  error: 5,
+  /** JSON `[[path, text], ...]`, what input_key and input_value are asked of. */
+  inputLeaves: 6,
+  outputLeaves: 7,
+} as const;
+
+/** Eight numbers are three bits, all of which are taken. */
+export const PAYLOADS_PER_RUN = 8;

@@ -1,5 +1,6 @@
 import {
   insertProject,
+  markProjectsDeleted,
   type ProjectChange,
   type ProjectRow,
   selectProject,
@@ -7,8 +8,10 @@ import {
   updateProject,
 } from "../../db/projects-repo.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { newProject } from "./new-project.ts";
-import { forgetProject } from "./project-cache.ts";
+import { forgetProject, newProject } from "./project-cache.ts";
+import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
+import { refOf, shardStub } from "../shard/shard-ref.ts";
 
 export type NewProject = ProjectChange & { name: string; id?: string | undefined };
 
@@ -71,4 +74,20 @@ export function projectNotFound(): ApiError {
 
 function nameIsTaken(name: string): ApiError {
   return new ApiError("conflict", `There is a project named ${JSON.stringify(name)} already`);
+}
+
+/** Deletes those of the projects that there are, and returns how many; their traces follow. */
+export async function removeProjects(
+  env: Env,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<number> {
+  const deleted = await markProjectsDeleted(env.DB, workspaceId, ids, Date.now());
+  for (const id of deleted) forgetProject(workspaceId, { id });
+  // Other isolates may still remember the project; its shards must not take what they send.
+  const shards = await findShards(env.DB, workspaceId, { projectIds: deleted, ofDeleted: true });
+  await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
+    await shardStub(env, refOf(row)).close();
+  });
+  return deleted.length;
 }

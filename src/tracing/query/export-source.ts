@@ -1,8 +1,9 @@
 import type { ExportPage } from "../shard/export-page.ts";
 import { type PackedRuns, type RunColumn, textAt } from "../model/packed-runs.ts";
-import type { RunPosition } from "../model/run-record.ts";
+import type { RunPosition } from "../model/run-page.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
-import type { KnownTraces, RunSelection } from "../shard/selection.ts";
+import type { RunSelection } from "../shard/selection.ts";
+import type { KnownTraces } from "../filter/filter.ts";
 
 /** In UTF-16 units. Larger pages are no faster, and leave more behind until garbage is collected. */
 const MAX_PAGE_CHARS = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { RunShardRow } from "../../db/run-shards-repo.ts";
 import type { PayloadField } from "../model/run-write.ts";
-import type { RunOrder, RunPosition } from "../model/run-record.ts";
+import type { RunOrder, RunPosition } from "../model/run-page.ts";
 import { locateRun, locateRuns } from "../run-index/locate.ts";
 import { refOf, shardObjectName, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import { knownTracesReader } from "./known-traces.ts";
@@ -8,6 +8,7 @@ import { type PlacedRun, RunSource } from "./run-source.ts";
 import type { RunSelection } from "../shard/selection.ts";
 import { findCandidates, ShardMerge } from "./shard-merge.ts";
 import { TooManyTurns, Turns } from "./turns.ts";
+import { ApiError } from "../../lib/api-error.ts";
 
 export type RunsQuery = {
   workspaceId: string;
@@ -95,4 +96,36 @@ async function shardsOfTrace(
   const { workspaceId: owner, projectId, bucket } = root.ref;
   const others = days.map((day) => ({ workspaceId: owner, projectId, day, bucket }));
   return [root.ref, ...others];
+}
+
+export type RunToRead = {
+  workspaceId: string;
+  runId: string;
+  /** Undefined: the run may be in any project of the workspace. */
+  projectId?: string | undefined;
+  payloads?: readonly PayloadField[];
+};
+
+/** One run; 404 when there is none of that id. */
+export async function requireRun(
+  env: Env,
+  { workspaceId, runId, projectId, payloads = [] }: RunToRead,
+): Promise<PlacedRun> {
+  const { runs } = await findRuns(env, {
+    workspaceId,
+    projectIds: projectId === undefined ? undefined : [projectId],
+    selection: { ids: [runId] },
+    order: "desc",
+    after: null,
+    limit: 1,
+    payloads,
+  });
+  const [found] = runs;
+  if (found === undefined) throw runNotFound(runId);
+  return found;
+}
+
+/** Also for a run that the caller may not see: it must not tell that there is one. */
+export function runNotFound(runId: string): ApiError {
+  return new ApiError("not_found", `Run ${runId} not found`);
 }

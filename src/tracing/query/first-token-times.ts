@@ -1,6 +1,6 @@
 import { findRuns } from "./find-runs.ts";
 import type { PlacedRun } from "./run-source.ts";
-import type { RunPosition } from "../model/run-record.ts";
+import type { RunPosition } from "../model/run-page.ts";
 import type { Micros } from "../model/run-write.ts";
 
 const PAGE = 1000;

@@ -1,5 +1,6 @@
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
-import type { KnownTraces, RunSelection } from "../shard/selection.ts";
+import type { RunSelection } from "../shard/selection.ts";
+import type { KnownTraces } from "../filter/filter.ts";
 
 /** What a shard has to be told about traces that are on other days too; undefined: nothing. */
 export type KnownTracesReader = (ref: ShardRef) => Promise<KnownTraces | undefined>;

@@ -1,8 +1,9 @@
 import type { PayloadField } from "../model/run-write.ts";
-import type { RunOrder, RunPosition, RunRecord } from "../model/run-record.ts";
+import type { RunOrder, RunPosition, RunRecord } from "../model/run-page.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
-import type { KnownTraces, RunSelection } from "../shard/selection.ts";
+import type { RunSelection } from "../shard/selection.ts";
 import type { Turns } from "./turns.ts";
+import type { KnownTraces } from "../filter/filter.ts";
 
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { findShards, type RunShardRow } from "../../db/run-shards-repo.ts";
-import type { RunOrder, RunPosition } from "../model/run-record.ts";
+import type { RunOrder, RunPosition } from "../model/run-page.ts";
 import { refOf, type ShardRef } from "../shard/shard-ref.ts";
 
 /** The runs of one shard, in order. */

@@ -1,5 +1,5 @@
 import { ApiError } from "../../lib/api-error.ts";
-import type { RunPosition } from "../model/run-record.ts";
+import type { RunPosition } from "../model/run-page.ts";
 
 /** Of all shards that a request asks, each about a tenth of a second: see scan-turn.ts. */
 const MAX_TURNS = 600;

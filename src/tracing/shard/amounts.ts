@@ -1,5 +1,5 @@
 import type { RunAmounts } from "../usage/costs.ts";
-import type { Usage } from "../model/token-usage.ts";
+import type { Usage } from "../model/run-write.ts";
 import type { RunRow } from "../model/run-row.ts";
 
 /** The columns of a run that hold tokens and costs: its own, or those of its subtree. */

@@ -6,7 +6,7 @@ import {
   type RunColumn,
   STORED_TEXT,
 } from "../model/packed-runs.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
 
 const PAYLOAD_COLUMNS = ["inputs", "outputs", "error", "extra", "events"] as const;
 

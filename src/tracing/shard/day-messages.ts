@@ -1,3 +1,6 @@
+import type { TraceTier } from "../../db/tracing-schema.ts";
+import { daysOf } from "../model/dotted-order.ts";
+import type { RunWrite } from "../model/run-write.ts";
 import type { Outbox, ShardMessage } from "./outbox.ts";
 import type { TraceTable } from "./retention.ts";
 import { type ForeignChild, mayBeChild, readTotals, rollUp } from "./roll-up.ts";
@@ -22,6 +25,29 @@ export class DayMessages {
       const totals = readTotals(this.#sql, child.runId);
       this.#outbox.add(day, { kind: "child", ...child, totals });
     }
+  }
+
+  /**
+   * Enters the traces of runs that came in, and tells the shards of their roots of this day. True when one of
+   * them is new here.
+   */
+  noteTraces(
+    ref: ShardRef,
+    writes: readonly RunWrite[],
+    { tier, now }: { tier: TraceTier; now: number },
+  ): boolean {
+    const orders = new Map<string, string>();
+    for (const { identity } of writes) {
+      if (identity !== undefined) orders.set(identity.traceId, identity.dottedOrder);
+    }
+    const added = this.#traces.note([...orders.keys()], tier, now);
+    for (const traceId of added) {
+      const home = daysOf(orders.get(traceId) ?? "")[0];
+      if (home !== undefined && home !== ref.day) {
+        this.#outbox.add(home, { kind: "part", traceId, day: ref.day });
+      }
+    }
+    return added.length > 0;
   }
 
   /** What another day's shard has said. */

@@ -1,8 +1,9 @@
-import type { Sql } from "../../db/sql.ts";
 import { ColumnPacker } from "./column-packer.ts";
 import type { PackedRuns, RunColumn } from "../model/packed-runs.ts";
-import { type PagePlan, pageRange } from "./page-range.ts";
-import type { RunPosition } from "../model/run-record.ts";
+import type { KnownTraces } from "../filter/filter.ts";
+import { pageRange, planPage } from "./page-range.ts";
+import type { RunSelection } from "./selection.ts";
+import type { RunPosition } from "../model/run-page.ts";
 
 export type ExportPageQuery = {
   /** Besides `id` and `start_time`, which every page has. */
@@ -17,14 +18,16 @@ export type ExportPageQuery = {
 /** `next` is where to go on; null when all runs were read. */
 export type ExportPage = { runs: PackedRuns; next: RunPosition | null };
 
-/** Reads runs for which the condition on `r` holds, in order of their start and then their id. */
+/** Reads runs of the selection in order of their start and then their id. Throws a FilterError. */
 export function readExportPage(
   storage: SqlStorage,
-  condition: Sql,
+  selection: RunSelection,
   { columns, after, limit, maxBytes }: ExportPageQuery,
-  plan: PagePlan,
+  known: KnownTraces | undefined,
 ): ExportPage {
-  const from = pageRange(condition, { order: "asc", after }, plan);
+  const place = { order: "asc", after, effort: 1 } as const;
+  const plan = planPage(storage, selection, place);
+  const from = pageRange(selection, place, plan, known);
   const packers = Array.from(
     new Set<RunColumn>(["start_time", "id", ...columns]),
     (column) => new ColumnPacker(column),

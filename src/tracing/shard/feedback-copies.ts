@@ -1,5 +1,4 @@
-import { feedbackStats } from "./feedback-stats.ts";
-import type { ShardFeedback } from "./shard-feedback.ts";
+import { feedbackStats, type ShardFeedback } from "./feedback-stats.ts";
 
 export type FeedbackRun = {
   id: string;
@@ -22,38 +21,60 @@ type FeedbackRow = {
   created_at: number;
 };
 
-/** The runs among these that are here. */
-export function knownRuns(sql: SqlStorage, runIds: readonly string[]): KnownRun[] {
+/**
+ * Writes copies of feedback about runs that are here, and each run's `feedback_stats` anew; inside of a
+ * transaction. Returns those runs, and the traces that are to be kept for the long time.
+ */
+export function saveFeedback(
+  sql: SqlStorage,
+  rows: readonly ShardFeedback[],
+  projectId: string,
+): { runs: FeedbackRun[]; extended: string[] } {
+  const runs = knownRuns(sql, rows);
+  const traceOf = new Map(runs.map(({ id, trace_id }) => [id, trace_id]));
+  const kept = rows.filter(({ runId }) => traceOf.has(runId));
+  for (const row of kept) insertCopy(sql, row);
+  refreshStats(
+    sql,
+    kept.map(({ runId }) => runId),
+  );
+  return {
+    runs: runs.map((run) => ({
+      id: run.id,
+      traceId: run.trace_id,
+      projectId,
+      isRoot: run.parent_run_id === null,
+    })),
+    extended: kept.flatMap(({ runId, extendRetention }) =>
+      extendRetention ? (traceOf.get(runId) ?? []) : [],
+    ),
+  };
+}
+
+function knownRuns(sql: SqlStorage, rows: readonly ShardFeedback[]): KnownRun[] {
   return sql
     .exec<KnownRun>(
       `SELECT id, trace_id, parent_run_id FROM runs
        WHERE id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(runIds),
+      JSON.stringify(rows.map(({ runId }) => runId)),
     )
     .toArray();
 }
 
-/** Writes copies, and each run's `feedback_stats` anew; inside of a transaction. */
-export function saveFeedback(sql: SqlStorage, rows: readonly ShardFeedback[]): void {
-  for (const row of rows) {
-    sql.exec(
-      `INSERT OR REPLACE INTO feedback
-         (id, run_id, key, score, value, comment, source, error, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.id,
-      row.runId,
-      row.key,
-      row.score,
-      row.value,
-      row.comment,
-      row.source,
-      row.error ? 1 : 0,
-      row.createdAt,
-    );
-  }
-  refreshStats(
-    sql,
-    rows.map(({ runId }) => runId),
+function insertCopy(sql: SqlStorage, row: ShardFeedback): void {
+  sql.exec(
+    `INSERT OR REPLACE INTO feedback
+       (id, run_id, key, score, value, comment, source, error, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.id,
+    row.runId,
+    row.key,
+    row.score,
+    row.value,
+    row.comment,
+    row.source,
+    row.error ? 1 : 0,
+    row.createdAt,
   );
 }
 

@@ -1,5 +1,3 @@
-import type { ShardFeedback } from "./shard-feedback.ts";
-
 /** What is known of a run's feedback with one key. */
 export type FeedbackStat = {
   /** Rows with a score or a label; where no row has either, the rows that are no errors. */
@@ -78,3 +76,21 @@ function countLabels(labels: readonly string[]): Record<string, number> {
   }
   return Object.fromEntries(counts);
 }
+
+/** The copy of a feedback that a shard keeps beside the run, for filters and `feedback_stats`. */
+export type ShardFeedback = {
+  id: string;
+  runId: string;
+  key: string;
+  score: number | null;
+  /** JSON text. */
+  value: string | null;
+  comment: string | null;
+  /** "api", "model", "app" or "auto_eval". */
+  source: string;
+  error: boolean;
+  /** Whether the run's trace is to be kept for the long time because of it. */
+  extendRetention: boolean;
+  /** Epoch milliseconds. */
+  createdAt: number;
+};

@@ -19,9 +19,12 @@ type OutboxRow = { day: number; run_id: string; version: number; message: string
 
 const BATCH = 200;
 
+type Send = (day: number, messages: ShardMessage[]) => Promise<void>;
+
 /** Messages that other shards have still to confirm. */
 export class Outbox {
   readonly #sql: SqlStorage;
+  #draining: Promise<void> | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -42,8 +45,15 @@ export class Outbox {
     return this.#sql.exec("SELECT 1 FROM outbox LIMIT 1").toArray().length === 0;
   }
 
-  /** Sends all there is; what is not confirmed stays. */
-  async drain(send: (day: number, messages: ShardMessage[]) => Promise<void>): Promise<void> {
+  /** Sends all there is, one call at a time; what is not confirmed stays. */
+  drain(send: Send): Promise<void> {
+    this.#draining ??= this.#sendAll(send).finally(() => {
+      this.#draining = null;
+    });
+    return this.#draining;
+  }
+
+  async #sendAll(send: Send): Promise<void> {
     for (;;) {
       const rows = this.#sql
         .exec<OutboxRow>(

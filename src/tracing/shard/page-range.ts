@@ -1,11 +1,17 @@
 import type { Sql } from "../../db/sql.ts";
-import { attributeQueries, type TimeSpan } from "../filter/filter.ts";
-import type { RunSelection } from "./selection.ts";
-import { rareAttribute } from "./rare-attribute.ts";
-import type { RunPosition } from "../model/run-record.ts";
-import { beyond, findTurnEnd, isFoundByIndex, type Place } from "./scan-turn.ts";
+import { attributeQueries, type KnownTraces, type TimeSpan } from "../filter/filter.ts";
+import { type RunSelection, selectionSql } from "./selection.ts";
+import type { RunPosition } from "../model/run-page.ts";
+import { beyond, fromPlace, type Place, spanOf } from "./place.ts";
+import { findTurnEnd, isFoundByIndex } from "./scan-turn.ts";
 
-export type PagePlan = {
+/**
+ * With so few runs it is faster to sort them than to look for them in the order of their start; with
+ * more of them, the next ones in that order are not far.
+ */
+const MAX_RARE_RUNS = 1000;
+
+type PagePlan = {
   /** When given, only these rows are looked at. */
   rows: Sql | null;
   /** The last run that is looked at, where the page may end before it is full; null: as many as it takes. */
@@ -29,12 +35,6 @@ export function planPage(
   return { rows, scanEnd, span: spanOf(place, scanEnd) };
 }
 
-/** Within which the runs from a place to an end start. */
-export function spanOf({ order, after }: Place, end: RunPosition | null): TimeSpan {
-  const [from, to] = order === "asc" ? [after, end] : [end, after];
-  return { from: from?.startTime ?? null, to: to?.startTime ?? null };
-}
-
 function spanOfRows(storage: SqlStorage, { text, params }: Sql): TimeSpan {
   return storage
     .exec<TimeSpan>(
@@ -45,10 +45,16 @@ function spanOfRows(storage: SqlStorage, { text, params }: Sql): TimeSpan {
 }
 
 /**
- * The part of a query that begins with FROM and ends with ORDER BY, for the runs `r` of a page with
- * their traces `t`.
+ * The part of a query that begins with FROM and ends with ORDER BY, for the selected runs `r` of a page
+ * with their traces `t`.
  */
-export function pageRange(condition: Sql, place: Place, { rows, scanEnd }: PagePlan): Sql {
+export function pageRange(
+  selection: RunSelection,
+  place: Place,
+  { rows, scanEnd, span }: PagePlan,
+  known: KnownTraces | undefined,
+): Sql {
+  const condition = selectionSql(fromPlace(selection, place), "r", known, span);
   const descending = place.order === "desc";
   const direction = descending ? "DESC" : "ASC";
   const position = beyond(place.after, descending ? "<" : ">");
@@ -61,4 +67,23 @@ export function pageRange(condition: Sql, place: Place, { rows, scanEnd }: PageP
      ORDER BY ${rows === null ? "" : "+"}r.start_time ${direction}, r.id ${direction}`,
     params: [...(rows?.params ?? []), ...condition.params, ...position.params, ...end.params],
   };
+}
+
+/**
+ * Of queries for attribute ids, the one with the fewest runs, as a query for the rows of those runs;
+ * null when each of them has many.
+ */
+function rareAttribute(storage: SqlStorage, queries: readonly Sql[]): Sql | null {
+  let fewest = MAX_RARE_RUNS + 1;
+  let found: Sql | null = null;
+  for (const { text, params } of queries) {
+    const rows = `SELECT seq FROM run_attributes WHERE attribute_id IN (${text})`;
+    const { n } = storage
+      .exec<{ n: number }>(`SELECT count(*) AS n FROM (${rows} LIMIT ${fewest})`, ...params)
+      .one();
+    if (n >= fewest) continue;
+    fewest = n;
+    found = { text: rows, params };
+  }
+  return found;
 }

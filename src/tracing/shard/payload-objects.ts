@@ -1,5 +1,7 @@
 import type { ShardRef } from "./shard-ref.ts";
 
+const GARBAGE_PER_STEP = 1000;
+
 const KEYS_PER_DELETE = 1000;
 
 /** Where in R2 the large payloads and attachments of a shard's runs are. */
@@ -34,4 +36,35 @@ export async function deletePayloadsUnder(
     if (old.length > 0) await bucket.delete(old.map(({ key }) => key));
     cursor = page.truncated ? page.cursor : undefined;
   } while (cursor !== undefined);
+}
+
+/** The R2 objects of one shard that nothing refers to any more. */
+export class Garbage {
+  readonly #sql: SqlStorage;
+  readonly #bucket: R2Bucket;
+
+  constructor(sql: SqlStorage, bucket: R2Bucket) {
+    this.#sql = sql;
+    this.#bucket = bucket;
+  }
+
+  isEmpty(): boolean {
+    return this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length === 0;
+  }
+
+  /** Deletes them; what was deleted stays on the list until it surely is. */
+  async collect(): Promise<void> {
+    for (;;) {
+      const objects = this.#sql
+        .exec<{ object: string }>(`SELECT object FROM garbage LIMIT ${GARBAGE_PER_STEP}`)
+        .toArray()
+        .map(({ object }) => object);
+      if (objects.length === 0) return;
+      await this.#bucket.delete(objects);
+      this.#sql.exec(
+        "DELETE FROM garbage WHERE object IN (SELECT value FROM json_each(?))",
+        JSON.stringify(objects),
+      );
+    }
+  }
 }

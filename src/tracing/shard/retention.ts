@@ -1,4 +1,4 @@
-import { PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import { PAYLOADS_PER_RUN } from "../model/run-row.ts";
 
 /** How long traces of each tier stay after their first run arrived, in milliseconds. */
 export type RetentionTimes = { shortlivedMs: number; longlivedMs: number };

@@ -1,23 +1,24 @@
-import type { Sql } from "../../db/sql.ts";
 import type { PayloadField } from "../model/run-write.ts";
-import { type PagePlan, pageRange } from "./page-range.ts";
-import type { PageQuery, RunPage, RunRecord } from "../model/run-record.ts";
-import { RUN_COLUMNS } from "../model/run-row.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import type { KnownTraces } from "../filter/filter.ts";
+import { pageRange, planPage } from "./page-range.ts";
+import type { RunSelection } from "./selection.ts";
+import type { PageQuery, RunPage, RunRecord } from "../model/run-page.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN, RUN_COLUMNS } from "../model/run-row.ts";
 
 type PayloadRow = { key: number; body: string | null; object: string | null; bytes: number | null };
 
 const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
 
-/** Reads runs for which the condition on `r` holds. */
+/** Reads runs of the selection in order of their start. Throws a FilterError. */
 export function readPage(
   storage: SqlStorage,
-  condition: Sql,
+  selection: RunSelection,
   query: PageQuery,
-  plan: PagePlan,
+  known: KnownTraces | undefined,
 ): RunPage {
   const { limit } = query;
-  const from = pageRange(condition, query, plan);
+  const plan = planPage(storage, selection, query);
+  const from = pageRange(selection, query, plan, known);
   const cursor = storage.exec<Omit<RunRecord, "payloads">>(
     `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
      ${from.text} LIMIT ?`,

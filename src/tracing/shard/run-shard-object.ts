@@ -1,49 +1,43 @@
 import { DurableObject } from "cloudflare:workers";
-import { allOf, type Sql } from "../../db/sql.ts";
 import { deleteFeedbackRows } from "../../db/feedback-repo.ts";
-import { listShard, unlistShard } from "../../db/run-shards-repo.ts";
 import type { TraceTier } from "../../db/tracing-schema.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
-import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
-import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
-import { daysOf } from "../model/dotted-order.ts";
-import { type KnownTraces, type RunSelection, selectionSql } from "./selection.ts";
+import type { KnownTraces } from "../filter/filter.ts";
+import type { PageQuery, RunPage, RunPosition } from "../model/run-page.ts";
 import type { RunWrite } from "../model/run-write.ts";
 import { loadPrices } from "../usage/price-cache.ts";
-import { AttributeTable } from "./attribute-table.ts";
 import { DayMessages } from "./day-messages.ts";
-import { type FeedbackRun, knownRuns, removeFeedback, saveFeedback } from "./feedback-copies.ts";
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
-import { Garbage } from "./garbage.ts";
+import { type FeedbackRun, removeFeedback, saveFeedback } from "./feedback-copies.ts";
+import { listForWrites, unlist } from "./list-shard.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
-import { planPage, spanOf } from "./page-range.ts";
-import { deletePayloadsUnder, shardPrefix } from "./payload-objects.ts";
+import { deletePayloadsUnder, Garbage, shardPrefix } from "./payload-objects.ts";
+import { readTurn, type TurnQuery, type TurnRows } from "./scan-turn.ts";
 import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
 import { readPage } from "./run-page.ts";
-import type { PageQuery, RunPage, RunPosition } from "../model/run-record.ts";
-import { beyond, findTurnEnd, fromPlace } from "./scan-turn.ts";
-import type { ShardFeedback } from "./shard-feedback.ts";
+import type { RunSelection } from "./selection.ts";
+import { ShardAlarm } from "./shard-alarm.ts";
+import { ShardDatabase } from "./shard-database.ts";
+import type { ShardFeedback } from "./feedback-stats.ts";
 import { type ShardRef, shardStub } from "./shard-ref.ts";
-import { readStats, type GroupTotals, type StatsQuery, statsWork } from "./shard-stats.ts";
+import { type GroupTotals, readStats, type StatsQuery, statsWork } from "./shard-stats.ts";
 import { readThreads, type ThreadTotals } from "./shard-threads.ts";
-import { matchingTraces, readMetadataCounts, splitTraces } from "./shard-traces.ts";
-import { SHARD_MIGRATIONS } from "./tables.ts";
-import { PROJECT_GONE, type WriteResult } from "./write-result.ts";
-import { writeRuns } from "./write-runs.ts";
+import {
+  matchingTraces,
+  type MetadataCount,
+  otherDaysOf,
+  readMetadataCounts,
+  splitTraces,
+} from "./shard-traces.ts";
+import { PROJECT_GONE, type WriteResult, writeRuns } from "./write-runs.ts";
 
-/** How long after a failure, or a crash, what was left undone is tried again. */
-const RETRY_MS = 5_000;
 /** More than there can be between the upload of a payload and the write that refers to it. */
 const MAX_UPLOAD_MS = 3_600_000;
-const ALARM_RETRY_MS = 60_000;
 const EXPIRED_TRACES_PER_STEP = 200;
 /** Microseconds for each run, besides trying the filters on it. */
 const THREADS_WORK = 12;
 const METADATA_WORK = 8;
-
-/** What was read of a part of the runs; `next` is where to go on, null when there are no more. */
-type Part<T> = { rows: T[]; next: RunPosition | null };
 
 /**
  * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
@@ -51,24 +45,20 @@ type Part<T> = { rows: T[]; next: RunPosition | null };
  * trace has expired.
  */
 export class RunShardObject extends DurableObject<Env> {
+  readonly #db: ShardDatabase;
   readonly #sql: SqlStorage;
-  readonly #attributes: AttributeTable;
   readonly #outbox: Outbox;
   readonly #traces: TraceTable;
   readonly #garbage: Garbage;
   readonly #messages: DayMessages;
-  #exists: boolean;
-  #nextSeq: number | null = null;
-  #draining: Promise<void> | null = null;
+  readonly #alarm: ShardAlarm;
   #destroying: Promise<void> | null = null;
-  /** As far as this instance knows; the alarm may be set earlier, never later. */
-  #alarmAt: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const { shortlivedTraceMs, longlivedTraceMs } = parseSettings(env);
+    this.#db = new ShardDatabase(ctx.storage);
     this.#sql = ctx.storage.sql;
-    this.#attributes = new AttributeTable(this.#sql);
     this.#outbox = new Outbox(this.#sql);
     this.#garbage = new Garbage(this.#sql, env.PAYLOADS);
     this.#traces = new TraceTable(this.#sql, {
@@ -76,8 +66,11 @@ export class RunShardObject extends DurableObject<Env> {
       longlivedMs: longlivedTraceMs,
     });
     this.#messages = new DayMessages(this.#sql, this.#outbox, this.#traces);
-    this.#exists = hasTables(this.#sql);
-    if (this.#exists) migrateTables(ctx.storage, SHARD_MIGRATIONS);
+    this.#alarm = new ShardAlarm(ctx.storage, {
+      traces: this.#traces,
+      outbox: this.#outbox,
+      garbage: this.#garbage,
+    });
   }
 
   /** Stores writes, all or none. */
@@ -89,20 +82,10 @@ export class RunShardObject extends DurableObject<Env> {
       // What is written while the shard is being deleted would go with it.
     } while (this.#destroying !== null);
     const now = Date.now() * 1000;
-    const { unknown, tooLarge, isNewTrace } = this.#transaction(() => {
-      this.#open(ref);
-      const outcome = writeRuns(
-        {
-          sql: this.#sql,
-          attributes: this.#attributes,
-          day: ref.day,
-          prices,
-          now,
-          nextSeq: () => this.#takeSeq(),
-        },
-        writes,
-      );
-      const isNewTrace = this.#noteTraces(ref, writes, tier, now);
+    const { unknown, tooLarge, isNewTrace } = this.#db.transaction(() => {
+      this.#db.open(ref);
+      const outcome = writeRuns({ db: this.#db, day: ref.day, prices, now }, writes);
+      const isNewTrace = this.#messages.noteTraces(ref, writes, { tier, now });
       this.#messages.tellParents(outcome.foreign);
       return { ...outcome, isNewTrace };
     });
@@ -113,8 +96,8 @@ export class RunShardObject extends DurableObject<Env> {
   /** Messages of another day's shard of the same traces. */
   async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
     while (this.#destroying !== null) await this.#destroying;
-    this.#transaction(() => {
-      this.#open(ref);
+    this.#db.transaction(() => {
+      this.#db.open(ref);
       for (const message of messages) this.#messages.apply(ref, message);
     });
     await this.#schedule();
@@ -122,50 +105,30 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Copies of feedback of runs that are here; the answer names those. */
   async putFeedback(ref: ShardRef, rows: ShardFeedback[]): Promise<{ runs: FeedbackRun[] }> {
-    if (!this.#exists) return { runs: [] };
-    const runs = knownRuns(
-      this.#sql,
-      rows.map(({ runId }) => runId),
-    );
-    const traceOf = new Map(runs.map(({ id, trace_id }) => [id, trace_id]));
-    const kept = rows.filter(({ runId }) => traceOf.has(runId));
-    this.#transaction(() => {
-      saveFeedback(this.#sql, kept);
-      for (const { runId, extendRetention } of kept) {
-        const traceId = traceOf.get(runId);
-        if (extendRetention && traceId !== undefined) this.#messages.upgrade(ref, traceId);
-      }
+    if (!this.#db.exists) return { runs: [] };
+    const runs = this.#db.transaction(() => {
+      const { runs, extended } = saveFeedback(this.#sql, rows, ref.projectId);
+      for (const traceId of extended) this.#messages.upgrade(ref, traceId);
+      return runs;
     });
     await this.#schedule();
-    return {
-      runs: runs.map((run) => ({
-        id: run.id,
-        traceId: run.trace_id,
-        projectId: ref.projectId,
-        isRoot: run.parent_run_id === null,
-      })),
-    };
+    return { runs };
   }
 
   deleteFeedback(ids: string[]): void {
-    if (this.#exists) this.#transaction(() => removeFeedback(this.#sql, ids));
+    if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#sql, ids));
   }
 
   /** Runs of the selection in order of their start. */
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
-    if (!this.#exists) return { runs: [], next: null };
-    const plan = planPage(this.#sql, selection, query);
-    const condition = selectionSql(fromPlace(selection, query), "r", known, plan.span);
-    return readPage(this.#sql, condition, query, plan);
+    if (!this.#db.exists) return { runs: [], next: null };
+    return readPage(this.#sql, selection, query, known);
   }
 
   /** As `page`, in ascending order and column by column. */
   exportPage(selection: RunSelection, query: ExportPageQuery, known?: KnownTraces): ExportPage {
-    if (!this.#exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
-    const place = { order: "asc", after: query.after, effort: 1 } as const;
-    const plan = planPage(this.#sql, selection, place);
-    const condition = selectionSql(fromPlace(selection, place), "r", known, plan.span);
-    return readExportPage(this.#sql, condition, query, plan);
+    if (!this.#db.exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
+    return readExportPage(this.#sql, selection, query, known);
   }
 
   /** Totals of the runs behind `after`, as far as a turn goes. */
@@ -174,8 +137,8 @@ export class RunShardObject extends DurableObject<Env> {
     query: StatsQuery,
     after: RunPosition | null,
     known?: KnownTraces,
-  ): Part<GroupTotals> {
-    return this.#part(selection, { after, perRun: statsWork(query) }, known, (condition) =>
+  ): TurnRows<GroupTotals> {
+    return this.#turn({ selection, after, known, perRun: statsWork(query) }, (condition) =>
       readStats(this.#sql, condition, query),
     );
   }
@@ -185,9 +148,9 @@ export class RunShardObject extends DurableObject<Env> {
     selection: RunSelection,
     after: RunPosition | null,
     known?: KnownTraces,
-  ): Part<ThreadTotals> {
+  ): TurnRows<ThreadTotals> {
     const roots = { ...selection, isRoot: true };
-    return this.#part(roots, { after, perRun: THREADS_WORK }, known, (condition) =>
+    return this.#turn({ selection: roots, after, known, perRun: THREADS_WORK }, (condition) =>
       readThreads(this.#sql, condition),
     );
   }
@@ -197,40 +160,35 @@ export class RunShardObject extends DurableObject<Env> {
     selection: RunSelection,
     keys: string[] | null,
     after: RunPosition | null,
-  ): Part<{ key: string; value: string; n: number }> {
-    return this.#part(selection, { after, perRun: METADATA_WORK }, undefined, (condition) =>
-      readMetadataCounts(this.#sql, condition, keys),
-    );
+  ): TurnRows<MetadataCount> {
+    const query = { selection, after, known: undefined, perRun: METADATA_WORK };
+    return this.#turn(query, (condition) => readMetadataCounts(this.#sql, condition, keys));
   }
 
   /** Traces of this shard that have runs on other days too. */
   splitTraces(ref: ShardRef): { traceId: string; days: number[] }[] {
-    return this.#exists ? splitTraces(this.#sql, ref.day) : [];
+    return this.#db.exists ? splitTraces(this.#sql, ref.day) : [];
   }
 
   /** The days on which a trace whose root is here has runs too. */
   otherDaysOf(traceId: string): number[] {
-    if (!this.#exists) return [];
-    return this.#sql
-      .exec<{ day: number }>("SELECT day FROM trace_parts WHERE trace_id = ?", traceId)
-      .toArray()
-      .map(({ day }) => day);
+    return this.#db.exists ? otherDaysOf(this.#sql, traceId) : [];
   }
 
   /** Which of these traces fulfil a scope's filter by a run of this shard. */
   matchingTraces(scope: "trace" | "tree", filter: string, traceIds: string[]): string[] {
-    return this.#exists ? matchingTraces(this.#sql, scope, filter, traceIds) : [];
+    return this.#db.exists ? matchingTraces(this.#sql, scope, filter, traceIds) : [];
   }
 
   async deleteTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
-    if (!this.#exists) return;
+    if (!this.#db.exists) return;
     await this.#removeTraces(ref, traceIds);
     await this.#schedule();
   }
 
   /** The project was deleted: what is written from now on asks D1 first, and is refused. */
   close(): void {
-    if (this.#exists) this.#sql.exec("DELETE FROM settings WHERE name = 'bounds'");
+    if (this.#db.exists) this.#db.settings.forgetBounds();
   }
 
   /** Deletes everything, for good: the project is being deleted. */
@@ -239,14 +197,12 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    if (!this.#exists) return;
+    if (!this.#db.exists) return;
     try {
-      await this.#tidy(this.#ref());
+      await this.#tidy(this.#db.settings.ref);
     } catch (error) {
-      // An alarm that fails is given up after a while, and no other one would be set.
       this.#warn("shard_alarm_failed", error);
-      this.#alarmAt = null;
-      await this.#alarmBy(Date.now() + ALARM_RETRY_MS);
+      await this.#alarm.setAfterFailure();
     }
   }
 
@@ -260,153 +216,57 @@ export class RunShardObject extends DurableObject<Env> {
       await this.#destroy(ref, Date.now() - MAX_UPLOAD_MS);
       return;
     }
-    this.#alarmAt = null;
-    if (due.length > 0) await this.#alarmBy(Date.now());
+    this.#alarm.hasFired();
+    if (due.length > 0) await this.#alarm.setBy(Date.now());
     await this.#schedule();
   }
 
   /** Makes sure that D1 lists this shard with bounds that hold these writes. */
   async #list(ref: ShardRef, writes: readonly RunWrite[]): Promise<boolean> {
-    const starts = writes.flatMap(({ startTime }) => (startTime === undefined ? [] : [startTime]));
-    let first = Math.min(startOfDay(ref.day), ...starts);
-    let last = Math.max(lastMicroOfDay(ref.day), ...starts);
-    const listed = this.#exists ? this.#setting("bounds") : null;
-    if (listed !== null) {
-      const [from, to] = JSON.parse(listed) as [number, number];
-      if (from <= first && to >= last) return true;
-      first = Math.min(first, from);
-      last = Math.max(last, to);
-    }
-    const bounds = { first_start: first, last_start: last };
-    if (!(await listShard(this.env.DB, keyOf(ref), bounds))) return false;
-    this.#transaction(() => {
-      this.#open(ref);
-      this.#set("bounds", JSON.stringify([first, last]));
+    const listed = this.#db.exists ? this.#db.settings.bounds : null;
+    const bounds = await listForWrites(this.env.DB, ref, writes, listed);
+    if (bounds === null) return false;
+    if (bounds === listed) return true;
+    this.#db.transaction(() => {
+      this.#db.open(ref);
+      this.#db.settings.bounds = bounds;
     });
     return true;
-  }
-
-  #open(ref: ShardRef): void {
-    if (this.#exists) return;
-    migrateTables(this.ctx.storage, SHARD_MIGRATIONS);
-    this.#set("ref", JSON.stringify(ref));
-    this.#exists = true;
-  }
-
-  /** True when one of the traces is new here. */
-  #noteTraces(ref: ShardRef, writes: readonly RunWrite[], tier: TraceTier, now: number): boolean {
-    const orders = new Map<string, string>();
-    for (const { identity } of writes) {
-      if (identity !== undefined) orders.set(identity.traceId, identity.dottedOrder);
-    }
-    const added = this.#traces.note([...orders.keys()], tier, now);
-    for (const traceId of added) {
-      const home = daysOf(orders.get(traceId) ?? "")[0];
-      if (home !== undefined && home !== ref.day) {
-        this.#outbox.add(home, { kind: "part", traceId, day: ref.day });
-      }
-    }
-    return added.length > 0;
   }
 
   async #removeTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
     // First in D1: a crash in between leaves the shard's rows, by which both are deleted again.
     const feedback = feedbackOf(this.#sql, traceIds);
     await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
-    this.#transaction(() => deleteTraceRows(this.#sql, traceIds));
+    this.#db.transaction(() => deleteTraceRows(this.#sql, traceIds));
     await this.#garbage.collect();
   }
 
   /** Sets the alarm for what is to be done next, and begins with what need not wait for it. */
   async #schedule(newTraceTier?: TraceTier): Promise<void> {
-    const now = Date.now();
-    const waiting = !this.#outbox.isEmpty();
-    this.#alarmAt ??= await this.ctx.storage.getAlarm();
-    const due: number[] = [];
-    // Nobody knows of an alarm: also after a crash between a write and its alarm.
-    if (this.#alarmAt === null) due.push(this.#traces.nextDue() ?? now + this.#traces.longestMs);
-    if (newTraceTier !== undefined) due.push(now + this.#traces.ttlMs(newTraceTier));
-    if (waiting || !this.#garbage.isEmpty() || this.#traces.isEmpty()) due.push(now + RETRY_MS);
-    if (due.length > 0) await this.#alarmBy(Math.min(...due));
-    if (waiting) this.ctx.waitUntil(this.#drain(this.#ref()));
+    const isWaiting = !this.#outbox.isEmpty();
+    await this.#alarm.schedule(newTraceTier);
+    if (isWaiting) this.ctx.waitUntil(this.#drain(this.#db.settings.ref));
   }
 
-  async #alarmBy(due: number): Promise<void> {
-    if (this.#alarmAt !== null && this.#alarmAt <= due) return;
-    this.#alarmAt = due;
-    await this.ctx.storage.setAlarm(due);
-  }
-
-  /** One at a time; a failure leaves the rest to the alarm. */
-  #drain(ref: ShardRef): Promise<void> {
-    this.#draining ??= this.#outbox
-      .drain(async (day, messages) => {
+  /** A failure leaves the rest to the alarm. */
+  async #drain(ref: ShardRef): Promise<void> {
+    try {
+      await this.#outbox.drain(async (day, messages) => {
         const other = { ...ref, day };
         await shardStub(this.env, other).receive(other, messages);
-      })
-      .catch((error: unknown) => this.#warn("shard_message_failed", error))
-      .finally(() => {
-        this.#draining = null;
       });
-    return this.#draining;
+    } catch (error) {
+      this.#warn("shard_message_failed", error);
+    }
   }
 
   #warn(event: string, error: unknown): void {
     log(parseSettings(this.env).logLevel, "warn", { event, error: String(error) });
   }
 
-  #takeSeq(): number {
-    this.#nextSeq ??= this.#sql
-      .exec<{ next: number }>("SELECT coalesce(max(seq), 0) + 1 AS next FROM runs")
-      .one().next;
-    const seq = this.#nextSeq;
-    this.#nextSeq += 1;
-    return seq;
-  }
-
-  /** What `read` makes of the runs that a turn comes to. */
-  #part<T>(
-    selection: RunSelection,
-    { after, perRun }: { after: RunPosition | null; perRun: number },
-    known: KnownTraces | undefined,
-    read: (condition: Sql) => T[],
-  ): Part<T> {
-    if (!this.#exists) return { rows: [], next: null };
-    const place = { order: "asc", after } as const;
-    const next = findTurnEnd(this.#sql, selection, place, { effort: 1, perRun });
-    const bounded = { ...fromPlace(selection, place) };
-    // Where there is no filter, SQLite finds the bound of the start in its index.
-    if (next !== null) bounded.to = Math.min(bounded.to ?? next.startTime, next.startTime);
-    const condition = selectionSql(bounded, "r", known, spanOf(place, next));
-    const rows = read(allOf([condition, beyond(after, ">"), beyond(next, "<=")]));
-    return { rows, next };
-  }
-
-  #ref(): ShardRef {
-    return JSON.parse(this.#setting("ref") ?? "{}") as ShardRef;
-  }
-
-  #setting(name: string): string | null {
-    const [row] = this.#sql
-      .exec<{ value: string }>("SELECT value FROM settings WHERE name = ?", name)
-      .toArray();
-    return row?.value ?? null;
-  }
-
-  #set(name: string, value: string): void {
-    this.#sql.exec("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value);
-  }
-
-  #transaction<T>(change: () => T): T {
-    const existed = this.#exists;
-    try {
-      return this.ctx.storage.transactionSync(change);
-    } catch (error) {
-      this.#exists = existed;
-      this.#nextSeq = null;
-      this.#attributes.reset();
-      throw error;
-    }
+  #turn<T>(query: TurnQuery, read: Parameters<typeof readTurn<T>>[2]): TurnRows<T> {
+    return this.#db.exists ? readTurn(this.#sql, query, read) : { rows: [], next: null };
   }
 
   #destroy(ref: ShardRef, uploadedBefore: number): Promise<void> {
@@ -417,21 +277,13 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   async #erase(ref: ShardRef, uploadedBefore: number): Promise<void> {
-    if (this.#exists) {
+    if (this.#db.exists) {
       discardAttachments(this.#sql);
       await this.#garbage.collect();
     }
     await deletePayloadsUnder(this.env.PAYLOADS, shardPrefix(ref), uploadedBefore);
-    await unlistShard(this.env.DB, keyOf(ref));
-    this.#exists = false;
-    this.#nextSeq = null;
-    this.#alarmAt = null;
-    this.#attributes.reset();
-    await this.ctx.storage.deleteAlarm();
-    await this.ctx.storage.deleteAll();
+    await unlist(this.env.DB, ref);
+    this.#alarm.hasFired();
+    await this.#db.erase();
   }
-}
-
-function keyOf({ workspaceId, projectId, day, bucket }: ShardRef) {
-  return { workspace_id: workspaceId, project_id: projectId, day, bucket };
 }

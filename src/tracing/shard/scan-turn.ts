@@ -1,15 +1,14 @@
 import { allOf, type Sql } from "../../db/sql.ts";
-import { parsedScopes } from "../filter/filter.ts";
+import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
 import { type FilterWork, indexedPart, workOf } from "../filter/filter-work.ts";
 import { runCondition } from "../filter/run-condition.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
-import type { RunOrder, RunPosition } from "../model/run-record.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import { beyond, fromPlace, type Place, spanOf } from "./place.ts";
+import type { RunPosition } from "../model/run-page.ts";
+import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
 
 /** Of a turn, after which others have theirs: about a tenth of a second. */
 const TURN_MICROS = 100_000;
-
-export type Place = { order: RunOrder; after: RunPosition | null };
 
 /** How much of a turn's work is done at most, from 0 to 1, and what comes to that of the filters. */
 export type Turn = { effort: number; perRun: number };
@@ -63,26 +62,6 @@ export function isFoundByIndex(selection: RunSelection): boolean {
   return parsedScopes({ filter }).every((tree) => indexedPart(tree).isAll);
 }
 
-/**
- * The selection without what lies before the place: SQLite begins at one bound of the start only, and
- * it may choose that of the selection, over and over, instead of where the page begins.
- */
-export function fromPlace(selection: RunSelection, { order, after }: Place): RunSelection {
-  if (after === null) return selection;
-  const { startTime } = after;
-  return order === "asc"
-    ? { ...selection, from: Math.max(selection.from ?? startTime, startTime) }
-    : { ...selection, to: Math.min(selection.to ?? startTime, startTime) };
-}
-
-export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" | ">="): Sql {
-  if (position === null) return { text: "1", params: [] };
-  return {
-    text: `(r.start_time, r.id) ${compare} (?, ?)`,
-    params: [position.startTime, position.id],
-  };
-}
-
 /** Of the selection, what an index finds. */
 function indexedSelection(selection: RunSelection): Sql {
   const { ids, traceId, parentRunId, threadId, isRoot, hasError, from, to, filter } = selection;
@@ -119,4 +98,31 @@ function bytesSql({ perByte, reads }: FilterWork): string {
     );
   }
   return sizes.join(" + ");
+}
+
+/** What was read of a part of the runs; `next` is where to go on, null when there are no more. */
+export type TurnRows<T> = { rows: T[]; next: RunPosition | null };
+
+export type TurnQuery = {
+  selection: RunSelection;
+  after: RunPosition | null;
+  known: KnownTraces | undefined;
+  /** Microseconds that `read` takes for each run, besides trying the filters on it. */
+  perRun: number;
+};
+
+/** What `read` makes of the selected runs that one turn comes to, in the order of their start. */
+export function readTurn<T>(
+  storage: SqlStorage,
+  { selection, after, known, perRun }: TurnQuery,
+  read: (condition: Sql) => T[],
+): TurnRows<T> {
+  const place = { order: "asc", after } as const;
+  const next = findTurnEnd(storage, selection, place, { effort: 1, perRun });
+  const bounded = { ...fromPlace(selection, place) };
+  // Where there is no filter, SQLite finds the bound of the start in its index.
+  if (next !== null) bounded.to = Math.min(bounded.to ?? next.startTime, next.startTime);
+  const condition = selectionSql(bounded, "r", known, spanOf(place, next));
+  const rows = read(allOf([condition, beyond(after, ">"), beyond(next, "<=")]));
+  return { rows, next };
 }

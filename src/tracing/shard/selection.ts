@@ -1,5 +1,5 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
-import { compileScopes, type TimeSpan } from "../filter/filter.ts";
+import { compileScopes, type KnownTraces, type TimeSpan } from "../filter/filter.ts";
 import type { Micros, RunType } from "../model/run-write.ts";
 
 /** Which runs a question is about; what is undefined does not restrict. All must hold. */
@@ -23,9 +23,6 @@ export type RunSelection = {
   /** The dotted order of a run: that run, and those below it. */
   within?: string | undefined;
 };
-
-/** Traces that fulfil a scope by a run of another shard. */
-export type KnownTraces = { trace: readonly string[]; tree: readonly string[] };
 
 /**
  * The selection as a condition on the row `alias` of `runs`, for runs that start within `span`. Throws a

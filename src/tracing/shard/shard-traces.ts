@@ -21,7 +21,7 @@ export function splitTraces(sql: SqlStorage, day: number): { traceId: string; da
      FROM traces t WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = t.trace_id)`,
   );
   for (const { trace_id, dotted_order } of rootless) {
-    // Of a trace in whose name a run was sent that belongs to another one.
+    // A run was sent in the name of this trace that belongs to another one.
     if (dotted_order === null) continue;
     const home = daysOf(dotted_order)[0];
     if (home !== undefined && home !== day) add(trace_id, home);
@@ -29,6 +29,15 @@ export function splitTraces(sql: SqlStorage, day: number): { traceId: string; da
   return [...days].map(([traceId, set]) => ({ traceId, days: [...set] }));
 }
 
+/** The days on which a trace whose root is here has runs too. */
+export function otherDaysOf(sql: SqlStorage, traceId: string): number[] {
+  return sql
+    .exec<{ day: number }>("SELECT day FROM trace_parts WHERE trace_id = ?", traceId)
+    .toArray()
+    .map(({ day }) => day);
+}
+
+/** Which of these traces fulfil a scope's filter by a run of this shard. */
 export function matchingTraces(
   sql: SqlStorage,
   scope: "trace" | "tree",
@@ -42,15 +51,17 @@ export function matchingTraces(
     .map(({ trace_id }) => trace_id);
 }
 
+export type MetadataCount = { key: string; value: string; n: number };
+
 /** The most frequent values of each metadata key among the runs for which the condition holds. */
 export function readMetadataCounts(
   sql: SqlStorage,
   condition: Sql,
   keys: readonly string[] | null,
-): { key: string; value: string; n: number }[] {
+): MetadataCount[] {
   const among = keys === null ? "1" : "a.key IN (SELECT value FROM json_each(?))";
   return sql
-    .exec<{ key: string; value: string; n: number }>(
+    .exec<MetadataCount>(
       `SELECT a.key, a.value, count(*) AS n FROM runs r
          JOIN json_each(r.attribute_ids) ra
          JOIN attributes a ON a.attribute_id = ra.value AND a.kind = 'metadata'

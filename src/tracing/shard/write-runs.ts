@@ -1,4 +1,4 @@
-import { metadataOf, threadIdOf } from "../model/run-metadata.ts";
+import { metadataOf, threadIdOf } from "../model/text-leaves.ts";
 import type { RunWrite } from "../model/run-write.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/extract.ts";
@@ -10,11 +10,11 @@ import {
   type OwnAmounts,
   totalsOf,
 } from "./amounts.ts";
-import type { AttributeChange, AttributeTable } from "./attribute-table.ts";
-import { newRunRow, type PayloadRow, PendingRun } from "./pending-run.ts";
+import type { AttributeChange } from "./attribute-table.ts";
+import { type PayloadRow, RunMerge } from "./run-merge.ts";
+import type { ShardDatabase } from "./shard-database.ts";
 import { childrenOf, type ForeignChild, rollUp, withCountedChildren } from "./roll-up.ts";
-import { RUN_COLUMNS, type RunRow } from "../model/run-row.ts";
-import { PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
+import { newRunRow, PAYLOADS_PER_RUN, RUN_COLUMNS, type RunRow } from "../model/run-row.ts";
 
 /** Bound parameters of a payload row, and how many fit into one statement (100 at most). */
 const PAYLOAD_ROWS_PER_STATEMENT = 25;
@@ -32,13 +32,11 @@ const FIXED_COLUMNS = new Set<keyof RunRow>([
 const CHANGING_COLUMNS = RUN_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
 
 export type WriteContext = {
-  sql: SqlStorage;
-  attributes: AttributeTable;
+  db: ShardDatabase;
   day: number;
   prices: PriceMap;
   /** Microseconds. */
   now: number;
-  nextSeq: () => number;
 };
 
 export type WriteOutcome = {
@@ -49,9 +47,21 @@ export type WriteOutcome = {
   foreign: ForeignChild[];
 };
 
+/** What a shard says of writes. */
+export type WriteResult = {
+  /** Nothing was stored. */
+  projectGone: boolean;
+  /** Runs of updates without a place in the tree, which are not here. */
+  unknown: string[];
+  /** Runs of writes that are not stored, as `extra` would have become too large. */
+  tooLarge: string[];
+};
+
+export const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLarge: [] };
+
 /** Lays writes over what is stored, in their order. To be called inside of a transaction. */
 export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): WriteOutcome {
-  const { sql } = context;
+  const { sql } = context.db;
   const runs = loadRuns(context, writes);
   const unknown: string[] = [];
   const tooLarge: string[] = [];
@@ -62,7 +72,7 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
       continue;
     }
     if (run === undefined) {
-      run = new PendingRun(newRunRow(write, context.nextSeq(), context.now), false);
+      run = new RunMerge(newRunRow(write, context.db.takeSeq(), context.now), false);
       runs.set(write.id, run);
     }
     if (!run.apply(write)) tooLarge.push(write.id);
@@ -76,18 +86,21 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
     saveRow(sql, run, context.now);
   }
   savePayloads(sql, pending);
-  context.attributes.put(attributeChanges);
+  context.db.attributes.put(attributeChanges);
   const created = pending.filter(({ isNew }) => isNew).map(({ row }) => row.id);
   const stale = withCountedChildren(sql, created);
   return { unknown, tooLarge, foreign: rollUp(sql, context.day, { changed, stale }) };
 }
 
-function loadRuns({ sql }: WriteContext, writes: readonly RunWrite[]): Map<string, PendingRun> {
+function loadRuns(
+  { db: { sql } }: WriteContext,
+  writes: readonly RunWrite[],
+): Map<string, RunMerge> {
   const ids = JSON.stringify(writes.map(({ id }) => id));
   const rows = sql
     .exec<RunRow>("SELECT * FROM runs WHERE id IN (SELECT value FROM json_each(?))", ids)
     .toArray();
-  const runs = new Map(rows.map((row) => [row.id, new PendingRun(row, true)]));
+  const runs = new Map(rows.map((row) => [row.id, new RunMerge(row, true)]));
   if (runs.size === 0) return runs;
   const keys = [...runs.values()].map((run) => run.payloadKey("extra"));
   const extras = sql.exec<{ key: number; body: string }>(
@@ -105,7 +118,7 @@ function loadRuns({ sql }: WriteContext, writes: readonly RunWrite[]): Map<strin
 }
 
 /** Thread, tokens and costs, of what is merged. True when the run's totals changed. */
-function deriveColumns(context: WriteContext, run: PendingRun): boolean {
+function deriveColumns(context: WriteContext, run: RunMerge): boolean {
   const { row } = run;
   if (run.attributesChanged) row.thread_id = threadIdOf(run.extra);
   if (!run.amountsChanged && !run.isNew) return false;
@@ -124,14 +137,14 @@ function deriveColumns(context: WriteContext, run: PendingRun): boolean {
     };
     row.own_amounts = JSON.stringify(own);
   }
-  const totals = totalsOf(row, run.isNew ? [] : childrenOf(context.sql, row.id));
+  const totals = totalsOf(row, run.isNew ? [] : childrenOf(context.db.sql, row.id));
   const before = run.isNew ? NO_AMOUNTS : row;
   if (sameAmounts(totals, before)) return false;
   Object.assign(row, totals);
   return true;
 }
 
-function saveRow(sql: SqlStorage, run: PendingRun, now: number): void {
+function saveRow(sql: SqlStorage, run: RunMerge, now: number): void {
   const { row } = run;
   if (run.isNew) {
     // Most runs have no amounts: a shorter statement leaves them at their defaults.
@@ -161,7 +174,7 @@ function insertRun(columns: readonly (keyof RunRow)[]) {
   return { columns, text: `INSERT INTO runs (${columns.join(", ")}) VALUES (${values})` };
 }
 
-function savePayloads(sql: SqlStorage, runs: readonly PendingRun[]): void {
+function savePayloads(sql: SqlStorage, runs: readonly RunMerge[]): void {
   const replaced = runs
     .filter(({ isNew }) => !isNew)
     .flatMap(({ payloads }) => Array.from(payloads.keys()));
@@ -203,7 +216,7 @@ function insertPayloadsSql(rows: number): string {
 }
 
 /** Sets the row's list of attributes; what that changes is entered when all rows are there. */
-function deriveAttributes({ attributes }: WriteContext, run: PendingRun): AttributeChange[] {
+function deriveAttributes({ db: { attributes } }: WriteContext, run: RunMerge): AttributeChange[] {
   if (!run.attributesChanged) return [];
   const { row } = run;
   const before = row.attribute_ids;

@@ -1,10 +1,9 @@
 import { findShareByToken, type RunShareRow } from "../../db/run-shares-repo.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { ancestorIds } from "../model/dotted-order.ts";
-import type { RunPosition } from "../model/run-record.ts";
+import type { RunPosition } from "../model/run-page.ts";
 import type { PayloadField } from "../model/run-write.ts";
-import { findRuns } from "../query/find-runs.ts";
-import { requireRun } from "../query/read-run.ts";
+import { findRuns, requireRun } from "../query/find-runs.ts";
 import type { PlacedRun } from "../query/run-source.ts";
 import type { RunSelection } from "../shard/selection.ts";
 

@@ -3,7 +3,7 @@ import { COST_DECIMALS, parseCost, toSafeNumber } from "./picodollars.ts";
 import { PRICE_DECIMALS, type RateCard, type Rates } from "./price-list.ts";
 import { type PriceMap, selectPrice } from "./price-map.ts";
 import type { RunModel } from "./run-model.ts";
-import type { Usage } from "../model/token-usage.ts";
+import type { Usage } from "../model/run-write.ts";
 
 export { formatCost } from "./picodollars.ts";
 export type { PriceMap } from "./price-map.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { providerUsage, sumUsage, usageMetadata } from "./reported-usage.ts";
-import type { Usage } from "../model/token-usage.ts";
+import type { Usage } from "../model/run-write.ts";
 
 /**
  * Tokens and costs that a run's outputs report, in any of the shapes that SDKs write; null when they

@@ -14,6 +14,10 @@ import {
  * Regular expressions that anybody may write, tried on every run: no engine that backtracks can be
  * used for them. They mean what they mean in JavaScript, and are searched for; a leading `(?i)`
  * ignores the case of ASCII letters. There are no backreferences and no lookbehind.
+ *
+ * They are read by hand because re2js, the linear engine for JavaScript, knows no lookahead. Price lists
+ * exclude models by it (`gpt-4(?!o)`), the built-in one does, too, and patterns that are stored would no
+ * longer match. It would also add 147 KB to the Worker where this is 4.
  */
 export type NamePattern = { matches: (name: string) => boolean };
 

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { parseCost } from "./picodollars.ts";
-import type { Usage } from "../model/token-usage.ts";
+import type { Usage } from "../model/run-write.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

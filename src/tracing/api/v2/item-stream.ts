@@ -1,7 +1,7 @@
 import { findRuns, type RunsQuery } from "../../query/find-runs.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
 import { TooManyTurns, Turns } from "../../query/turns.ts";
-import type { RunPosition } from "../../model/run-record.ts";
+import type { RunPosition } from "../../model/run-page.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
 import { type ItemChunk, itemsJson, nextLimit } from "./items-json.ts";
 import type { JsonPart } from "../json-parts.ts";

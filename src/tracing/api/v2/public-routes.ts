@@ -7,7 +7,7 @@ import { createRouter } from "../../../http/router.ts";
 import { findProject } from "../../projects/project-cache.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
-import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { requireRun, runNotFound } from "../../query/find-runs.ts";
 import { isShared, nothingShared } from "../../shares/shared-runs.ts";
 import { requireShare } from "../public-share.ts";
 import { streamItems } from "./item-stream.ts";

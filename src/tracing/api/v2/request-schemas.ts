@@ -3,11 +3,10 @@ import { notServed } from "../../../http/not-served.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { integerParam } from "../../../http/query-params.ts";
 import { timeValue } from "../../../http/time-value.ts";
-import { decodeCursor } from "../../query/page-cursor.ts";
-import type { RunPosition } from "../../model/run-record.ts";
+import { decodeCursor, type RunPosition } from "../../model/run-page.ts";
 import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
-import { decodeWindowCursor, type WindowCursor } from "./window-cursor.ts";
+import { decodeWindowCursor, type WindowCursor } from "./window.ts";
 
 const MAX_PAGE = 1000;
 const MAX_IDS = 1000;

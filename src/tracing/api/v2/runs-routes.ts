@@ -10,7 +10,7 @@ import type { PlacedRun } from "../../query/run-source.ts";
 import type { RunSelection } from "../../shard/selection.ts";
 import type { Micros, PayloadField } from "../../model/run-write.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
-import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { requireRun, runNotFound } from "../../query/find-runs.ts";
 import { appPath } from "../links.ts";
 import { checkedFilters, completedOnly } from "./filters.ts";
 import { streamItems } from "./item-stream.ts";
@@ -19,8 +19,9 @@ import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schema
 import { runResponseSchema, runsPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
 import { runResponses } from "./run-links.ts";
-import { type TimeWindow, windowOf } from "./window.ts";
-import { encodeWindowCursor } from "./window-cursor.ts";
+import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
+
+const MAX_EXPERIMENTS = 1000;
 
 export const runV2Routes = createRouter();
 
@@ -192,8 +193,6 @@ async function projectsOf(
     earliestStart: first === undefined ? null : Number(first.order) * 1000,
   };
 }
-
-const MAX_EXPERIMENTS = 1000;
 
 async function runOfProject(
   c: AppContext,

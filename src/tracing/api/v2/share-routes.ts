@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { findShareOfRun, unshareRun } from "../../../db/run-shares-repo.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { createRouter } from "../../../http/router.ts";
-import { requireRun, runNotFound } from "../../query/read-run.ts";
+import { requireRun, runNotFound } from "../../query/find-runs.ts";
 import { shareTrace } from "../../shares/share-run.ts";
 
 export const shareV2Routes = createRouter();

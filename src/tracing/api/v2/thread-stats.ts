@@ -3,7 +3,7 @@ import { findRuns } from "../../query/find-runs.ts";
 import { collectStats } from "../../query/run-stats.ts";
 import type { RunSelection } from "../../shard/selection.ts";
 import { findThreads } from "../../query/threads.ts";
-import type { RunPosition } from "../../model/run-record.ts";
+import type { RunPosition } from "../../model/run-page.ts";
 import { ALL_RUNS, type DetailsColumn, type StatsTotals } from "../../shard/shard-stats.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";
 import type { Micros } from "../../model/run-write.ts";

@@ -3,7 +3,7 @@ import type { AppContext } from "../../../http/app-types.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { listParam } from "../../../http/query-params.ts";
 import { createRouter } from "../../../http/router.ts";
-import { encodeCursor } from "../../query/page-cursor.ts";
+import { encodeCursor } from "../../model/run-page.ts";
 import { checkedFilters } from "./filters.ts";
 import { streamItems } from "./item-stream.ts";
 import { requireProject } from "../../projects/project-cache.ts";
@@ -24,9 +24,10 @@ import { threadResponse } from "./thread-json.ts";
 import { THREAD_STATS_FIELDS, threadStats } from "./thread-stats.ts";
 import { THREAD_TRACE_FIELDS, threadTraceResponse } from "./thread-trace-json.ts";
 import { threadsPage } from "./threads-page.ts";
-import { queryThreads } from "./threads-query.ts";
-import { windowOf } from "./window.ts";
-import { encodeWindowCursor } from "./window-cursor.ts";
+import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
+import { findThreads } from "../../query/threads.ts";
+import type { RunSelection } from "../../shard/selection.ts";
+import type { ThreadTotals } from "../../shard/shard-threads.ts";
 
 export const threadV2Routes = createRouter();
 
@@ -161,4 +162,27 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
     items: items.map(threadResponse),
     ...(next === null ? {} : { next_cursor: encodeWindowCursor({ position: next, window }) }),
   };
+}
+
+type ThreadsQuery = {
+  workspaceId: string;
+  projectId: string;
+  /** Its end is exclusive. */
+  window: TimeWindow;
+  /** Each has to hold for one of the thread's traces at least, not all for the same one. */
+  narrowedBy: readonly Pick<RunSelection, "filter" | "treeFilter">[];
+};
+
+/** Threads with a turn in the window, the latest first, with the totals of all their turns there. */
+async function queryThreads(env: Env, query: ThreadsQuery): Promise<ThreadTotals[]> {
+  const { workspaceId, projectId, window } = query;
+  const find = (selection: RunSelection): Promise<ThreadTotals[]> =>
+    findThreads(env, {
+      workspaceId,
+      projectIds: [projectId],
+      selection: { ...selection, from: window.from, to: window.to - 1 },
+    });
+  const [threads, ...matching] = await Promise.all([find({}), ...query.narrowedBy.map(find)]);
+  const allowed = matching.map((some) => new Set(some.map(({ threadId }) => threadId)));
+  return threads.filter(({ threadId }) => allowed.every((ids) => ids.has(threadId)));
 }

@@ -16,8 +16,7 @@ import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
 import { runResponses } from "./run-links.ts";
 import { AGGREGATE_FIELDS, traceResponse } from "./trace-json.ts";
-import { windowOf } from "./window.ts";
-import { encodeWindowCursor } from "./window-cursor.ts";
+import { encodeWindowCursor, windowOf } from "./window.ts";
 
 export const traceV2Routes = createRouter();
 

@@ -1,4 +1,7 @@
 import type { Micros } from "../../model/run-write.ts";
+import { decodeCursor, encodeCursor, type RunPosition } from "../../model/run-page.ts";
+
+const CURSOR = /^([\w-]+)\.(\d{1,16})\.(\d{1,16})$/;
 
 export type TimeWindow = { from: Micros; to: Micros };
 
@@ -22,4 +25,19 @@ export function windowOf(
     from: min_start_time ?? ofFirstPage?.from ?? now - DAY,
     to: max_start_time ?? ofFirstPage?.to ?? now,
   };
+}
+
+/** Where a page ended, and the window that its query looked at. */
+export type WindowCursor = { position: RunPosition; window: TimeWindow };
+
+export function encodeWindowCursor({ position, window }: WindowCursor): string {
+  return `${encodeCursor(position)}.${window.from}.${window.to}`;
+}
+
+/** Null when the text is not such a cursor. */
+export function decodeWindowCursor(text: string): WindowCursor | null {
+  const [, encoded, from, to] = CURSOR.exec(text) ?? [];
+  if (encoded === undefined) return null;
+  const position = decodeCursor(encoded);
+  return position === null ? null : { position, window: { from: Number(from), to: Number(to) } };
 }

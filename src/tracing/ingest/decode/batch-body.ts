@@ -4,9 +4,8 @@ import type { RunWrite } from "../../model/run-write.ts";
 import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import { scanItems, scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
-import { readRun } from "./run-body.ts";
+import { payloadTexts, readRun } from "./run-body.ts";
 import type { SourceTexts } from "./run-payloads.ts";
-import { payloadTexts } from "./run-json.ts";
 import { parseUuid } from "../../model/uuid.ts";
 
 const KINDS = ["post", "patch"] as const;

@@ -1,9 +1,8 @@
 import { ApiError } from "../../../lib/api-error.ts";
 import { ByteWindow } from "./byte-window.ts";
 import { Delimiter } from "./delimiter.ts";
-import { parseHeaderValue } from "./header-value.ts";
 import { Part } from "./part-body.ts";
-import { parsePartHead } from "./part-head.ts";
+import { parseHeaderValue, parsePartHead } from "./part-head.ts";
 
 export type MultipartLimits = { maxParts: number };
 
@@ -37,6 +36,10 @@ export function multipartBoundary(contentType: string | null): string {
 /**
  * Reads multipart/form-data part by part, holding no more than a chunk of its input. Throws an
  * ApiError "bad_request" where the framing is broken, after which nothing can be read.
+ *
+ * It is written by hand because `Request.formData()` holds a whole body in memory, and parsers from npm work
+ * with streams of Node and skip what is malformed: here a client is told which part is, a part may say its
+ * length, and attachments go on to R2 while they arrive.
  */
 export class MultipartReader {
   readonly #window: ByteWindow;

@@ -3,7 +3,7 @@ import type { NoteUnknown } from "../../../http/unknown-members.ts";
 import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { FieldPartName, RunPartName } from "./part-name.ts";
-import { readRunJson } from "./run-json.ts";
+import { readRunJson } from "./run-body.ts";
 import { addPayload } from "./run-payloads.ts";
 
 export type Assembled =

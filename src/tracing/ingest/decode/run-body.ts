@@ -7,7 +7,9 @@ import {
 } from "../../model/run-write.ts";
 import { RunFields } from "./run-fields.ts";
 import { readRunId, readRunPlace } from "./run-identity.ts";
-import { readPayloads, type SourceTexts } from "./run-payloads.ts";
+import { isPayloadField, readPayloads, type SourceTexts } from "./run-payloads.ts";
+import { scanMembers, skipValue } from "../../model/json-text.ts";
+import type { JsonValue } from "./json-value.ts";
 
 const MAX_NAME_CHARS = 10_000;
 
@@ -115,4 +117,29 @@ function readProject(fields: RunFields): ProjectRef | undefined {
   const name = fields.text("session_name", MAX_NAME_CHARS);
   if (id !== undefined) return { id };
   return name === undefined || name === "" ? undefined : { name };
+}
+
+/** Like `readRun`, of a whole JSON document; payloads keep the text that they have in it. */
+export function readRunJson(
+  kind: RunWrite["kind"],
+  { value, text }: JsonValue,
+  options: Omit<ReadRunOptions, "texts">,
+): RunWrite {
+  const hasPayload =
+    typeof value === "object" && value !== null && Object.keys(value).some(isPayloadField);
+  const texts =
+    hasPayload && !Array.isArray(value) ? payloadTexts(text, text.indexOf("{")).texts : {};
+  return readRun(kind, value, { ...options, texts });
+}
+
+/** The texts of the payloads in the object at `start`, and where it ends. */
+export function payloadTexts(text: string, start: number): { texts: SourceTexts; end: number } {
+  const texts: SourceTexts = {};
+  const end = scanMembers(text, start, (key, valueStart) => {
+    const valueEnd = skipValue(text, valueStart);
+    // Of a repeated key the last one counts, as it does for the parser.
+    if (isPayloadField(key)) texts[key] = text.slice(valueStart, valueEnd);
+    return valueEnd;
+  });
+  return { texts, end };
 }

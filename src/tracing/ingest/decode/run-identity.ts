@@ -1,5 +1,5 @@
 import type { Micros, RunWrite } from "../../model/run-write.ts";
-import { formatDottedOrder, parseDottedOrder } from "./dotted-order.ts";
+import { formatDottedOrder, parseDottedOrder } from "../../model/dotted-order.ts";
 import type { RunFields } from "./run-fields.ts";
 
 export type RunPlace = {

@@ -1,7 +1,7 @@
 import { decodeJsonTraces } from "./json-traces.ts";
-import { otlpEncoding } from "./otlp-encoding.ts";
 import { decodeProtobufTraces } from "./protobuf-traces.ts";
 import type { Span } from "./span.ts";
+import { UnsupportedContentType } from "./otlp-error.ts";
 
 /**
  * Decodes an OTLP trace export request. Throws InvalidTraces for a body that is none, and
@@ -14,4 +14,16 @@ export function decodeTraces(bytes: Uint8Array, contentType: string): Span[] {
     case "json":
       return decodeJsonTraces(bytes);
   }
+}
+
+export type OtlpEncoding = "protobuf" | "json";
+
+/** The encoding that a `Content-Type` names; throws UnsupportedContentType. */
+export function otlpEncoding(contentType: string): OtlpEncoding {
+  const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  if (type.includes("protobuf") || type.endsWith("+proto")) return "protobuf";
+  if (type.includes("json")) return "json";
+  throw new UnsupportedContentType(
+    `Content-Type should be application/x-protobuf or application/json, not ${JSON.stringify(contentType)}`,
+  );
 }

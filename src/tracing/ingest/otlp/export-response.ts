@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { OtlpEncoding } from "./otlp-encoding.ts";
+import type { OtlpEncoding } from "./decode-traces.ts";
 
 /** With `rejectedSpans` 0 the message is a warning about spans that were accepted. */
 export type PartialSuccess = { rejectedSpans: number; errorMessage: string };

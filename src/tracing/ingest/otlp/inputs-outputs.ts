@@ -1,10 +1,9 @@
 import type { RunType } from "../../model/run-write.ts";
-import { given, type JsonObject, objectOf, payloadOf } from "./attribute-access.ts";
+import { given, type JsonObject, listOf, objectOf, payloadOf } from "./attribute-access.ts";
 import { indexedMessages, messagesOfParts, systemMessages } from "./chat-messages.ts";
 import { payloadsOfEvents } from "./event-messages.ts";
-import { payloadsOfLogfire } from "./logfire-events.ts";
-import { retrievedDocuments } from "./retrieved-documents.ts";
 import type { Attributes, Span, SpanEvent } from "./span.ts";
+import { indexedItems } from "./nested-attributes.ts";
 
 const INPUT_KEYS = [
   "input.value",
@@ -108,4 +107,40 @@ function firstPayload(
     if (value !== undefined) return payloadOf(value, name);
   }
   return undefined;
+}
+
+/** The documents that a retriever of OpenInference returned; undefined when there are none. */
+function retrievedDocuments(attributes: Attributes): JsonObject | undefined {
+  const documents: JsonObject[] = [];
+  for (const item of indexedItems(attributes, "retrieval.documents")) {
+    const { content, metadata, id, score } = objectOf(item) ?? {};
+    if (content === undefined) continue;
+    documents.push({
+      page_content: content,
+      metadata: { ...(score !== undefined && { score }), ...objectOf(metadata) },
+      type: "Document",
+      ...(id !== undefined && { id }),
+    });
+  }
+  return documents.length === 0 ? undefined : { documents };
+}
+
+/**
+ * Inputs and outputs of Logfire's `events` attribute, a list of `{"event.name", role, content, ...}`:
+ * the last choice is the output, and everything else went to the model.
+ */
+function payloadsOfLogfire(attributes: Attributes): {
+  inputs: JsonObject | undefined;
+  outputs: JsonObject | undefined;
+} {
+  const messages: JsonObject[] = [];
+  let outputs: JsonObject | undefined;
+  for (const item of listOf(attributes.get("events")) ?? []) {
+    const event = objectOf(item);
+    if (event === undefined) continue;
+    const { "event.name": name, ...message } = event;
+    if (name === "gen_ai.choice") outputs = message;
+    else messages.push(message);
+  }
+  return { inputs: messages.length === 0 ? undefined : { messages }, outputs };
 }

@@ -1,11 +1,17 @@
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
 import type { Micros } from "../../model/run-write.ts";
 import { InvalidJson, parseUnchecked } from "../decode/json-value.ts";
-import { doubleValue, integerValue, microsOf } from "./attribute-number.ts";
 import { JsonMessage } from "./json-message.ts";
-import { InvalidTraces } from "./otlp-error.ts";
-import type { Attributes, AttributeValue, Span, SpanEvent } from "./span.ts";
-import { checkSpanCount, checkValueDepth } from "./span-limits.ts";
+import { checkSpanCount, checkValueDepth, InvalidTraces } from "./otlp-error.ts";
+import {
+  type Attributes,
+  type AttributeValue,
+  doubleValue,
+  integerValue,
+  microsOf,
+  type Span,
+  type SpanEvent,
+} from "./span.ts";
 
 /**
  * Reads an ExportTraceServiceRequest in JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding):

@@ -1,5 +1,5 @@
 import { type RejectedSpan, rejectedSpan, type SpanRef } from "./invalid-span.ts";
-import { type MappedRun, placedRun, type Unplaced } from "./placed-run.ts";
+import { type MappedRun, placedRun, type Unplaced } from "./span-run-place.ts";
 import { dottedOrderBelow, type Place } from "./place-spans.ts";
 import type { ParentRef } from "./span-identity.ts";
 

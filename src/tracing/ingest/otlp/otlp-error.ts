@@ -7,3 +7,21 @@ export class InvalidTraces extends Error {
 export class UnsupportedContentType extends Error {
   override readonly name = "UnsupportedContentType";
 }
+
+/** A collector sends batches of 8192 and a few more. */
+const MAX_SPANS = 20_000;
+
+/** Lists and maps within lists and maps. */
+const MAX_VALUE_DEPTH = 100;
+
+export function checkSpanCount(count: number): void {
+  if (count <= MAX_SPANS) return;
+  throw new InvalidTraces(`there are more than ${MAX_SPANS} spans in one request`);
+}
+
+export function checkValueDepth(depth: number): void {
+  if (depth <= MAX_VALUE_DEPTH) return;
+  throw new InvalidTraces(
+    `the value of an attribute is nested deeper than ${MAX_VALUE_DEPTH} levels`,
+  );
+}

@@ -1,4 +1,4 @@
-import { formatDottedOrder, formatDottedSegment } from "../decode/dotted-order.ts";
+import { formatDottedOrder, formatDottedSegment } from "../../model/dotted-order.ts";
 import type { Micros } from "../../model/run-write.ts";
 import type { ParentRef, SpanIdentity } from "./span-identity.ts";
 import type { SpanRef } from "./invalid-span.ts";

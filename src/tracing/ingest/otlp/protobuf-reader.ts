@@ -2,7 +2,8 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { InvalidTraces } from "./otlp-error.ts";
 
 /**
- * Goes through protobuf messages. Stricter than the format asks for: a known field of another wire
+ * Goes through protobuf messages field by field. Generated messages would make an object of each value of
+ * each attribute, to be made into another one here, and drop what is malformed without a word. Stricter than the format asks for: a known field of another wire
  * type, and a value that reaches beyond its message, mean that the bytes are something else. Throws
  * InvalidTraces, and the errors of BinaryReader for bytes that are no protobuf.
  */

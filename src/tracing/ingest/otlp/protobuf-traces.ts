@@ -1,9 +1,15 @@
 import { base64Encode } from "@bufbuild/protobuf/wire";
-import { doubleValue, integerValue, microsOf } from "./attribute-number.ts";
-import { InvalidTraces } from "./otlp-error.ts";
+import { checkSpanCount, checkValueDepth, InvalidTraces } from "./otlp-error.ts";
 import { ProtobufReader } from "./protobuf-reader.ts";
-import type { AttributeValue, Span, SpanEvent, SpanSource } from "./span.ts";
-import { checkSpanCount, checkValueDepth } from "./span-limits.ts";
+import {
+  type AttributeValue,
+  doubleValue,
+  integerValue,
+  microsOf,
+  type Span,
+  type SpanEvent,
+  type SpanSource,
+} from "./span.ts";
 
 const STATUS_ERROR = 2;
 

@@ -1,4 +1,4 @@
-import { type DottedSegment, parseDottedOrder } from "../decode/dotted-order.ts";
+import { type DottedSegment, parseDottedOrder } from "../../model/dotted-order.ts";
 import { parseUuid } from "../../model/uuid.ts";
 import { textOf } from "./attribute-access.ts";
 import { InvalidSpan } from "./invalid-span.ts";

@@ -1,13 +1,12 @@
 import { microsToIso } from "../../../lib/time.ts";
 import type { RunType } from "../../model/run-write.ts";
-import { given, type JsonObject, listOf, objectOf, textOf } from "./attribute-access.ts";
+import { firstText, given, type JsonObject, listOf, objectOf, textOf } from "./attribute-access.ts";
 import { payloadsOf, type SpanPayloads } from "./inputs-outputs.ts";
 import { invocationParamsOf } from "./invocation-params.ts";
 import { InvalidSpan } from "./invalid-span.ts";
-import { errorOf, exceptionOf } from "./span-error.ts";
 import { metadataOf } from "./span-metadata.ts";
 import { isOpenInferenceTool, runTypeOf } from "./span-run-type.ts";
-import type { Attributes, Span } from "./span.ts";
+import type { Attributes, Span, SpanEvent } from "./span.ts";
 import { usageMetadataOf } from "./usage-metadata.ts";
 
 /** A run as clients send it for creation, without its place in a tree. */
@@ -122,4 +121,27 @@ function projectOf(
   if (id !== undefined) return { session_id: id };
   const name = textOf(attributes, "langsmith.trace.session_name") ?? projectName;
   return name === undefined ? {} : { session_name: name };
+}
+
+/** The event that a span's `error` is taken of. */
+function exceptionOf({ events }: Pick<Span, "events">): SpanEvent | undefined {
+  return events.find(({ name }) => name === "exception");
+}
+
+/** The `error` of a run, which makes it one that failed; undefined for one that did not. */
+function errorOf(span: Span): string | undefined {
+  const exception = exceptionOf(span);
+  const ofStatus = span.isError
+    ? span.statusMessage || textOf(span.attributes, "error.type") || "Error"
+    : undefined;
+  if (exception === undefined) return ofStatus;
+  const { attributes } = exception;
+  const message = textOf(attributes, "exception.message");
+  const stacktrace = textOf(attributes, "exception.stacktrace");
+  if (message === undefined && stacktrace === undefined) {
+    return firstText(attributes, ["exception.type"]) ?? ofStatus ?? "Error";
+  }
+  return [message, stacktrace === undefined ? undefined : `Stacktrace:\n${stacktrace}`]
+    .filter((part) => part !== undefined)
+    .join("\n\n");
 }

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { leavesOf } from "../../../../src/tracing/model/leaves.ts";
-import { factsOf, firstTokenTime } from "../../../../src/tracing/ingest/decode/payload-facts.ts";
-import { previewOf } from "../../../../src/tracing/ingest/decode/preview.ts";
-import { metadataOf, threadIdOf } from "../../../../src/tracing/model/run-metadata.ts";
+import { leavesOf, metadataOf, threadIdOf } from "../../../../src/tracing/model/text-leaves.ts";
+import {
+  factsOf,
+  firstTokenTime,
+  previewOf,
+} from "../../../../src/tracing/ingest/decode/payload-facts.ts";
 
 function deep(levels: number, innermost: unknown): unknown {
   let value = innermost;

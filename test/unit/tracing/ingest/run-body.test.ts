@@ -1,7 +1,10 @@
 import { describe, test } from "vitest";
 import { InvalidRun } from "../../../../src/tracing/ingest/decode/invalid-run.ts";
-import { readRun, type ReadRunOptions } from "../../../../src/tracing/ingest/decode/run-body.ts";
-import { readRunJson } from "../../../../src/tracing/ingest/decode/run-json.ts";
+import {
+  readRun,
+  readRunJson,
+  type ReadRunOptions,
+} from "../../../../src/tracing/ingest/decode/run-body.ts";
 import { parseJsonValue } from "../../../../src/tracing/ingest/decode/json-value.ts";
 import { thrown, utf8 } from "./support/bytes.ts";
 import {

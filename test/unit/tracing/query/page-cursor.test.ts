@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { decodeCursor, encodeCursor } from "../../../../src/tracing/query/page-cursor.ts";
+import { decodeCursor, encodeCursor } from "../../../../src/tracing/model/run-page.ts";
 
 describe("a cursor", () => {
   test("comes back as the position that it was made of", ({ expect }) => {

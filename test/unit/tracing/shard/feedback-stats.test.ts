@@ -1,6 +1,5 @@
 import { describe, test } from "vitest";
-import { feedbackStats } from "../../../../src/tracing/shard/feedback-stats.ts";
-import type { ShardFeedback } from "../../../../src/tracing/shard/shard-feedback.ts";
+import { feedbackStats, type ShardFeedback } from "../../../../src/tracing/shard/feedback-stats.ts";
 
 function row(given: Partial<ShardFeedback>): ShardFeedback {
   return {

@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { amountsOf, type RunAmounts } from "../../../../src/tracing/usage/costs.ts";
 import { createPriceMap } from "../../../../src/tracing/usage/price-map.ts";
 import type { ModelPrice } from "../../../../src/tracing/usage/price-list.ts";
-import type { Usage } from "../../../../src/tracing/model/token-usage.ts";
+import type { Usage } from "../../../../src/tracing/model/run-write.ts";
 import { model, NOON, price } from "./support/prices.ts";
 
 const HOUSE = model("house-model");

@@ -12,7 +12,7 @@ import type { AppContext } from "../../../../http/app-types.ts";
 import { ApiError, invalidField } from "../../../../lib/api-error.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { textListParam } from "../list-params.ts";
+import { textListParam } from "../params.ts";
 import { configText, readConfig } from "../../../feedback/feedback-config.ts";
 import { feedbackConfigSchema, feedbackKey } from "./schemas.ts";
 

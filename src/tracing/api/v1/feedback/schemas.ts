@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../../../http/query-params.ts";
-import { textListParam, uuidListParam } from "../list-params.ts";
+import { textListParam, uuidListParam } from "../params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { FEEDBACK_SOURCES } from "../../../feedback/feedback-input.ts";
 

@@ -6,7 +6,7 @@ import { collectRequestBody } from "../../../ingest/decode/request-body.ts";
 import { InvalidRun } from "../../../ingest/decode/invalid-run.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import type { Attachment } from "../../../model/run-write.ts";
-import { decodeTraces } from "../../../ingest/otlp/decode-traces.ts";
+import { decodeTraces, otlpEncoding } from "../../../ingest/otlp/decode-traces.ts";
 import {
   encodeExportResponse,
   type PartialSuccess,
@@ -16,12 +16,10 @@ import { holdSpans } from "../../../ingest/held-spans.ts";
 import type { HeldSpan } from "../../../ingest/held-spans-object.ts";
 import { type KnownParent, spanOf } from "../../../ingest/known-parents.ts";
 import { type MappedSpans, mapSpans } from "../../../ingest/otlp/map-spans.ts";
-import { otlpEncoding } from "../../../ingest/otlp/otlp-encoding.ts";
 import { InvalidTraces, UnsupportedContentType } from "../../../ingest/otlp/otlp-error.ts";
-import type { PlacedRun } from "../../../ingest/otlp/placed-run.ts";
+import { type PlacedSpanRun, toRunWrite } from "../../../ingest/otlp/span-run-place.ts";
 import type { SpanAttachment } from "../../../ingest/otlp/span-attachments.ts";
 import type { Span } from "../../../ingest/otlp/span.ts";
-import { toRunWrite } from "../../../ingest/span-writes.ts";
 
 export const otlpRoutes = createRouter();
 
@@ -84,7 +82,7 @@ async function storeSpans(
     c.executionCtx.waitUntil(promise),
   );
   const reasons: string[] = [];
-  const stored: PlacedRun[] = [];
+  const stored: PlacedSpanRun[] = [];
   for (const { run, attachments } of runs) {
     try {
       await session.add(toRunWrite(run, await upload(c, run.id, attachments)));
@@ -109,7 +107,7 @@ async function storeSpans(
 }
 
 /** Nothing is below a run that does not say which span it was. */
-function toParent(run: PlacedRun): { traceId: string; parent: KnownParent }[] {
+function toParent(run: PlacedSpanRun): { traceId: string; parent: KnownParent }[] {
   const { traceId, spanId } = spanOf(run.extra);
   if (traceId === null) return [];
   const rootSpanId = run.parent_run_id === undefined ? spanId : null;

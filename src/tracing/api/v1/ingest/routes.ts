@@ -7,14 +7,17 @@ import { createRouter } from "../../../../http/router.ts";
 import type { NoteUnknown } from "../../../../http/unknown-members.ts";
 import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
 import type { RunWrite } from "../../../model/run-write.ts";
-import { runIdParam } from "../run-id-param.ts";
+import { runIdParam } from "../params.ts";
 import { decodeBatch } from "../../../ingest/decode/batch-body.ts";
 import { InvalidRun } from "../../../ingest/decode/invalid-run.ts";
 import { InvalidJson, parseJsonValue } from "../../../ingest/decode/json-value.ts";
 import { decodeMultipartRuns } from "../../../ingest/decode/multipart-runs.ts";
 import { collectRequestBody, readRequestBody } from "../../../ingest/decode/request-body.ts";
-import type { ReadRunOptions, UnnamedRun } from "../../../ingest/decode/run-body.ts";
-import { readRunJson } from "../../../ingest/decode/run-json.ts";
+import {
+  readRunJson,
+  type ReadRunOptions,
+  type UnnamedRun,
+} from "../../../ingest/decode/run-body.ts";
 import { parseFeedbackBody } from "../feedback/feedback-body.ts";
 import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";

@@ -5,14 +5,14 @@ import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { projectMetadata } from "../../../query/project-metadata.ts";
 import { listProjects } from "./list-projects.ts";
-import { uuidListParam } from "../list-params.ts";
+import { uuidListParam } from "../params.ts";
 import {
   changeProject,
   createProject,
   projectNotFound,
   readProject,
+  removeProjects,
 } from "../../../projects/project-service.ts";
-import { removeProjects } from "../../../projects/remove-projects.ts";
 import {
   projectCreateSchema,
   projectListQuery,

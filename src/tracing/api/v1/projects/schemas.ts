@@ -10,7 +10,7 @@ import { notServed } from "../../../../http/not-served.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../../../http/query-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
-import { textListParam, uuidListParam } from "../list-params.ts";
+import { textListParam, uuidListParam } from "../params.ts";
 import { SORT_COLUMNS } from "./sort-by-stats.ts";
 import { PROJECT_STATS } from "./project-stats.ts";
 

@@ -3,7 +3,7 @@ import type { AppContext } from "../../../../http/app-types.ts";
 import { objectUrl } from "../../../attachments/attachment-url.ts";
 import { linkSettings } from "../../links.ts";
 import { findRuns } from "../../../query/find-runs.ts";
-import type { RunPosition } from "../../../model/run-record.ts";
+import type { RunPosition } from "../../../model/run-page.ts";
 import type { RunJsonContext, TraceFacts } from "./run-json.ts";
 
 const TRACE_PAGE = 1000;

@@ -4,7 +4,7 @@ import type { AppContext } from "../../../../http/app-types.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { listParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { requireRun } from "../../../query/read-run.ts";
+import { requireRun } from "../../../query/find-runs.ts";
 import { readSharedRuns, sharedSelection } from "../../../shares/shared-runs.ts";
 import type { JsonPart } from "../../json-parts.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";

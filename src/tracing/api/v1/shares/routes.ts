@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { findShareOfRun, type RunShareRow, unshareRun } from "../../../../db/run-shares-repo.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { requireRun } from "../../../query/read-run.ts";
+import { requireRun } from "../../../query/find-runs.ts";
 import { shareOneRun } from "../../../shares/share-run.ts";
 
 export const shareRoutes = createRouter();

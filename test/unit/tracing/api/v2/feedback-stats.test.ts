@@ -1,6 +1,8 @@
 import { describe, test } from "vitest";
-import { feedbackStats } from "../../../../../src/tracing/shard/feedback-stats.ts";
-import type { ShardFeedback } from "../../../../../src/tracing/shard/shard-feedback.ts";
+import {
+  feedbackStats,
+  type ShardFeedback,
+} from "../../../../../src/tracing/shard/feedback-stats.ts";
 import { mergeFeedbackStats } from "../../../../../src/tracing/api/v2/feedback-stats.ts";
 
 let created = 0;

@@ -2,7 +2,7 @@ import { SpanStatusCode } from "@opentelemetry/api";
 import { describe, test } from "vitest";
 import { decodeBatch } from "../../../../../src/tracing/ingest/decode/batch-body.ts";
 import { adoptOrphans, type OrphanGroup } from "../../../../../src/tracing/ingest/otlp/orphans.ts";
-import type { PlacedRun } from "../../../../../src/tracing/ingest/otlp/placed-run.ts";
+import type { PlacedSpanRun } from "../../../../../src/tracing/ingest/otlp/span-run-place.ts";
 import {
   mapped,
   mappedRun,
@@ -45,9 +45,9 @@ const CHILD_PARENT = {
   ifRoot: { runId: TRACE_UUID, spanId: ROOT_SPAN },
 };
 
-type PlaceOfRun = Pick<PlacedRun, "id" | "trace_id" | "parent_run_id" | "dotted_order">;
+type PlaceOfRun = Pick<PlacedSpanRun, "id" | "trace_id" | "parent_run_id" | "dotted_order">;
 
-function placeOf({ run }: { run: PlacedRun }): PlaceOfRun {
+function placeOf({ run }: { run: PlacedSpanRun }): PlaceOfRun {
   const { id, trace_id, parent_run_id, dotted_order } = run;
   return { id, trace_id, ...(parent_run_id !== undefined && { parent_run_id }), dotted_order };
 }

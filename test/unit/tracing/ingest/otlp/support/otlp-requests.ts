@@ -8,7 +8,7 @@ import {
   type MappedSpans,
   mapSpans,
 } from "../../../../../../src/tracing/ingest/otlp/map-spans.ts";
-import type { PlacedRun } from "../../../../../../src/tracing/ingest/otlp/placed-run.ts";
+import type { PlacedSpanRun } from "../../../../../../src/tracing/ingest/otlp/span-run-place.ts";
 import type { Span } from "../../../../../../src/tracing/ingest/otlp/span.ts";
 
 export const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -93,7 +93,7 @@ export function mapped(inits: readonly SpanInit[], options: MapOptions = {}): Ma
 }
 
 /** The run of a request with one span. */
-export function mappedRun(init: SpanInit, options: MapOptions = {}): PlacedRun {
+export function mappedRun(init: SpanInit, options: MapOptions = {}): PlacedSpanRun {
   const { runs, rejected, warnings, orphans } = mapped([init], options);
   deepStrictEqual({ rejected, warnings, orphans }, { rejected: [], warnings: [], orphans: [] });
   const [first] = runs;
@@ -101,7 +101,7 @@ export function mappedRun(init: SpanInit, options: MapOptions = {}): PlacedRun {
   return first.run;
 }
 
-export function runWith(attributes: Attributes): PlacedRun {
+export function runWith(attributes: Attributes): PlacedSpanRun {
   return mappedRun({ attributes });
 }
 
@@ -110,7 +110,7 @@ export function metadataWith(attributes: Attributes): Record<string, unknown> {
 }
 
 /** Without what each run of these requests has. */
-export function metadataOf({ extra }: PlacedRun): Record<string, unknown> {
+export function metadataOf({ extra }: PlacedSpanRun): Record<string, unknown> {
   const {
     OTEL_TRACE_ID: _trace,
     OTEL_SPAN_ID: _span,

@@ -1,10 +1,12 @@
 import { isObject, type JsonObject } from "../../lib/json.ts";
-import type { Attachment, Payload, PayloadField, RunWrite } from "../model/run-write.ts";
-import { ownTime } from "../model/dotted-order.ts";
-import type { Usage } from "../model/token-usage.ts";
+import type { Attachment, Payload, PayloadField, RunWrite, Usage } from "../model/run-write.ts";
 import type { OwnAmounts } from "./amounts.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/payload-keys.ts";
-import { readAttachments, type RunRow } from "../model/run-row.ts";
+import {
+  PAYLOAD_NUMBER,
+  PAYLOADS_PER_RUN,
+  readAttachments,
+  type RunRow,
+} from "../model/run-row.ts";
 
 /** A row of `payloads`. */
 export type PayloadRow = {
@@ -36,7 +38,7 @@ export const MAX_EXTRA_BYTES = 1_900_000;
 type Member = keyof typeof PATCHED_BIT;
 
 /** One run while the writes of a request are laid over what is stored of it. */
-export class PendingRun {
+export class RunMerge {
   readonly row: RunRow;
   readonly isNew: boolean;
   /** Payload rows to write. */
@@ -208,50 +210,6 @@ export class PendingRun {
         : { key, body: null, object: payload.object, bytes: payload.bytes },
     );
   }
-}
-
-/** A run of which nothing is stored yet. */
-export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
-  const { identity } = write;
-  if (identity === undefined) throw new Error("a new run needs its place in the tree");
-  return {
-    seq,
-    id: write.id,
-    trace_id: identity.traceId,
-    parent_run_id: identity.parentRunId,
-    dotted_order: identity.dottedOrder,
-    // Until its create arrives, when a patch came first.
-    name: "",
-    run_type: "chain",
-    start_time: ownTime(identity.dottedOrder),
-    end_time: null,
-    status: "pending",
-    error: null,
-    tags: null,
-    reference_example_id: null,
-    thread_id: null,
-    inputs_preview: null,
-    outputs_preview: null,
-    first_token_time: null,
-    own_amounts: null,
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    total_tokens: 0,
-    prompt_cost: null,
-    completion_cost: null,
-    total_cost: null,
-    prompt_token_details: null,
-    completion_token_details: null,
-    prompt_cost_details: null,
-    completion_cost_details: null,
-    price_model_id: null,
-    feedback_stats: null,
-    attachments: null,
-    attribute_ids: null,
-    patched: 0,
-    inserted_at: now,
-    received_at: now,
-  };
 }
 
 function isLarger(text: string, bytes: number): boolean {

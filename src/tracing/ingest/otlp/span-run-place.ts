@@ -3,11 +3,13 @@ import type { Place } from "./place-spans.ts";
 import type { SpanAttachment } from "./span-attachments.ts";
 import type { SpanIdentity } from "./span-identity.ts";
 import type { SpanRun } from "./span-run.ts";
+import { readRun } from "../decode/run-body.ts";
+import type { Attachment, RunWrite } from "../../model/run-write.ts";
 
 /** An item of `post` in a batch, and what a batch cannot carry. */
-export type MappedRun = { run: PlacedRun; attachments: SpanAttachment[] };
+export type MappedRun = { run: PlacedSpanRun; attachments: SpanAttachment[] };
 
-export type PlacedRun = SpanRun & {
+export type PlacedSpanRun = SpanRun & {
   trace_id: string;
   parent_run_id?: string;
   dotted_order: string;
@@ -32,11 +34,17 @@ export function placedRun(
     return { reason: `langsmith.trace.id ${traceId} differs from ${rootId}, where its parent is` };
   }
   const parentRunId = ancestors.at(-1);
-  const placed: PlacedRun = {
+  const placed: PlacedSpanRun = {
     ...run,
     trace_id: rootId,
     ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
     dotted_order: dottedOrder,
   };
   return { run: placed, attachments };
+}
+
+/** Throws InvalidRun. */
+export function toRunWrite(run: PlacedSpanRun, attachments: readonly Attachment[]): RunWrite {
+  const write = readRun("post", run, { identity: "required" });
+  return attachments.length === 0 ? write : { ...write, attachments: [...attachments] };
 }

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { textListParam, uuidListParam } from "../../../../../src/tracing/api/v1/list-params.ts";
+import { textListParam, uuidListParam } from "../../../../../src/tracing/api/v1/params.ts";
 
 const ID = "0198c0de-0000-7000-8000-00000000000a";
 const OTHER = "0198c0de-0000-7000-8000-00000000000b";

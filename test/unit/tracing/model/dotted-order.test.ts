@@ -4,7 +4,7 @@ import {
   formatDottedOrder,
   formatDottedSegment,
   parseDottedOrder,
-} from "../../../../src/tracing/ingest/decode/dotted-order.ts";
+} from "../../../../src/tracing/model/dotted-order.ts";
 
 const ROOT = "0198c0de-0000-7000-8000-000000000001";
 const CHILD = "0198c0de-0000-7000-8000-00000000000a";

@@ -1,9 +1,14 @@
+import { isObject } from "../../lib/json.ts";
 import type { Leaf } from "./run-write.ts";
 import { clipText } from "./clip-text.ts";
 
+/** Metadata keys by which clients say that traces belong together; the first that is set counts. */
+const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
+
 const MAX_LEAVES = 100;
 
-const MAX_LEAF_CHARS = 250;
+/** Of a path, a key or a value no more is kept. */
+export const MAX_LEAF_CHARS = 250;
 
 /** Nulls are no leaves: without a bound a list of a million of them would be gone through. */
 const MAX_VISITED = 10_000;
@@ -56,4 +61,27 @@ function levelOf(container: object, path: string): Level {
 function joinPath(path: string, key: string | undefined): string {
   if (key === undefined) return path;
   return clipText(path === "" ? key : `${path}.${key}`, MAX_LEAF_CHARS);
+}
+
+/** The leaves of a run's `extra.metadata`. */
+export function metadataOf(extra: unknown): Leaf[] {
+  const metadata = fieldOf(extra, "metadata");
+  // A lone value has no key to ask for.
+  return typeof metadata === "object" ? leavesOf(metadata).filter(([key]) => key !== "") : [];
+}
+
+/** The thread that a run's `extra.metadata` names. */
+export function threadIdOf(extra: unknown): string | null {
+  const metadata = fieldOf(extra, "metadata");
+  for (const key of THREAD_KEYS) {
+    const id = fieldOf(metadata, key);
+    if (typeof id === "number") return String(id);
+    if (typeof id === "string" && id !== "") return id;
+  }
+  return null;
+}
+
+/** A member of what may be no object at all. */
+export function fieldOf(value: unknown, field: string): unknown {
+  return isObject(value) ? value[field] : undefined;
 }

@@ -1,0 +1,48 @@
+import type { ShardRef } from "./shard-ref.ts";
+
+/** The starts of runs for which D1 lists the shard, in microseconds; both are inclusive. */
+export type ListedBounds = { first: number; last: number };
+
+/** What a shard knows of itself. */
+export class ShardSettings {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  get ref(): ShardRef {
+    return JSON.parse(this.#get("ref") ?? "{}") as ShardRef;
+  }
+
+  set ref(ref: ShardRef) {
+    this.#set("ref", JSON.stringify(ref));
+  }
+
+  /** Null when D1 has to be asked: nothing was listed yet, or the project was deleted. */
+  get bounds(): ListedBounds | null {
+    const text = this.#get("bounds");
+    if (text === null) return null;
+    const [first, last] = JSON.parse(text) as [number, number];
+    return { first, last };
+  }
+
+  set bounds({ first, last }: ListedBounds) {
+    this.#set("bounds", JSON.stringify([first, last]));
+  }
+
+  forgetBounds(): void {
+    this.#sql.exec("DELETE FROM settings WHERE name = 'bounds'");
+  }
+
+  #get(name: string): string | null {
+    const [row] = this.#sql
+      .exec<{ value: string }>("SELECT value FROM settings WHERE name = ?", name)
+      .toArray();
+    return row?.value ?? null;
+  }
+
+  #set(name: string, value: string): void {
+    this.#sql.exec("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value);
+  }
+}
