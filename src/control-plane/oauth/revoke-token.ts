@@ -8,7 +8,7 @@ import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
 import { openTokens } from "./sealed-secrets.ts";
 import { clientAuthOf } from "./token-endpoint.ts";
 
-/** For all requests of one revocation: somebody waits for it, who does not need it. */
+/** All requests of one revocation together may take this long: somebody waits for it, who does not need it. */
 const TIMEOUT_MS = 5000;
 const MAX_METADATA_BYTES = 256 * 1024;
 
