@@ -131,8 +131,6 @@ async function store(
     metadata: grant.metadata === null ? null : JSON.stringify(grant.metadata),
     is_default: attempt.is_default,
     expires_at: grant.expiresAt,
-    refreshing_until: null,
-    created_at: now,
     updated_at: now,
   };
   const isStored = await completeOAuthAttempt(
