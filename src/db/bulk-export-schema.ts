@@ -62,7 +62,7 @@ export const exportCredentials = sqliteTable(
     version: integer().notNull(),
     /** The members as JSON, encrypted; see `secrets/secret-box.ts`. */
     sealed: text().notNull(),
-    /** Of the encryption key. */
+    /** The version of the encryption key. */
     key_version: integer().notNull(),
     /** JSON list of the members' names. */
     names: text().notNull(),
@@ -150,7 +150,7 @@ export const exportRuns = sqliteTable(
     open_upload: text(),
     /** Steps in a row that ended without a word since the last file was recorded. */
     interruptions: integer().notNull().default(0),
-    /** Of the destination, as of the attempt's beginning. */
+    /** The version of the destination's credentials when the attempt began. */
     credentials_version: integer(),
     attempt_started_at: integer(),
     /** Who works on it now. */
@@ -181,7 +181,7 @@ export const exportFiles = sqliteTable(
     export_run_id: text().notNull(),
     /** From 0, without gaps. */
     number: integer().notNull(),
-    /** Of the object. */
+    /** The key of the object. */
     key: text().notNull(),
     rows: integer().notNull(),
     bytes: integer().notNull(),

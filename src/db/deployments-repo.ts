@@ -56,7 +56,7 @@ type Key = { workspaceId: string; deploymentId: string };
 
 const { secrets, ...LISTED_REVISION } = getTableColumns(revisions);
 
-/** As text: the index on these rows is found by it. */
+/** The condition is a text, by which the index on these rows is found. */
 const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
 
 /**
@@ -172,7 +172,7 @@ export async function selectDeploymentByName(
     .get();
 }
 
-/** Without an effect on a deployment that is being deleted. */
+/** Changes the display name; that of a deployment that is being deleted stays. */
 export async function describeDeployment(
   db: D1Database,
   of: Key,
@@ -271,7 +271,7 @@ export async function purgeDeployment(db: D1Database, of: Key, now: number): Pro
   ]);
 }
 
-/** Of one that was purged, the last that there is. */
+/** Removes the last that there is of a deployment that was purged. */
 export async function forgetDeployment(db: D1Database, of: Key): Promise<void> {
   await drizzle(db)
     .delete(deployments)

@@ -16,7 +16,7 @@ export type Source = (typeof SOURCES)[number];
 
 export const DEPLOYMENT_STATUSES = ["READY", "AWAITING_DELETE"] as const;
 
-/** In the order in which a rollout passes them. */
+/** They are in the order in which a rollout passes them. */
 export const UNFINISHED_REVISION_STATUSES = [
   "CREATING",
   "QUEUED",
@@ -60,7 +60,7 @@ export const deployments = sqliteTable(
     latest_revision_id: text().notNull(),
     /** The one that serves; null until the first is deployed. */
     active_revision_id: text(),
-    /** Of a deployment that is being deleted: whether its traces go, too. */
+    /** Whether its traces go, too, when it is deleted. */
     deletes_project: integer({ mode: "boolean" }).notNull(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
@@ -93,9 +93,9 @@ export const revisions = sqliteTable(
     /** Why it has the status, where that needs words. */
     status_message: text(),
     source: text({ enum: SOURCES }).notNull(),
-    /** Of source internal_template. */
+    /** The template, for source internal_template. */
     template_id: text(),
-    /** Of source internal_source: null while there is nothing to build yet. */
+    /** The tarball, for source internal_source; null while there is nothing to build yet. */
     source_tarball_path: text(),
     /** A file of the tarball. */
     langgraph_config_path: text(),

@@ -36,7 +36,7 @@ export async function selectExportRun(
     .get();
 }
 
-/** In the order of their days. */
+/** The runs of an export, in the order of their days. */
 export async function listExportRuns(
   db: D1Database,
   workspaceId: string,

@@ -3,6 +3,9 @@ import { drizzle } from "drizzle-orm/d1";
 import type { OAuthTokenRow } from "./oauth-tokens-repo.ts";
 import { oauthAttempts } from "./oauth-schema.ts";
 
+/** A token as an attempt brings it; `updated_at` is also when a new one was created. */
+type NewOAuthToken = Omit<OAuthTokenRow, "created_at" | "refreshing_until">;
+
 export type OAuthAttemptRow = typeof oauthAttempts.$inferSelect;
 
 export async function insertOAuthAttempt(db: D1Database, row: OAuthAttemptRow): Promise<void> {
@@ -54,7 +57,7 @@ export async function failOAuthAttempt(
 export async function completeOAuthAttempt(
   db: D1Database,
   authId: string,
-  token: OAuthTokenRow,
+  token: NewOAuthToken,
   expiresAt: number,
 ): Promise<boolean> {
   // In one transaction: the later statements do nothing unless the first one did.

@@ -40,7 +40,7 @@ export async function listOAuthProviders(
     .orderBy(asc(oauthProviders.created_at), asc(oauthProviders.id));
 }
 
-/** By the name that the workspace gave it. */
+/** Finds a provider by the name that the workspace gave it. */
 export async function selectOAuthProvider(
   db: D1Database,
   workspaceId: string,
@@ -72,7 +72,7 @@ export async function updateOAuthProvider(
     .get();
 }
 
-/** With the tokens and attempts of its users. */
+/** Deletes a provider, with the tokens and attempts of its users. */
 export async function deleteOAuthProvider(
   db: D1Database,
   { workspace_id: workspaceId, id }: OAuthProviderRow,

@@ -65,7 +65,7 @@ export const oauthAttempts = sqliteTable(
     /** Encrypted; null: without PKCE, or used. */
     code_verifier: text(),
     status: text({ enum: OAUTH_ATTEMPT_STATUSES }).notNull(),
-    /** Of the token that it is to replace; when completed, of the one that it has brought. */
+    /** The id of the token that it is to replace; when completed, of the one that it has brought. */
     token_id: text(),
     /** Why it failed: a code of OAuth, or of ours. */
     error: text(),

@@ -34,7 +34,7 @@ const { secrets: _secrets, ...LISTED } = getTableColumns(revisions);
 /** The condition that a rollout has not ended, as text: an index on some of the rows is found by it. */
 export const IS_UNFINISHED = `status IN (${UNFINISHED_REVISION_STATUSES.map((name) => `'${name}'`).join(", ")})`;
 
-/** For a tarball as the parameter `place`, which may be null; `?1` is the workspace. */
+/** A condition, as SQL: the tarball that parameter `place` names is there, or it is null; `?1` is the workspace. */
 export function isUploaded(place: string): string {
   return `(${place} IS NULL OR EXISTS (SELECT 1 FROM source_uploads
     WHERE workspace_id = ?1 AND object_path = ${place} AND size IS NOT NULL))`;

@@ -83,7 +83,7 @@ export async function releaseUnusedSources(
   return results.map(({ object_path }) => object_path);
 }
 
-/** Of those that were given up, once their objects are gone. */
+/** Removes the rows of tarballs that were given up, once their objects are gone. */
 export async function forgetSources(db: D1Database, objectPaths: readonly string[]): Promise<void> {
   await drizzle(db)
     .delete(sourceUploads)

@@ -20,7 +20,7 @@ export type StoredLine = Pick<LogLine, "kind" | "revision_id" | "level" | "messa
   time: number;
 };
 
-/** In the order of the query; a page can have fewer lines than the limit and still not be the last. */
+/** Lines in the order of the query; a page can have fewer than the limit and still not be the last. */
 export type LogPage = { lines: StoredLine[]; more: boolean };
 
 type Row = {
@@ -31,7 +31,7 @@ type Row = {
   message: string;
 };
 
-/** Of the messages of a page, so that an answer stays well below what a call may carry. */
+/** How long the messages of a page may be together: an answer stays well below what a call may carry. */
 const MAX_PAGE_CHARS = 4_000_000;
 
 /** How many lines of a deployment are kept, the newest of each kind. */

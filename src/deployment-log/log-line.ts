@@ -18,7 +18,7 @@ export type LogLine = {
   message: string;
 };
 
-/** Of a message as it is stored; a longer one is cut, and says so at its end. */
+/** How long a stored message may be; a longer one is cut, and says so at its end. */
 const MAX_MESSAGE_CHARS = 8192;
 
 /** The message as it is stored: whole characters, and not too many. */

@@ -13,7 +13,7 @@ export type StorageUse = { operations: number; rows: number; bytes: number };
 type Pending = {
   revision: RevisionRef;
   days: Map<number, Count>;
-  /** By text: how many refusals it stands for. */
+  /** How many refusals each text stands for. */
   refusals: Map<string, number>;
   /** When somebody has promised to write it down; that promise can be lost with its request. */
   dueAt: number;

@@ -1,11 +1,11 @@
 /** What is counted of deployed code on a UTC day. */
 export const USAGE_COUNTS = [
-  // Of the network; bytes are those of bodies.
+  // These are about the network; bytes are those of bodies.
   "requests",
   "refused",
   "bytes_sent",
   "bytes_received",
-  // Of the store and of checkpoints: what the platform read and wrote for it.
+  // These are about the store and checkpoints: what the platform read and wrote for it.
   "storage_operations",
   "storage_rows",
   "storage_bytes",

@@ -44,7 +44,7 @@ const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 2 } };
 /** What gzip begins with, as the code of older revisions does. */
 const GZIP = 0x1f;
 
-/** Of code that is unpacked: all that a tarball may hold, and the names and lengths of its files. */
+/** How large unpacked code may be: all that a tarball may hold, and the names and lengths of its files. */
 const MAX_PACKED_BYTES = MAX_UNPACKED_BYTES + 1024 * 1024;
 
 /**
@@ -130,7 +130,7 @@ export function builtCodeKey({ workspaceId, deploymentId, revisionId }: Revision
   return `${builtCodePrefix({ workspaceId, deploymentId })}${revisionId}.json`;
 }
 
-/** Of the main module, where its tarball has one. */
+/** Where the source map of the main module is stored, when its tarball has one. */
 export function sourceMapKey({ workspaceId, deploymentId, revisionId }: RevisionRef): string {
   return `${builtCodePrefix({ workspaceId, deploymentId })}${revisionId}.map`;
 }

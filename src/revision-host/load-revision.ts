@@ -1,9 +1,10 @@
 import { readRevisionToLoad } from "../db/deployment-lookup-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
+import { type HostList, parseHostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
+import { OUTBOUND_HOSTS } from "../secrets/secret-names.ts";
 import { type BuiltCode, builtCodeKey, readCode } from "./built-code.ts";
-import { revisionEnv } from "./revision-env.ts";
 import { openSecrets } from "./revision-secrets.ts";
 import { workerCode } from "./worker-code.ts";
 
@@ -78,4 +79,22 @@ async function revisionCode(
     outbound: exports.Outbound({ props: { ...ref, hosts: outboundHosts } }),
     tail: exports.RevisionTail({ props: ref }),
   });
+}
+
+/** The whole environment of deployed code: its secrets, and by which deployment it is run. */
+function revisionEnv(
+  ref: RevisionRef & { deploymentName: string },
+  secrets: Record<string, string>,
+): { env: Record<string, string>; outboundHosts: HostList | null } {
+  const { [OUTBOUND_HOSTS]: hosts, ...own } = secrets;
+  return {
+    env: {
+      ...own,
+      LANGSMITH_HOST_PROJECT_ID: ref.deploymentId,
+      LANGSMITH_HOST_PROJECT_NAME: ref.deploymentName,
+      LANGSMITH_HOST_REVISION_ID: ref.revisionId,
+    },
+    // A list that cannot be read allows nothing; it is refused when it is set.
+    outboundHosts: hosts === undefined ? null : (parseHostList(hosts) ?? []),
+  };
 }

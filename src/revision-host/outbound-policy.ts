@@ -2,7 +2,7 @@ import { isPublicHost } from "../lib/endpoint-address.ts";
 import { hasHost, type HostList } from "../lib/host-list.ts";
 
 export type OutboundPolicy = {
-  /** Of the installation. */
+  /** What the installation allows. */
   installation: HostList;
   /** The deployment's own; null: it has none, and leaves it to the installation. */
   deployment: HostList | null;

@@ -1,7 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { parseSettings } from "../env.ts";
 import type { HostList } from "../lib/host-list.ts";
-import { countBytes } from "./count-bytes.ts";
 import { UsageMeter } from "../deployment-log/usage-meter.ts";
 import { outboundRefusal, type OutboundRefusal } from "./outbound-policy.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
@@ -42,7 +41,7 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
   }
 }
 
-/** Without what would steer the request past its URL: `cf` options, another `Host`. */
+/** Leaves out what would steer the request past its URL: `cf` options, another `Host`. */
 function outgoing(request: Request, meter: UsageMeter): RequestInit {
   const headers = new Headers(request.headers);
   headers.delete("host");
@@ -72,4 +71,27 @@ function refused(request: Request, { rule, reason }: OutboundRefusal, meter: Usa
     { detail: `The request ${what} is refused: ${reason}`, rule, host },
     { status: 403 },
   );
+}
+
+/**
+ * The same body, with the size of each chunk reported when it passes. A body whose length its
+ * headers tell keeps that length.
+ */
+function countBytes(
+  body: ReadableStream<Uint8Array> | null,
+  headers: Headers,
+  onBytes: (bytes: number) => void,
+): ReadableStream<Uint8Array> | null {
+  if (body === null) return null;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      onBytes(chunk.byteLength);
+      controller.enqueue(chunk);
+    },
+  });
+  const counted = body.pipeThrough(counter);
+  const length = headers.get("content-length");
+  return length === null || !/^\d+$/.test(length)
+    ? counted
+    : counted.pipeThrough(new FixedLengthStream(Number(length)));
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const MAX_TEXT_CHARS = 10_000;
 
-/** Of a description as JSON: it is stored with its revision. */
+/** How long a description may be as JSON: it is stored with its revision. */
 const MAX_CHARS = 500_000;
 
 /**

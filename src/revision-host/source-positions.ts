@@ -9,7 +9,7 @@ import { sourceMapKey } from "./built-code.ts";
  */
 const FRAME = /(?:file:\/\/\/|(?<![\w./-]))([\w.-]{1,100}\.m?js):(\d{1,7}):(\d{1,7})/g;
 
-/** Of a text that is looked through; a log keeps no more of one. */
+/** How much of a text is looked through; a log keeps no more of one. */
 const MAX_TEXT_CHARS = 8192;
 
 /** Each place of a map takes some hundred bytes of an isolate that many deployments share. */
@@ -31,7 +31,7 @@ type MapSource = {
   get: (key: string) => Promise<{ text: () => Promise<string> } | null>;
 };
 
-/** Of this isolate, the newest last: a deployment that fails does so again and again. */
+/** What this isolate remembers, the newest last: a deployment that fails does so again and again. */
 const known = new Map<string, Promise<TraceMap | null>>();
 
 /**

@@ -15,7 +15,7 @@ type ConsoleCall = {
   level: string;
   /** The arguments, as far as JSON can hold them. */
   message: unknown;
-  /** Of arguments that were errors, in their places. */
+  /** What is known of arguments that were errors, in their places. */
   errorInfo?: readonly (ErrorInfo | null)[];
 };
 

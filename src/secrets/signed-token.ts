@@ -1,20 +1,32 @@
 import { isSignatureOf, MIN_SECRET_CHARS, signatureOf } from "./signature.ts";
 
 /**
- * Tokens that only this installation can have made: base64url JSON, a dot and its signature. `purpose`
- * keeps a token for one thing from being taken for another.
+ * Tokens that only this installation can have made, and that are good for a while: base64url JSON, a dot and its
+ * signature. `purpose` keeps a token for one thing from being taken for another.
  */
-export async function signToken(secret: string, purpose: string, value: unknown): Promise<string> {
-  const body = Buffer.from(JSON.stringify(value)).toString("base64url");
+export async function signToken(
+  secret: string,
+  purpose: string,
+  value: object,
+  lifetimeMs: number,
+): Promise<string> {
+  const json = JSON.stringify({ ...value, expiresAt: Date.now() + lifetimeMs });
+  const body = Buffer.from(json).toString("base64url");
   return `${body}.${await signatureOf(checked(secret), signed(purpose, body))}`;
 }
 
-/** The value of a genuine token; null otherwise. */
-export async function readToken(secret: string, purpose: string, token: string): Promise<unknown> {
+/** The value that was signed for this purpose; null when the token is not genuine, or too old. */
+export async function readToken<Value extends object>(
+  secret: string,
+  purpose: string,
+  token: string,
+): Promise<Value | null> {
   const [body, signature, more] = token.split(".");
   if (body === undefined || signature === undefined || more !== undefined) return null;
   if (!(await isSignatureOf(checked(secret), signed(purpose, body), signature))) return null;
-  return JSON.parse(Buffer.from(body, "base64url").toString()) as unknown;
+  const text = Buffer.from(body, "base64url").toString();
+  const { expiresAt, ...value } = JSON.parse(text) as { expiresAt?: unknown };
+  return typeof expiresAt === "number" && expiresAt >= Date.now() ? (value as Value) : null;
 }
 
 function checked(secret: string): string {

@@ -10,7 +10,7 @@ import { openCredentials } from "./credentials.ts";
 
 export type OpenBucket = {
   bucket: S3Bucket;
-  /** Of all keys, without slashes around it; may be empty. */
+  /** What all keys begin with, without slashes around it; it may be empty. */
   prefix: string;
 };
 

@@ -3,7 +3,7 @@ import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 
-/** Of the 1024 that S3 gives a key, an export puts some 200 behind the prefix. */
+/** S3 gives a key 1024 bytes, and an export puts some 200 of them behind the prefix. */
 const MAX_PREFIX_BYTES = 800;
 const MAX_PAGE = 1000;
 
@@ -28,7 +28,7 @@ const bucketName = z
     "String should be a bucket's name: letters, digits, dots, hyphens and underscores",
   );
 
-/** Without the slashes around it. */
+/** A prefix, which is stored without the slashes around it. */
 const prefix = z.string().transform((text, ctx): string => {
   const trimmed = text.replace(/^\/+|\/+$/g, "");
   const message = prefixProblem(trimmed);

@@ -6,11 +6,16 @@ import type { Lease } from "../../work/lease.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { writeRunFile } from "../parquet/run-file.ts";
 import type { S3Bucket } from "../s3/s3-bucket.ts";
-import { formatCursor, parseCursor } from "./cursor.ts";
 import { abortUpload, FileUpload, isStored } from "./file-upload.ts";
-import { formatOpenUpload, parseOpenUpload } from "./left-uploads.ts";
 import { fileName } from "./object-keys.ts";
-import { parsePendingUpload, type PendingUpload } from "./pending-upload.ts";
+import {
+  formatCursor,
+  formatOpenUpload,
+  parseCursor,
+  parseOpenUpload,
+  parsePendingUpload,
+  type PendingUpload,
+} from "./run-progress.ts";
 
 export type ExportLease = Lease<ExportRunKey, typeof exportRuns>;
 

@@ -3,17 +3,7 @@ import { selectBulkExport } from "../../db/bulk-exports-repo.ts";
 import { currentCredentials, openBucket } from "../destinations/open-bucket.ts";
 import { S3Error } from "../s3/s3-error.ts";
 import { abortUpload } from "./file-upload.ts";
-
-/** What a run has in `open_upload`. */
-type OpenUpload = { key: string; upload_id: string };
-
-export function formatOpenUpload(upload: OpenUpload): string {
-  return JSON.stringify(upload);
-}
-
-export function parseOpenUpload(text: string): OpenUpload {
-  return JSON.parse(text) as OpenUpload;
-}
+import { parseOpenUpload } from "./run-progress.ts";
 
 /**
  * Aborts the multipart upload of a run that was ended from outside while a step was at work, or that a

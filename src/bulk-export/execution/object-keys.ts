@@ -3,7 +3,7 @@ import type { ExportFormatVersion } from "../../db/bulk-export-schema.ts";
 const NUMBER_DIGITS = 5;
 
 export type PartitionPlace = {
-  /** Of the destination, without slashes around it; may be empty. */
+  /** What the destination's keys begin with, without slashes around it; it may be empty. */
   prefix: string;
   exportId: string;
   workspaceId: string;

@@ -1,4 +1,4 @@
-import { FAILURE_SUMMARY } from "../destinations/failure-summary.ts";
+import { FAILURE_SUMMARY } from "../destinations/check-destination.ts";
 import { S3Error, type S3Failure } from "../s3/s3-error.ts";
 
 /** Why an attempt failed. Its message is shown to the user, those of other errors are not. */
@@ -15,7 +15,7 @@ export class ExportImpossible extends StepError {
 const TRANSIENT: ReadonlySet<S3Failure> = new Set(["unavailable", "clock_skew", "no_such_upload"]);
 
 export type StepFailure = {
-  /** For the `errors` of the export run. */
+  /** What the `errors` of the export run tell. */
   text: string;
   /** Whether another attempt may succeed. */
   retry: boolean;

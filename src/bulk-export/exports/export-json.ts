@@ -3,7 +3,7 @@ import type { ExportDestinationRow } from "../../db/export-destinations-repo.ts"
 import type { ExportFileRow, ExportRunRow } from "../../db/export-runs-repo.ts";
 import { microsToIso, toIso } from "../../lib/time.ts";
 import { partitionFolder } from "../execution/object-keys.ts";
-import { parsePendingUpload } from "../execution/pending-upload.ts";
+import { parsePendingUpload } from "../execution/run-progress.ts";
 import type { ExportJson, ExportRunJson } from "./schemas.ts";
 
 export function toExportJson(row: BulkExportRow): ExportJson {

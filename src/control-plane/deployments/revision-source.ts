@@ -1,13 +1,16 @@
+import templates from "#templates";
 import type { Source } from "../../db/deployments-schema.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
 import { invalidField } from "../../lib/api-error.ts";
-import { TEMPLATE_IDS } from "./templates.ts";
 import type { RevisionConfig } from "./schemas.ts";
+
+/** Projects that are shipped with the installation and can be deployed by name. */
+const TEMPLATE_IDS: readonly string[] = Object.keys(templates);
 
 /** What of a request says which source a revision has. */
 type Given = { source: Source; templateId: string | null; config: RevisionConfig };
 
-/** Of a deployment's first revision. 422 where fields do not go together. */
+/** The source of a deployment's first revision. It throws a 422 where fields do not go together. */
 export function firstSource({ source, templateId, config }: Given): RevisionSource {
   if (source === "internal_template") {
     checkTemplate(templateId);
@@ -24,8 +27,8 @@ export function firstSource({ source, templateId, config }: Given): RevisionSour
 }
 
 /**
- * Of a later revision: what is not given is as in the one before. A deployment may change between its
- * template and a project of its own. 422 where fields do not go together.
+ * The source of a later revision: what is not given is as in the one before. A deployment may change between its
+ * template and a project of its own. It throws a 422 where fields do not go together.
  */
 export function nextSource(
   latest: RevisionSource,
@@ -85,4 +88,12 @@ function refuseTarball(config: RevisionConfig): void {
 function ofTemplatesOnly() {
   const message = "Only a deployment of source internal_template has a template";
   return invalidField(["body", "source_config", "template_id"], message, "value_error");
+}
+
+/** The tarball of a template, which is a built project; null for an unknown one. */
+export function templateTarball(id: string): ArrayBuffer | null {
+  const base64 = Object.hasOwn(templates, id) ? templates[id] : undefined;
+  if (base64 === undefined) return null;
+  const bytes = Buffer.from(base64, "base64");
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
 }

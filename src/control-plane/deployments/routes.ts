@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
-import { requestDeletion, requestDeletions } from "./request-deletion.ts";
+import { requestDeletion, requestDeletions } from "./delete-deployment.ts";
 import { changeDeployment } from "./change-deployment.ts";
 import { createDeployment } from "./create-deployment.ts";
 import { toDeploymentJson } from "./deployment-json.ts";

@@ -17,7 +17,7 @@ const MAX_NAME_CHARS = 100;
 const MAX_DISPLAY_NAME_CHARS = 255;
 const MAX_PATH_CHARS = 512;
 
-/** Of the API; which one it is changes nothing here. */
+/** The types that the API knows; which one it is changes nothing here. */
 const DEPLOYMENT_TYPES = [
   "dev_free",
   "dev",
@@ -27,7 +27,7 @@ const DEPLOYMENT_TYPES = [
   "serverless",
 ] as const;
 
-/** Of the API; the others than ours are never those of a deployment here. */
+/** The statuses that the API knows; a deployment here has only ours. */
 const STATUSES = [
   ...DEPLOYMENT_STATUSES,
   "AWAITING_DATABASE",
@@ -54,7 +54,7 @@ const sourceConfig = z.strictObject({
   ...refusedConfig,
 });
 
-/** Of a file in the tarball. */
+/** The path of a file in the tarball. */
 const filePath = z
   .string()
   .max(MAX_PATH_CHARS)
@@ -160,7 +160,7 @@ export const deploymentSchema = z
       install_command: z.null(),
       build_command: z.null(),
     }),
-    /** Of the latest revision. */
+    /** What the latest revision was made of. */
     source_revision_config: revisionConfigJson,
     /** Their values are never told. */
     secrets: z.array(z.object({ name: z.string(), value: z.string() })),

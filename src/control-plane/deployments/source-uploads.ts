@@ -17,7 +17,7 @@ const MAX_UNUSED = 100;
 const GZIP_MAGIC = [0x1f, 0x8b];
 
 /** What an upload URL lets its holder do without a key: store this one object, until it expires. */
-export type UploadGrant = { workspaceId: string; objectPath: string; expiresAt: number };
+export type UploadGrant = { workspaceId: string; objectPath: string };
 
 /** A place for one tarball of the workspace, and the token that lets its holder put it there. */
 export async function newUpload(
@@ -25,10 +25,9 @@ export async function newUpload(
 ): Promise<{ token: string; objectPath: string }> {
   const { db, workspaceId, signingSecret } = deps;
   const objectPath = `${workspaceId}/uploads/${crypto.randomUUID()}.tar.gz`;
-  const now = Date.now();
-  const grant: UploadGrant = { workspaceId, objectPath, expiresAt: now + LIFETIME_MS };
-  const token = await signToken(signingSecret, PURPOSE, grant);
-  const row = { workspace_id: workspaceId, object_path: objectPath, created_at: now };
+  const grant: UploadGrant = { workspaceId, objectPath };
+  const token = await signToken(signingSecret, PURPOSE, grant, LIFETIME_MS);
+  const row = { workspace_id: workspaceId, object_path: objectPath, created_at: Date.now() };
   if (!(await insertSourceUpload(db, row, MAX_UNUSED))) {
     const message = `The workspace has ${MAX_UNUSED} uploads that no revision names: deploy them, or wait a day`;
     throw new ApiError("rate_limited", message);
@@ -37,9 +36,8 @@ export async function newUpload(
 }
 
 /** Null when the token is not genuine, or too old. */
-export async function readUploadGrant(secret: string, token: string): Promise<UploadGrant | null> {
-  const grant = (await readToken(secret, PURPOSE, token)) as UploadGrant | null;
-  return grant === null || grant.expiresAt < Date.now() ? null : grant;
+export function readUploadGrant(secret: string, token: string): Promise<UploadGrant | null> {
+  return readToken<UploadGrant>(secret, PURPOSE, token);
 }
 
 /**

@@ -25,7 +25,7 @@ export function authorizationUrl(
     state: string;
     redirectUri: string;
     scopes: readonly string[];
-    /** Of S256; null: without PKCE. */
+    /** The challenge of method S256; null means without PKCE. */
     codeChallenge: string | null;
   },
 ): string {

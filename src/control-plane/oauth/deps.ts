@@ -44,7 +44,7 @@ export function keepGoing<T>(c: AppContext, work: Promise<T>): Promise<T> {
 /** The failure of the work is for the request, which awaits the work itself. */
 function ignore(): void {}
 
-/** Of requests that name no user: tokens that belong to whoever has a key of the workspace. */
+/** The owner of tokens where a request names no user: they belong to whoever has a key of the workspace. */
 const WORKSPACE_USER = "default";
 
 const USER_HEADER = "x-user-id";

@@ -16,13 +16,13 @@ import { exchangeCode, type TokenGrant } from "./token-endpoint.ts";
 
 /** What a provider sends the user's browser back with. */
 export type ProviderAnswer = {
-  /** As in the URL. */
+  /** The name of the provider that the URL has. */
   providerId: string;
   state?: string | undefined;
   code?: string | undefined;
   error?: string | undefined;
   errorDescription?: string | undefined;
-  /** Of the request's key, where it has one. */
+  /** The workspace of the request's key, where it has one. */
   workspaceId?: string | undefined;
 };
 
@@ -131,8 +131,6 @@ async function store(
     metadata: grant.metadata === null ? null : JSON.stringify(grant.metadata),
     is_default: attempt.is_default,
     expires_at: grant.expiresAt,
-    refreshing_until: null,
-    created_at: now,
     updated_at: now,
   };
   const isStored = await completeOAuthAttempt(

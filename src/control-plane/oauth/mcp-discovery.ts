@@ -9,7 +9,7 @@ export type McpClient = {
   authUrl: string;
   tokenUrl: string;
   revocationUrl: string | null;
-  /** By RFC 8707: what tokens are to be for; null for a server that does not say. */
+  /** What tokens are to be for, by RFC 8707; null for a server that does not say. */
   resource: string | null;
   clientId: string;
   clientSecret: string | null;

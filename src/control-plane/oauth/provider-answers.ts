@@ -73,7 +73,7 @@ function statusOfError(error: unknown, type: OAuthProviderType | null): number {
   return type === "slack" && SLACK_PASSING_ERRORS.has(error) ? 503 : 400;
 }
 
-/** Without the members that say nothing: GitHub's apps have an empty `scope`, others null. */
+/** Leaves out the members that say nothing: GitHub's apps have an empty `scope`, others null. */
 function told(body: Members): Members {
   const entries = Object.entries(body).filter(([, value]) => value !== null && value !== "");
   return Object.fromEntries(entries);

@@ -12,7 +12,7 @@ export function plainString(max = 255) {
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, "String should have no control characters");
 }
 
-/** As RFC 6749 has them, but for the comma, which some servers separate them with. */
+/** A scope as RFC 6749 has it, but without the comma, which some servers separate scopes with. */
 const scopeString = z
   .string()
   .min(1)
@@ -174,7 +174,7 @@ export const tokenUpdateSchema = z
   })
   .openapi("OAuthTokenUpdateRequest");
 
-/** Without the token itself. */
+/** A token as it is listed, without the token itself. */
 export const tokenSummarySchema = z
   .object({
     id: z.uuid(),

@@ -1,20 +1,13 @@
 import { toIso } from "../../lib/time.ts";
 import { createRoute, z } from "@hono/zod-openapi";
-import { type OAuthProviderRow, selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
 import {
-  deleteOAuthToken,
-  deleteOAuthTokensOf,
   describeOAuthToken,
   type ListedOAuthToken,
   listOAuthTokens,
-  selectOAuthToken,
 } from "../../db/oauth-tokens-repo.ts";
-import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
 import { requireProvider } from "./provider-service.ts";
-import { revokeToken } from "./revoke-token.ts";
+import { removeToken, removeTokens, requireToken } from "./remove-token.ts";
 import { scopesOf } from "./start-attempt.ts";
 import {
   tokenListQuery,
@@ -29,8 +22,6 @@ import { depsOf, keepGoing, tokenOwner, workspaceDepsOf } from "./deps.ts";
 
 /** The calling user's tokens. */
 export const tokenRoutes = createRouter();
-
-const REVOCATIONS_AT_A_TIME = 4;
 
 const tags = ["Auth service"];
 
@@ -92,7 +83,7 @@ tokenRoutes.openapi(
   }),
   async (c) => {
     const provider = await requireProvider(workspaceDepsOf(c), c.req.valid("query").provider_id);
-    await keepGoing(c, deleteAll(c, provider));
+    await keepGoing(c, removeTokens(depsOf(c), tokenOwner(c), provider));
     return c.json({}, 200);
   },
 );
@@ -107,8 +98,8 @@ tokenRoutes.openapi(
     responses: { 204: { description: "It is deleted" } },
   }),
   async (c) => {
-    const listed = await requireToken(c, c.req.valid("param").token_id);
-    await keepGoing(c, deleteOne(c, listed));
+    const listed = await requireToken(depsOf(c), tokenOwner(c), c.req.valid("param").token_id);
+    await keepGoing(c, removeToken(depsOf(c), listed));
     return c.body(null, 204);
   },
 );
@@ -133,37 +124,15 @@ tokenRoutes.openapi(
   async (c) => {
     const { token_id: id } = c.req.valid("param");
     const { provider_account_label: label, is_default: isDefault } = c.req.valid("json");
-    const { token } = await requireToken(c, id);
+    const { token } = await requireToken(depsOf(c), tokenOwner(c), id);
     await describeOAuthToken(c.env.DB, token, {
       label: label === "" ? null : (label ?? undefined),
       isDefault: isDefault ?? undefined,
       now: Date.now(),
     });
-    return c.json(toTokenJson(await requireToken(c, id)), 200);
+    return c.json(toTokenJson(await requireToken(depsOf(c), tokenOwner(c), id)), 200);
   },
 );
-
-/** It throws a 404 when the user has none with this id. */
-async function requireToken(c: AppContext, id: string): Promise<ListedOAuthToken> {
-  const found = await selectOAuthToken(c.env.DB, tokenOwner(c), id);
-  if (found === undefined) throw new ApiError("not_found", "OAuth token not found");
-  return found;
-}
-
-async function deleteOne(c: AppContext, { token }: ListedOAuthToken): Promise<void> {
-  const provider = await selectOAuthProviderById(c.env.DB, token.workspace_id, token.provider);
-  if (provider !== undefined) await revokeToken(depsOf(c), provider, token);
-  await deleteOAuthToken(c.env.DB, tokenOwner(c), token.id);
-}
-
-async function deleteAll(c: AppContext, provider: OAuthProviderRow): Promise<void> {
-  const owner = tokenOwner(c);
-  const tokens = await listOAuthTokens(c.env.DB, owner, provider.provider_id);
-  await mapLimited(tokens, REVOCATIONS_AT_A_TIME, ({ token }) =>
-    revokeToken(depsOf(c), provider, token),
-  );
-  await deleteOAuthTokensOf(c.env.DB, owner, provider.id);
-}
 
 function toTokenJson({ token, providerId }: ListedOAuthToken): TokenSummary {
   const { expires_at: expiresAt } = token;

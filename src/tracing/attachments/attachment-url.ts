@@ -9,20 +9,19 @@ const ATTACHMENTS_PATH = "/api/v1/attachments";
 export type LinkSettings = { signingSecret: string; requestUrl: string };
 
 /** What a URL gives access to, without a key, until it expires. */
-type AttachmentGrant = { object: string; mimeType: string; expiresAt: number };
+type AttachmentGrant = { object: string; mimeType: string };
 
 /** An absolute URL of an attachment, or of a payload that is kept in R2. */
 export async function objectUrl(
   { signingSecret, requestUrl }: LinkSettings,
   { object, mimeType }: { object: string; mimeType: string },
 ): Promise<string> {
-  const grant: AttachmentGrant = { object, mimeType, expiresAt: Date.now() + LIFETIME_MS };
-  const token = await signToken(signingSecret, PURPOSE, grant);
+  const grant: AttachmentGrant = { object, mimeType };
+  const token = await signToken(signingSecret, PURPOSE, grant, LIFETIME_MS);
   return new URL(`${ATTACHMENTS_PATH}/${token}`, requestUrl).href;
 }
 
 /** Null when the token is not genuine, or too old. */
-export async function readGrant(secret: string, token: string): Promise<AttachmentGrant | null> {
-  const grant = (await readToken(secret, PURPOSE, token)) as AttachmentGrant | null;
-  return grant === null || grant.expiresAt < Date.now() ? null : grant;
+export function readGrant(secret: string, token: string): Promise<AttachmentGrant | null> {
+  return readToken<AttachmentGrant>(secret, PURPOSE, token);
 }

@@ -1,5 +1,5 @@
 import { assert, test } from "vitest";
-import { formatCursor, parseCursor } from "../../../src/bulk-export/execution/cursor.ts";
+import { formatCursor, parseCursor } from "../../../src/bulk-export/execution/run-progress.ts";
 import { fileName, partitionFolder } from "../../../src/bulk-export/execution/object-keys.ts";
 
 const place = {

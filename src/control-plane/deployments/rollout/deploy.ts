@@ -8,10 +8,10 @@ import { atSourcePositions } from "../../../revision-host/source-positions.ts";
 import { ProjectFailure } from "./build.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 
-/** For each call to a new revision; starting it takes a part of a second. */
+/** Each call to a new revision may take this long; starting it takes a part of a second. */
 const CALL_TIMEOUT_MS = 20_000;
 
-/** For all of them together. */
+/** All of the calls together may take this long. */
 const STARTING_TIMEOUT_MS = 120_000;
 
 const NOT_STARTED = `The revision did not start within ${STARTING_TIMEOUT_MS / 1000} seconds`;

@@ -7,7 +7,7 @@ import {
   sourceMapKey,
 } from "../../../revision-host/built-code.ts";
 import { storableMap } from "../../../revision-host/source-positions.ts";
-import { templateTarball } from "../templates.ts";
+import { templateTarball } from "../revision-source.ts";
 import { buildCode, ProjectFailure } from "./build.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 

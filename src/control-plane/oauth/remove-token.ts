@@ -1,14 +1,24 @@
 import * as oauth from "oauth4webapi";
-import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
-import type { OAuthTokenRow } from "../../db/oauth-tokens-repo.ts";
+import { type OAuthProviderRow, selectOAuthProviderById } from "../../db/oauth-providers-repo.ts";
+import {
+  deleteOAuthToken,
+  deleteOAuthTokensOf,
+  type ListedOAuthToken,
+  listOAuthTokens,
+  type OAuthTokenRow,
+  selectOAuthToken,
+  type TokenOwner,
+} from "../../db/oauth-tokens-repo.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { log } from "../../lib/log.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import type { OAuthDeps } from "./deps.ts";
 import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
 import { openTokens } from "./sealed-secrets.ts";
 import { clientAuthOf } from "./token-endpoint.ts";
 
-/** For all requests of one revocation: somebody waits for it, who does not need it. */
+/** All requests of one revocation together may take this long: somebody waits for it, who does not need it. */
 const TIMEOUT_MS = 5000;
 const MAX_METADATA_BYTES = 256 * 1024;
 
@@ -22,11 +32,45 @@ const METADATA_PATHS = [
 const SALESFORCE_REVOCATION = "revoke";
 const SLACK_REVOCATION = "auth.revoke";
 
+const REVOCATIONS_AT_A_TIME = 4;
+
+/** It throws a 404 when the user has none with this id. */
+export async function requireToken(
+  { db }: OAuthDeps,
+  owner: TokenOwner,
+  id: string,
+): Promise<ListedOAuthToken> {
+  const found = await selectOAuthToken(db, owner, id);
+  if (found === undefined) throw new ApiError("not_found", "OAuth token not found");
+  return found;
+}
+
+/** Revokes and deletes a token. */
+export async function removeToken(deps: OAuthDeps, { token }: ListedOAuthToken): Promise<void> {
+  const { workspace_id: workspaceId, user_id: userId } = token;
+  const provider = await selectOAuthProviderById(deps.db, workspaceId, token.provider);
+  if (provider !== undefined) await revokeToken(deps, provider, token);
+  await deleteOAuthToken(deps.db, { workspaceId, userId }, token.id);
+}
+
+/** Revokes and deletes all tokens that a user has of a provider. */
+export async function removeTokens(
+  deps: OAuthDeps,
+  owner: TokenOwner,
+  provider: OAuthProviderRow,
+): Promise<void> {
+  const tokens = await listOAuthTokens(deps.db, owner, provider.provider_id);
+  await mapLimited(tokens, REVOCATIONS_AT_A_TIME, ({ token }) =>
+    revokeToken(deps, provider, token),
+  );
+  await deleteOAuthTokensOf(deps.db, owner, provider.id);
+}
+
 /**
  * Asks the provider to take a token back, where it is known how. It may fail: a token that is to be
  * deleted here is deleted in any case.
  */
-export async function revokeToken(
+async function revokeToken(
   deps: OAuthDeps,
   provider: OAuthProviderRow,
   token: OAuthTokenRow,

@@ -1,0 +1,49 @@
+import { describe, test } from "vitest";
+import { readToken, signToken } from "../../../src/secrets/signed-token.ts";
+
+const SECRET = "a secret of the installation";
+const VALUE = { objectPath: "w/uploads/ä.tar.gz" };
+const HOUR = 3_600_000;
+
+describe("a signed token", () => {
+  test("has the value that was signed", async ({ expect }) => {
+    const token = await signToken(SECRET, "upload", VALUE, HOUR);
+    expect(token).toMatch(/^[\w-]+\.[\w-]+$/);
+    expect(await readToken(SECRET, "upload", token)).toEqual(VALUE);
+  });
+
+  test("is none for another purpose or under another secret", async ({ expect }) => {
+    const token = await signToken(SECRET, "upload", VALUE, HOUR);
+    expect(await readToken(SECRET, "attachment", token)).toBeNull();
+    expect(await readToken("the secret of another one", "upload", token)).toBeNull();
+  });
+
+  test("is none when anything of it is changed", async ({ expect }) => {
+    const token = await signToken(SECRET, "upload", VALUE, HOUR);
+    const [body = "", signature = ""] = token.split(".");
+    const other = Buffer.from(JSON.stringify({ ...VALUE, expiresAt: Date.now() + HOUR })).toString(
+      "base64url",
+    );
+    const changed = [
+      `${other}.${signature}`,
+      `${body}.${signature.slice(1)}`,
+      `${body}.`,
+      `${body}.${signature}.`,
+      `${body}.${signature}!`,
+      body,
+      "",
+    ];
+    for (const text of changed) expect(await readToken(SECRET, "upload", text)).toBeNull();
+  });
+
+  test("is none when its time is over", async ({ expect }) => {
+    const token = await signToken(SECRET, "upload", VALUE, -1);
+    expect(await readToken(SECRET, "upload", token)).toBeNull();
+  });
+
+  test("is not made with a secret that could be guessed", async ({ expect }) => {
+    await expect(signToken("short", "upload", VALUE, HOUR)).rejects.toThrow(
+      "SIGNING_SECRET must have at least 16 characters",
+    );
+  });
+});
