@@ -32,7 +32,7 @@ const PATCHED_BIT = {
   error: 2048,
 } as const;
 
-/** Of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
+/** The size of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
 export const MAX_EXTRA_BYTES = 1_900_000;
 
 type Member = keyof typeof PATCHED_BIT;
