@@ -4,17 +4,10 @@ import type { OwnAmounts } from "./amounts.ts";
 import {
   PAYLOAD_NUMBER,
   PAYLOADS_PER_RUN,
+  type PayloadRow,
   readAttachments,
   type RunRow,
 } from "../model/run-row.ts";
-
-/** A row of `payloads`. */
-export type PayloadRow = {
-  key: number;
-  body: string | null;
-  object: string | null;
-  bytes: number | null;
-};
 
 /** Which fields a patch has set: a create that comes later must not undo them. */
 const PATCHED_BIT = {
