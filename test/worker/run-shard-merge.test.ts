@@ -47,7 +47,7 @@ const VALUES: Record<string, readonly unknown[]> = {
   attachments: [{ photo: "a photo" }, { photo: "another", document: "a document" }],
 };
 
-/** Of the create and of two updates, which agree where both say something. */
+/** The create and two updates, which agree where both say something. */
 const EXTRAS: Fields[] = [
   { metadata: { thread_id: "t", shared: "post", nested: { a: 1, gone: null } }, runtime: { v: 1 } },
   { metadata: { shared: "patch", nested: { b: 2 }, env: null } },
@@ -161,7 +161,7 @@ function operation(
   return { kind, body, attachments: attachments as Record<string, string> };
 }
 
-/** Of a run, all that a reader can tell. */
+/** All that a reader can tell of a run. */
 function expectedRun(fields: Fields): Fields {
   const { input_tokens, output_tokens } = tokensOf(fields);
   const { error, end_time, tags, events, extra, start_time } = fields;

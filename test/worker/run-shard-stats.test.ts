@@ -191,7 +191,7 @@ function difference(stats: Stats, all: readonly Model[]): string | null {
   return feedbackDifference(stats["feedback_stats"] as Record<string, FeedbackStat>, all);
 }
 
-/** Of all the runs' feedback together, by what it would be if it were one run's. */
+/** The statistics of all the runs' feedback, as if it were one run's. */
 function feedbackDifference(
   stats: Record<string, FeedbackStat>,
   all: readonly Model[],

@@ -92,7 +92,7 @@ export class TestStore {
     return (await ensureProject(env.DB, this.workspaceId, name)).id;
   }
 
-  /** Of the project that tests use. */
+  /** The shard of a day of the project that tests use. */
   async shardOn(time: Date, bucket = 0): Promise<ShardRef> {
     const { workspaceId } = this;
     const day = dayOf(time.getTime() * 1000);

@@ -3,7 +3,7 @@ import { invalidField } from "../../lib/api-error.ts";
 import { type FeedbackStat, feedbackStats, type ShardFeedback } from "../shard/feedback-stats.ts";
 import { toShardFeedback } from "./feedback-shards.ts";
 
-/** Of the newest of each request; projects have few. */
+/** The newest are counted, at most so many for each request; projects have few. */
 const MAX_ROWS = 2000;
 
 /** Statistics of the feedback about projects as a whole, by project id and key. */

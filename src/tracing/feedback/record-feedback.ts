@@ -42,7 +42,7 @@ export async function recordFeedback(
     deps.db,
     accepted.map((input) => toRow(workspaceId, input, now)),
   );
-  // Of one id that came twice, the last.
+  // The last counts when an id came twice.
   const latest = new Map<string, FeedbackRow>();
   for (const row of stored) if (row !== undefined) latest.set(rowKey(row), row);
   const copied = await copyFeedback(deps, [...latest.values()]);

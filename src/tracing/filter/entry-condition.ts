@@ -113,7 +113,7 @@ function attributeIds(family: Family, tests: readonly MemberTest[]): Sql | null 
   );
 }
 
-/** Of a group of predicates that a run must fulfil: attributes of which it must have one. */
+/** A query for attributes of which a run must have one to fulfil a group of predicates. */
 export function requiredAttributes(predicates: readonly Predicate[]): Sql | null {
   const tests = memberTests(predicates);
   const family = tests[0]?.family;

@@ -15,7 +15,7 @@ const ATTRIBUTE_WORK = 4;
 const LEAVES_WORK = { perRun: 8, perByte: 0.02 };
 const LONG_LIKE_WORK = { perRun: 50, perByte: 2 };
 
-/** Of trying all of these filters. */
+/** The work of trying all of these filters. */
 export function workOf(filters: readonly Filter[]): FilterWork {
   const work = { perRun: 1, perByte: 0, reads: { leaves: false, feedback: false } };
   const add = (perRun: number, perByte: number): void => {

@@ -9,20 +9,20 @@ export type { Filter } from "./filter-tree.ts";
 
 /** SQLite inside a Durable Object takes 100 in a statement; the rest is for other conditions. */
 const MAX_PARAMETERS = 80;
-/** Of 100,000 in a statement. */
+/** A statement may have 100,000; the rest is for other conditions. */
 const MAX_SQL_CHARS = 80_000;
 
 /** Texts of the filter language; undefined where there is none. */
 export type ScopeTexts = {
-  /** Of each run. */
+  /** What each run fulfils. */
   filter?: string | undefined;
-  /** Of the root run of the run's trace. */
+  /** What the root run of the run's trace fulfils. */
   traceFilter?: string | undefined;
-  /** Of any run of the run's trace. */
+  /** What any run of the run's trace fulfils. */
   treeFilter?: string | undefined;
 };
 
-/** Of the starts of runs, in microseconds; inclusive, and null for no bound. */
+/** Bounds of the starts of runs, in microseconds; inclusive, and null for no bound. */
 export type TimeSpan = { from: number | null; to: number | null };
 
 /** Traces known to fulfil `traceFilter` or `treeFilter` by a run that is stored elsewhere. */

@@ -15,7 +15,7 @@ const SPACE = /\s*/y;
 const NAME = /[A-Za-z][A-Za-z0-9_.]*/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const PUNCTUATION = /[()[\],]/y;
-/** Of a number, and of what may be written in place of one: a time or a duration. */
+/** A number, or what may be written in place of one: a time or a duration. */
 const WORD = /[A-Za-z0-9_.:+-]+/y;
 const LONGEST_QUOTE = 40;
 

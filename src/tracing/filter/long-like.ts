@@ -8,7 +8,7 @@ import {
   toChunks,
 } from "./like-pattern.ts";
 
-/** Of a text that is gone through at once: reaching a character takes time as far as it is in. */
+/** How much of a text is gone through at once: reaching a character takes time as far as it is in. */
 const BLOCK_CHARS = 2048;
 
 /** A `hit` that says what matches at `at`. */

@@ -9,10 +9,10 @@ import { lowerAscii } from "./like-pattern.ts";
 import { METADATA_OBJECT, metadataLeaves } from "./metadata-leaves.ts";
 import { type Argument, type Call, parseSyntax } from "./syntax.ts";
 
-/** Of one search(text): each is looked for in every text of a run. */
+/** A search(text) has at most so many: each is looked for in every text of a run. */
 const MAX_WORDS = 32;
 
-/** Of what texts are looked through for: the time that takes grows with it. */
+/** What texts are looked through for is no longer: the time that takes grows with it. */
 const MAX_PATTERN_CHARS = 1000;
 
 const WORD = /[\p{L}\p{M}\p{N}_]{2,}/gu;

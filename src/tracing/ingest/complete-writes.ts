@@ -63,7 +63,7 @@ export async function completeWrites(
   return { writes: complete, failures };
 }
 
-/** Of a create without `dotted_order`: below its parent, or the root of a trace of its own. */
+/** The place of a create without `dotted_order`: below its parent, or the root of a trace of its own. */
 async function identityOf(
   env: StoreEnv,
   { id, parentRunId, startTime }: RunWrite,

@@ -37,7 +37,7 @@ const MIGRATIONS = [
   `,
 ];
 
-/** Of a row; longer texts go to R2. */
+/** What a row holds; longer texts go to R2. */
 const MAX_ROW_CHARS = 500_000;
 const ROWS_PER_STEP = 100;
 const LOOK_AGAIN_MS = 60_000;

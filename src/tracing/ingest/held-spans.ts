@@ -2,7 +2,7 @@ import { regionalObject } from "../../regions/regional-object.ts";
 import { findParents, type KnownParent } from "./known-parents.ts";
 import type { HeldSpan } from "./held-spans-object.ts";
 
-/** Of the last digit of a trace id: a span and its parent meet in the same object. */
+/** An object for each last digit of a trace id: a span and its parent meet in the same one. */
 const PARTITIONS = Array.from({ length: 16 }, (_, digit) => digit.toString(16));
 
 type HeldEnv = Pick<Env, "HELD_SPANS" | "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;

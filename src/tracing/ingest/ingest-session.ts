@@ -10,7 +10,7 @@ const MAX_HELD_CHARS = 4 * 1024 * 1024;
 /** The writes of one request, stored some at a time while the rest is still arriving. */
 export class IngestSession {
   readonly failures: RunFailure[] = [];
-  /** Of writes that are stored. */
+  /** How many writes are stored. */
   accepted = 0;
   readonly #env: Env;
   readonly #workspaceId: string;

@@ -9,7 +9,7 @@ type Received = {
   stream: ReadableStream<Uint8Array>;
 };
 
-/** Of an attachment whose length the client does not say. */
+/** The size of an attachment whose length the client does not say. */
 const MAX_UNMEASURED_BYTES = 32 * 1024 * 1024;
 
 /** A run's row lists its attachments, and must stay below the 2 MB that a row may have. */

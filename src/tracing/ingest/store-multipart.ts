@@ -32,7 +32,7 @@ export async function storeMultipart(
     broken = error;
   }
   if (broken === null) {
-    // Of a run that was refused nothing is taken.
+    // Nothing is taken of a run that was refused.
     const refused = new Set<string>();
     for (const { runId } of session.failures) {
       if (runId !== null && !written.has(runId)) refused.add(runId);

@@ -13,7 +13,7 @@ import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
 import type { RunFailure } from "./decode/invalid-run.ts";
 import { discardPayloads, uploadPayloads } from "./upload-payloads.ts";
 
-/** Of a run that says neither `session_id` nor `session_name`. */
+/** Where a run goes that says neither `session_id` nor `session_name`. */
 const DEFAULT_PROJECT_NAME = "default";
 
 type Placed = { write: RunWrite; ref: ShardRef; project: ProjectRow };
@@ -157,7 +157,7 @@ function groupByShard(placed: readonly Placed[]): Placed[][] {
 
 type ShardOutcome = {
   failures: RunFailure[];
-  /** Of a project that was deleted a moment ago. By its name, there is a new one to be made. */
+  /** Writes for a project that was deleted a moment ago. By its name, there is a new one to be made. */
   orphaned: RunWrite[];
 };
 

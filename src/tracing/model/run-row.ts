@@ -142,3 +142,11 @@ export const PAYLOAD_NUMBER = {
 
 /** Eight numbers are three bits, all of which are taken. */
 export const PAYLOADS_PER_RUN = 8;
+
+/** A row of `payloads`. */
+export type PayloadRow = {
+  key: number;
+  body: string | null;
+  object: string | null;
+  bytes: number | null;
+};

@@ -55,7 +55,7 @@ export type PayloadFacts = {
   usage?: Usage | null;
   /** The error's first characters, when it is given. */
   errorHead?: string;
-  /** Of the first `new_token` event. */
+  /** When the first `new_token` event was. */
   firstTokenTime?: Micros | null;
 };
 

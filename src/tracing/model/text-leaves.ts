@@ -7,7 +7,7 @@ const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
 
 const MAX_LEAVES = 100;
 
-/** Of a path, a key or a value no more is kept. */
+/** No more is kept of a path, a key or a value. */
 export const MAX_LEAF_CHARS = 250;
 
 /** Nulls are no leaves: without a bound a list of a million of them would be gone through. */

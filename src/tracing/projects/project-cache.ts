@@ -9,7 +9,7 @@ import { isolateCache } from "../../lib/isolate-cache.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { TraceTier } from "../../db/tracing-schema.ts";
 
-/** Of traces that nothing else decides about. */
+/** The tier of traces that nothing else decides about. */
 const DEFAULT_TRACE_TIER: TraceTier = "shortlived";
 
 /** How often a name that is taken, but gone when it is read, is tried again. */

@@ -16,7 +16,7 @@ import { Turns } from "./turns.ts";
 
 const MAX_GROUPS_PER_TURN = 10_000;
 
-/** Of all names, types and tags together. */
+/** The number of all names, types and tags together. */
 const MAX_FACETS = 1000;
 
 export type StatsRequest = {

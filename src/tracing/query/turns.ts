@@ -1,7 +1,7 @@
 import { ApiError } from "../../lib/api-error.ts";
 import type { RunPosition } from "../model/run-page.ts";
 
-/** Of all shards that a request asks, each about a tenth of a second: see scan-turn.ts. */
+/** The turns of all shards that a request asks, each about a tenth of a second: see scan-turn.ts. */
 const MAX_TURNS = 600;
 
 const REST_MS = 2;

@@ -1,9 +1,9 @@
 import type { Leaf } from "../model/run-write.ts";
 
-/** Of the cache: some 10 MB at most. */
+/** How many attributes are remembered: some 10 MB at most. */
 const MAX_KNOWN = 50_000;
 
-/** Of attributes, by their values. */
+/** The ids of attributes, by their values. */
 type Ids = Map<string, number>;
 
 /** Both numbers of a pair travel in one, which SQLite takes out of a JSON list without a parse. */

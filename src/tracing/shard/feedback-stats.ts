@@ -5,7 +5,7 @@ export type FeedbackStat = {
   avg: number | null;
   min: number | null;
   max: number | null;
-  /** Of the sample; null below two scores. */
+  /** The sample's standard deviation; null below two scores. */
   stdev: number | null;
   /** How often each label (a value that is a string) was given. */
   values: Record<string, number>;

@@ -70,8 +70,8 @@ export function pageRange(
 }
 
 /**
- * Of queries for attribute ids, the one with the fewest runs, as a query for the rows of those runs;
- * null when each of them has many.
+ * The one of several queries for attribute ids that has the fewest runs, as a query for the rows of those
+ * runs; null when each of them has many.
  */
 function rareAttribute(storage: SqlStorage, queries: readonly Sql[]): Sql | null {
   let fewest = MAX_RARE_RUNS + 1;

@@ -13,7 +13,7 @@ export type ForeignChild = {
   day: number;
   runId: string;
   parentRunId: string;
-  /** Of its dotted order: the deeper the run, the longer. */
+  /** The length of its dotted order: the deeper the run, the longer. */
   orderLength: number;
 };
 
@@ -21,7 +21,7 @@ const AMOUNTS = AMOUNT_COLUMNS.join(", ");
 
 const NODE_COLUMNS = `id, parent_run_id, dotted_order, run_type, own_amounts, ${AMOUNTS}`;
 
-/** Of runs that are said to be each other's parents, none that is not deeper counts as a child. */
+/** A run counts as a child only when it is deeper: runs may be said to be each other's parents. */
 const SELECT_CHILDREN = `SELECT ${AMOUNTS} FROM runs
   WHERE parent_run_id = ? AND (total_tokens > 0 OR total_cost IS NOT NULL)
     AND length(dotted_order) > (SELECT length(dotted_order) FROM runs WHERE id = ?)`;

@@ -4,17 +4,10 @@ import type { OwnAmounts } from "./amounts.ts";
 import {
   PAYLOAD_NUMBER,
   PAYLOADS_PER_RUN,
+  type PayloadRow,
   readAttachments,
   type RunRow,
 } from "../model/run-row.ts";
-
-/** A row of `payloads`. */
-export type PayloadRow = {
-  key: number;
-  body: string | null;
-  object: string | null;
-  bytes: number | null;
-};
 
 /** Which fields a patch has set: a create that comes later must not undo them. */
 const PATCHED_BIT = {
@@ -32,7 +25,7 @@ const PATCHED_BIT = {
   error: 2048,
 } as const;
 
-/** Of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
+/** The size of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
 export const MAX_EXTRA_BYTES = 1_900_000;
 
 type Member = keyof typeof PATCHED_BIT;

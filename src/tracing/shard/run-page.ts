@@ -3,9 +3,12 @@ import type { KnownTraces } from "../filter/filter.ts";
 import { pageRange, planPage } from "./page-range.ts";
 import type { RunSelection } from "./selection.ts";
 import type { PageQuery, RunPage, RunRecord } from "../model/run-page.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN, RUN_COLUMNS } from "../model/run-row.ts";
-
-type PayloadRow = { key: number; body: string | null; object: string | null; bytes: number | null };
+import {
+  PAYLOAD_NUMBER,
+  PAYLOADS_PER_RUN,
+  type PayloadRow,
+  RUN_COLUMNS,
+} from "../model/run-row.ts";
 
 const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
 

@@ -7,7 +7,7 @@ import { beyond, fromPlace, type Place, spanOf } from "./place.ts";
 import type { RunPosition } from "../model/run-page.ts";
 import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
 
-/** Of a turn, after which others have theirs: about a tenth of a second. */
+/** The work of a turn, after which others have theirs: about a tenth of a second. */
 const TURN_MICROS = 100_000;
 
 /** How much of a turn's work is done at most, from 0 to 1, and what comes to that of the filters. */
@@ -62,7 +62,7 @@ export function isFoundByIndex(selection: RunSelection): boolean {
   return parsedScopes({ filter }).every((tree) => indexedPart(tree).isAll);
 }
 
-/** Of the selection, what an index finds. */
+/** That part of the selection which an index finds. */
 function indexedSelection(selection: RunSelection): Sql {
   const { ids, traceId, parentRunId, threadId, isRoot, hasError, from, to, filter } = selection;
   const bare = { ids, traceId, parentRunId, threadId, from, to };

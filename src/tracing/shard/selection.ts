@@ -13,7 +13,7 @@ export type RunSelection = {
   referenceExampleIds?: readonly string[] | undefined;
   threadId?: string | undefined;
   hasThread?: boolean | undefined;
-  /** Of the run's start; both inclusive. */
+  /** Bounds of the run's start; both inclusive. */
   from?: Micros | undefined;
   to?: Micros | undefined;
   /** Texts of the filter language: of the run, of its trace's root, of any run of its trace. */

@@ -35,7 +35,7 @@ export type StatsQuery = {
   maxGroups: number;
 };
 
-/** Of one key. What is marked as an error counts as that only. */
+/** The feedback of one key. What is marked as an error counts as that only. */
 export type FeedbackTotals = {
   /** Those that are no errors, and those among them with a score or a label. */
   judged: number;

@@ -14,7 +14,7 @@ export type ThreadTotals = {
   firstInputs: string | null;
   lastTraceId: string;
   lastOutputs: string | null;
-  /** Of the latest turn that failed, and when that turn started. */
+  /** The error of the latest turn that failed, and when that turn started. */
   lastError: string | null;
   lastErrorStart: number | null;
   feedbackStats: string[];

@@ -11,10 +11,16 @@ import {
   totalsOf,
 } from "./amounts.ts";
 import type { AttributeChange } from "./attribute-table.ts";
-import { type PayloadRow, RunMerge } from "./run-merge.ts";
+import { RunMerge } from "./run-merge.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { childrenOf, type ForeignChild, rollUp, withCountedChildren } from "./roll-up.ts";
-import { newRunRow, PAYLOADS_PER_RUN, RUN_COLUMNS, type RunRow } from "../model/run-row.ts";
+import {
+  newRunRow,
+  type PayloadRow,
+  PAYLOADS_PER_RUN,
+  RUN_COLUMNS,
+  type RunRow,
+} from "../model/run-row.ts";
 
 /** Bound parameters of a payload row, and how many fit into one statement (100 at most). */
 const PAYLOAD_ROWS_PER_STATEMENT = 25;

@@ -21,7 +21,7 @@ export type RunAmounts = {
   completionTokenDetails: Record<string, number> | null;
   promptCostDetails: Record<string, number> | null;
   completionCostDetails: Record<string, number> | null;
-  /** Of the price that a cost was computed of. */
+  /** The id of the price that a cost was computed of. */
   priceModelId: string | null;
 };
 

@@ -16,7 +16,7 @@ export function parseDecimal(text: string): Decimal | null {
   return { digits: sign === "-" ? -digits : digits, exponent };
 }
 
-/** Of a double, the shortest decimal that stands for it. Null for NaN and the infinities. */
+/** The shortest decimal that stands for a double. Null for NaN and the infinities. */
 export function decimalOf(value: number): Decimal | null {
   return parseDecimal(String(value));
 }

@@ -70,7 +70,7 @@ function ofChoice(value: unknown): Usage | null {
   return ofPlainMessage(value) ?? ofMessage(value["message"]);
 }
 
-/** Of several messages nobody can tell which ones the run made. */
+/** Nobody can tell which of several messages the run made. */
 function onlyItem(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.length === 1 ? value[0] : undefined;

@@ -21,7 +21,7 @@ export const DEFAULT_MATCH_PATH = [
 const MAX_FIELD_CHARS = 256;
 
 /**
- * Of a run's `extra`. `metadata.ls_model_name`, which SDKs fill in whatever the model's own
+ * The model that a run's `extra` names. `metadata.ls_model_name`, which SDKs fill in whatever the model's own
  * parameters are called, stands for `model` and `model_name`.
  */
 export function modelOf(extra: unknown): RunModel {

@@ -4,7 +4,7 @@ import { createRouter } from "../../../http/router.ts";
 /** What this server can do, for SDKs, which read it before anything else and without a key. */
 export const infoRoutes = createRouter();
 
-/** Of the tracing API, not of this software: clients compare it with what they need of a server. */
+/** The version of the tracing API, not of this software: clients compare it with what they need of a server. */
 const API_VERSION = "0.16.0";
 
 const MAX_BATCH_BYTES = 20 * 1024 * 1024;

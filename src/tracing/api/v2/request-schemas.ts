@@ -13,7 +13,7 @@ const MAX_IDS = 1000;
 const MAX_PROJECTS = 100;
 
 export const RUNS_PAGE = 100;
-/** Of traces and of threads. */
+/** How many traces, or threads, a page has by default. */
 export const TRACES_PAGE = 20;
 
 function uuidList(max: number) {

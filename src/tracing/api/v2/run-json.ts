@@ -17,7 +17,7 @@ export type ReadRun = {
 export type RunLinks = {
   appPath: () => string;
   attachmentUrl: (attachment: Attachment) => Promise<string>;
-  /** Of the public view of the run; undefined when it is not shared. */
+  /** The URL of the run's public view; undefined when it is not shared. */
   shareUrl: () => string | undefined;
 };
 

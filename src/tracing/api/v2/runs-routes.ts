@@ -157,7 +157,7 @@ function selectionOf(body: RunsQueryBody): Omit<RunSelection, keyof TimeWindow> 
 
 type QueriedProjects = {
   ids: string[];
-  /** Of the experiments of a dataset; null for projects that were named. */
+  /** When the first experiment of a dataset started; null for projects that were named. */
   earliestStart: Micros | null;
 };
 

@@ -27,7 +27,7 @@ export function threadResponse(thread: ThreadTotals) {
   };
 }
 
-/** Of the turns that have ended; null when there is none. */
+/** The latency of the turns that have ended; null when there is none. */
 export function latencySeconds({ latency }: ThreadTotals, fraction: number): number | null {
   const micros = percentile(latency, fraction);
   return micros === null ? null : toSeconds(micros);

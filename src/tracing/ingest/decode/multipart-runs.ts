@@ -7,7 +7,7 @@ import { type PartName, parsePartName } from "./part-name.ts";
 import { type Assembled, RunAssembly } from "./run-assembly.ts";
 
 export type MultipartRunLimits = MultipartLimits & {
-  /** Of one JSON part; attachments are not held. */
+  /** The size of one JSON part; attachments are not held. */
   maxPartBytes: number;
 };
 
@@ -134,7 +134,7 @@ function parse(bytes: Uint8Array): PartJson {
   }
 }
 
-/** Of what fails one run; anything else is thrown on. */
+/** What to say of an error that fails one run; anything else is thrown on. */
 function reasonOf(error: unknown): string {
   if (error instanceof InvalidJson) return error.message;
   if (error instanceof PartTooLarge) return `is ${error.message}`;

@@ -20,7 +20,7 @@ export class Part {
   readonly length: number | null;
   readonly #window: ByteWindow;
   readonly #delimiter: Delimiter;
-  /** Of the content, from what is not consumed yet to its end; null until the end is found. */
+  /** The bytes of the content from what is not consumed yet to its end; null until the end is found. */
   #remaining: number | null;
   /** The length of the boundary there, when that is how the end was found. */
   #foundBoundary: number | null = null;

@@ -7,7 +7,7 @@ export type PartHead = {
   name: string;
   /** Without the `length` parameter; "" when the part says nothing. */
   contentType: string;
-  /** Of the body in bytes, if declared. */
+  /** The body's bytes, if declared. */
   length: number | null;
 };
 

@@ -15,7 +15,7 @@ export type PartName =
   | FieldPartName
   | { type: "attachment"; runId: string; attachment: string }
   | { type: "feedback"; feedbackId: string }
-  /** Of no effect: what it is called, or the field of a run that it would be. */
+  /** It has no effect: `members` is what it is called, or the field of a run that it would be. */
   | { type: "unknown"; members: UnknownMembers }
   | { type: "invalid"; runId: string | null; reason: string };
 

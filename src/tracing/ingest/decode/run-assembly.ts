@@ -10,11 +10,11 @@ export type Assembled =
   | { type: "write"; write: RunWrite }
   | { type: "failure"; failure: RunFailure };
 
-/** Of fields whose run has not come yet. */
+/** How much is held of fields whose run has not come yet. */
 const MAX_HELD_PARTS = 1000;
 const MAX_HELD_CHARS = 16 * 1024 * 1024;
 
-/** Of payloads that are put together: several fields of the largest size would not fit into memory. */
+/** How much of payloads is put together: several fields of the largest size would not fit into memory. */
 const MAX_OPEN_CHARS = 4 * 1024 * 1024;
 
 type HeldField = { name: FieldPartName; json: JsonValue };

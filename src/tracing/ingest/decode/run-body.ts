@@ -15,7 +15,7 @@ const MAX_NAME_CHARS = 10_000;
 
 const MAX_TAGS = 1000;
 
-/** Of all tags together, which are a part of the run's row. */
+/** The size of all tags together, which are a part of the run's row. */
 const MAX_TAG_CHARS = 100_000;
 
 /** What is read of a run; nothing else of it has an effect. */
@@ -137,7 +137,7 @@ export function payloadTexts(text: string, start: number): { texts: SourceTexts;
   const texts: SourceTexts = {};
   const end = scanMembers(text, start, (key, valueStart) => {
     const valueEnd = skipValue(text, valueStart);
-    // Of a repeated key the last one counts, as it does for the parser.
+    // The last of a repeated key counts, as it does for the parser.
     if (isPayloadField(key)) texts[key] = text.slice(valueStart, valueEnd);
     return valueEnd;
   });

@@ -8,7 +8,7 @@ export type RunPlace = {
   segmentTime: Micros | undefined;
 };
 
-/** Of a dotted order that was read: that it needs no letters in another case. */
+/** A dotted order that was read needs no letters in another case when it matches this. */
 const CANONICAL = /^(?:\d{8}T\d{12}Z[0-9a-f-]{36}\.?)+$/;
 
 /**

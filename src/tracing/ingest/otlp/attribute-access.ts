@@ -9,7 +9,7 @@ export function textOf(attributes: Attributes, key: string): string | undefined 
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Of the first of the keys that has one. */
+/** The text of the first of the keys that has one. */
 export function firstText(attributes: Attributes, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = textOf(attributes, key);

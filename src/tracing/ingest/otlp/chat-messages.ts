@@ -25,7 +25,7 @@ export function messagesOfParts(value: unknown): JsonObject[] | undefined {
   return messages.length === 0 ? undefined : messages;
 }
 
-/** Of `gen_ai.system_instructions`: a list of parts. */
+/** The messages of `gen_ai.system_instructions`, a list of parts. */
 export function systemMessages(value: unknown): JsonObject[] {
   const parts = listOf(value);
   return parts === undefined || parts.length === 0 ? [] : fromParts({ role: "system" }, parts);

@@ -27,7 +27,7 @@ const DETAILS_EVENT = "gen_ai.client.inference.operation.details";
 export type SpanPayloads = {
   inputs: JsonObject | undefined;
   outputs: JsonObject | undefined;
-  /** Of the span's events, those which are told by inputs and outputs. */
+  /** Those of the span's events which are told by inputs and outputs. */
   usedEvents: ReadonlySet<SpanEvent>;
 };
 

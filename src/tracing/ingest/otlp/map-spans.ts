@@ -9,7 +9,7 @@ import { type SpanRun, spanRun } from "./span-run.ts";
 import type { Span } from "./span.ts";
 
 export type MapOptions = {
-  /** Of spans that do not name their project. */
+  /** Where spans go that do not name their project. */
   projectName?: string;
 };
 

@@ -75,7 +75,7 @@ function placeBelow(above: Place | null, { identity, startTime }: Placeable): Pl
   }
 }
 
-/** Of the time, the `Z`, the UUID and the dot after it. */
+/** The time, the `Z`, the UUID and the dot after it. */
 const SEGMENT_CHARS = 59;
 
 function isTooDeep(dottedOrder: string): boolean {

@@ -9,7 +9,7 @@ import type { Attributes, Span } from "./span.ts";
  * root of its trace, which only the span itself tells.
  */
 export type ParentRef = {
-  /** Of the parent, unless it was a root span. */
+  /** The parent's run, unless the parent was a root span. */
   runId: string;
   /**
    * If it was: then the run is this one, and its metadata has `spanId` as OTEL_SPAN_ID. A run of this

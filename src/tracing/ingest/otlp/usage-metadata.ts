@@ -2,7 +2,7 @@ import { type JsonObject, objectOf } from "./attribute-access.ts";
 import { isContainer } from "./span-run-type.ts";
 import type { Attributes } from "./span.ts";
 
-/** Of several names for one count, the first that is there is taken. */
+/** Several names stand for one count: the first that is there is taken. */
 const COUNT_KEYS = {
   input_tokens: [
     "gen_ai.usage.input_tokens",

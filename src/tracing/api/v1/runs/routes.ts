@@ -16,7 +16,7 @@ import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "./r
 
 export const tracedRunRoutes = createRouter();
 
-/** Of a single run, which may ask more of the store than a page of them. */
+/** What is shown of a single run, which may ask more of the store than a page of them. */
 const SINGLE_RUN_SELECT: readonly RunSelect[] = [
   ...ALWAYS_SELECTED,
   ...DEFAULT_SELECT,

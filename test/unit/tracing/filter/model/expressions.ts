@@ -79,7 +79,7 @@ const paired = {
   ],
 };
 
-/** Of entries too, but each of these is about any entry. */
+/** These are about entries, too, but each of them about any entry. */
 const unpaired = {
   tags: tests("tags", ["has", ...TEXT], oneOf<Literal>(TAGS)),
   inputs: tests("inputs", ["like", "notlike", "search"], text),

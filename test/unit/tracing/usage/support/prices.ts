@@ -4,7 +4,7 @@ import { modelOf, type RunModel } from "../../../../../src/tracing/usage/run-mod
 /** Microseconds. */
 export const NOON = Date.parse("2026-08-01T12:00:00Z") * 1000;
 
-/** Of a model that no built-in price is for. */
+/** The price of a model that no built-in price is for. */
 export function price(fields: Partial<ModelPrice> = {}): ModelPrice {
   return {
     id: "price",
