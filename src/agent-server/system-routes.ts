@@ -1,3 +1,4 @@
+import { probeWrite } from "../db/probe.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -71,13 +72,7 @@ systemRoutes.openapi(
 
 async function probeDatabase(c: AppContext): Promise<void> {
   try {
-    // A row that nobody can see: the transaction that makes it removes it.
-    const [id, now] = [`probe ${crypto.randomUUID()}`, Date.now()];
-    const insert = "INSERT INTO workspaces (id, name, created_at) VALUES (?, 'probe', ?)";
-    await c.env.DB.batch([
-      c.env.DB.prepare(insert).bind(id, now),
-      c.env.DB.prepare("DELETE FROM workspaces WHERE id = ?").bind(id),
-    ]);
+    await probeWrite(c.env.DB, Date.now());
   } catch (cause) {
     throw new ApiError("unavailable", "The database does not answer", { cause });
   }

@@ -1,6 +1,9 @@
 import { getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
+/** Any table of D1. */
+export type AnyTable = SQLiteTable;
+
 /**
  * A table whose rows are pieces of durable work. Besides its own columns it has three: `due_at`, when somebody is to
  * look at the row, which while somebody works on it is when that lease ends; `lease`, a text that whoever works on it

@@ -1,6 +1,6 @@
 import { v4 as uuid } from "uuid";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import {
+  type AnyTable,
   type Held,
   releaseLease,
   renewLease,
@@ -23,7 +23,7 @@ export class LeaseLost extends Error {
  * that another takes over; one that was only slow finds its lease lost. Every statement by which work takes effect
  * demands the lease, and `require` turns one that has changed nothing into a `LeaseLost`.
  */
-export class Lease<Key extends object, Table extends SQLiteTable> {
+export class Lease<Key extends object, Table extends AnyTable> {
   /** The row's key and the text of the lease, for statements that demand it. */
   readonly held: Held<Key>;
   readonly #db: D1Database;
@@ -47,7 +47,7 @@ export class Lease<Key extends object, Table extends SQLiteTable> {
   }
 
   /** Null when the row is not due, has ended, or is worked on by somebody. */
-  static async take<Key extends object, Table extends SQLiteTable>(
+  static async take<Key extends object, Table extends AnyTable>(
     db: D1Database,
     work: WorkTable<Key, Table>,
     key: Key,

@@ -10,17 +10,20 @@ import { documentedBlocks, printedPattern } from "./support/documented-blocks.ts
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 
 /** The example project as `npm start` serves it, on state of its own. */
-const test = base.extend("platform", { scope: "file" }, async (_, { onCleanup }) => {
-  const stateDir = mkdtempSync(join(tmpdir(), "threadworks-documents-"));
-  const args = ["scripts/start.mjs", "--port", "0", "--state", stateDir];
-  const child = spawn(process.execPath, args, { cwd: REPO_ROOT, stdio: ["ignore", "pipe", 2] });
-  onCleanup(async () => {
-    child.kill("SIGINT");
-    if (child.exitCode === null) await once(child, "exit");
-    rmSync(stateDir, { recursive: true, force: true });
+const test = base
+  .extend("stateDir", { scope: "file" }, () =>
+    mkdtempSync(join(tmpdir(), "threadworks-documents-")),
+  )
+  .extend("platform", { scope: "file" }, async ({ stateDir }, { onCleanup }) => {
+    const args = ["scripts/start.mjs", "--port", "0", "--state", stateDir];
+    const child = spawn(process.execPath, args, { cwd: REPO_ROOT, stdio: ["ignore", "pipe", 2] });
+    onCleanup(async () => {
+      child.kill("SIGINT");
+      if (child.exitCode === null) await once(child, "exit");
+      rmSync(stateDir, { recursive: true, force: true });
+    });
+    return addressesOf(child);
   });
-  return addressesOf(child);
-});
 
 /** What `npm start` prints of where it is. */
 async function addressesOf(child: ChildProcess): Promise<{ url: string; bucket: string }> {

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import type { z } from "@hono/zod-openapi";
+import type { z } from "zod";
 import {
   type AssistantFilter,
   type AssistantRow,

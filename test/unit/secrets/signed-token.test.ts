@@ -21,9 +21,9 @@ describe("a signed token", () => {
   test("is none when anything of it is changed", async ({ expect }) => {
     const token = await signToken(SECRET, "upload", VALUE, HOUR);
     const [body = "", signature = ""] = token.split(".");
-    const other = Buffer.from(JSON.stringify({ ...VALUE, expiresAt: Date.now() + 2 * HOUR })).toString(
-      "base64url",
-    );
+    const other = Buffer.from(
+      JSON.stringify({ ...VALUE, expiresAt: Date.now() + 2 * HOUR }),
+    ).toString("base64url");
     const changed = [
       `${other}.${signature}`,
       `${body}.${signature.slice(1)}`,

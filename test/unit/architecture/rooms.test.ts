@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { test as base } from "vitest";
+import { ROOMS, type Room } from "../../../scripts/architecture/rooms.ts";
+
+const REPO_ROOT = resolve(import.meta.dirname, "../../..");
+
+/** What the linter says of a file: the rule, and the room or package that the import was refused for. */
+type Refusal = { file: string; rule: string; message: string };
+
+/** An empty copy of the repository's linter, in which imports can be planted. */
+class Copy {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+    for (const path of ["oxlint.config.ts", "scripts/architecture", "package.json"]) {
+      cpSync(join(REPO_ROOT, path), join(this.root, path), { recursive: true });
+    }
+    symlinkSync(join(REPO_ROOT, "node_modules"), join(this.root, "node_modules"));
+    for (const room of ROOMS) this.write(targetIn(room), "export const here = true;\n");
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.root, path)), { recursive: true });
+    writeFileSync(join(this.root, path), text);
+  }
+
+  /** Lints everything. The linter fails where it finds something, which is what it says on its output. */
+  async lint(): Promise<Refusal[]> {
+    const oxlint = join(REPO_ROOT, "node_modules/.bin/oxlint");
+    const output = await new Promise<string>((done) => {
+      execFile(oxlint, ["-f", "json", "src"], { cwd: this.root, maxBuffer: 2 ** 26 }, (_, stdout) =>
+        done(stdout),
+      );
+    });
+    const { diagnostics } = JSON.parse(output) as {
+      diagnostics: { filename: string; code: string; message: string }[];
+    };
+    return diagnostics
+      .filter(({ code }) => /boundaries|no-restricted-imports/.test(code))
+      .map(({ filename, code, message }) => ({ file: filename, rule: code, message }));
+  }
+}
+
+const test = base
+  .extend("root", () => mkdtempSync(join(tmpdir(), "threadworks-rooms-")))
+  .extend("copy", ({ root }, { onCleanup }) => {
+    onCleanup(() => rmSync(root, { recursive: true, force: true }));
+    return new Copy(root);
+  });
+
+/** A file of a room: what others import of it, and where imports are planted when it is a folder. */
+function fileIn({ paths: [path] }: Room, name: string): string {
+  if (!path.endsWith(".ts")) return `${path}/${name}.ts`;
+  return path.replace("*", "tracing").replace(/\{(\w[\w-]*)[^}]*\}/, "$1");
+}
+
+function targetIn(room: Room): string {
+  return fileIn(room, "target");
+}
+
+function importsOf(from: string, targets: readonly string[]): string {
+  const lines = targets.map((target, index) => {
+    const path = relative(dirname(from), target);
+    const specifier = path.startsWith(".") ? path : `./${path}`;
+    // A type alone is a dependency, too.
+    const kind = index % 2 === 0 ? "import type" : "import";
+    return `${kind} { here as here${index} } from "${specifier}";`;
+  });
+  return `${lines.join("\n")}\nexport const here = true;\n`;
+}
+
+test("a room may import what its table says, and no other room", async ({ copy, expect }) => {
+  const expected: string[] = [];
+  for (const room of ROOMS) {
+    const from = fileIn(room, "planted");
+    const others = ROOMS.filter(({ name }) => name !== room.name);
+    copy.write(from, importsOf(from, others.map(targetIn)));
+    for (const { name } of others) {
+      if (!room.mayImport.includes(name)) expected.push(`${room.name} -> ${name}`);
+    }
+  }
+
+  const refused = (await copy.lint()).map(({ message }) => {
+    const [, from, to] = /category "([^"]+)" to file of category "([^"]+)"/.exec(message) ?? [];
+    return `${from} -> ${to}`;
+  });
+
+  expect(refused.toSorted()).toEqual(expected.toSorted());
+});
+
+test.for([
+  ["src/bulk-export/execution/planted.ts", "hono"],
+  ["src/agent-server/assistants/assistant-service.ts", "@hono/zod-openapi"],
+  ["src/control-plane/deployments/planted.ts", "../../http/app-types.ts"],
+  ["src/tracing/query/planted.ts", "hono/cors"],
+  ["src/tracing/query/planted.ts", "drizzle-orm"],
+  ["src/agent-server/threads/run-routes.ts", "drizzle-orm/d1"],
+  ["src/lib/planted.ts", "cloudflare:workers"],
+] as const)("%s may not import %s", async ([from, specifier], { copy, expect }) => {
+  copy.write(from, `import { here } from "${specifier}";\nexport const planted = here;\n`);
+
+  const refusals = await copy.lint();
+
+  expect(refusals.map(({ file, rule }) => [file, rule])).toContainEqual([
+    from,
+    "eslint(no-restricted-imports)",
+  ]);
+});
+
+test("no room imports, by however many others, itself", ({ expect }) => {
+  const below = new Set<string>();
+  for (const { name, mayImport } of ROOMS) {
+    expect(mayImport.filter((other) => !below.has(other))).toEqual([]);
+    below.add(name);
+  }
+});
+
+test("a file that is in no room is refused", async ({ copy, expect }) => {
+  copy.write("src/elsewhere/planted.ts", "export const here = true;\n");
+
+  expect((await copy.lint()).map(({ file, rule }) => [file, rule])).toEqual([
+    ["src/elsewhere/planted.ts", "boundaries(no-unknown-files)"],
+  ]);
+});
