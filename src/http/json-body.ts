@@ -31,7 +31,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
 /** The whole body; 413 beyond `maxBytes`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared > maxBytes + MAX_DRAINED_BYTES) throw tooLarge(maxBytes);
   if (request.body === null) return new Uint8Array(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
