@@ -35,6 +35,21 @@ describe("an update", () => {
     expect(await store.run(run.id)).toMatchObject({ status: "success", name: "a run" });
   });
 
+  test.for([
+    ["2026-03-01T12:00:00.000Z", 7],
+    ["2026-03-01T11:59:59.999Z", -1000],
+  ] as const)(
+    "that ends the run at %s ends it at %i microseconds",
+    async ([end_time, micros], { expect }) => {
+      const store = new TestStore();
+      // As LangChain's tracers write the seventh run of a trace, whose times they know to the millisecond.
+      const run = { ...root({ start: NOON }), start_time: "2026-03-01T12:00:00.000007Z" };
+      await store.post(run);
+      await store.patch({ id: run.id, end_time });
+      expect((await store.run(run.id)).end_time).toBe(NOON.getTime() * 1000 + micros);
+    },
+  );
+
   test("of an unknown run fails when it does not say where that is", async ({ expect }) => {
     const store = new TestStore();
     const { id } = root();

@@ -80,6 +80,7 @@ export class RunMerge {
     // A model's price depends on when it was called.
     if (this.#assign(write, "start_time", write.startTime)) this.amountsChanged = true;
     this.#assign(write, "end_time", write.endTime);
+    row.end_time = notBefore(row.start_time, row.end_time);
     this.#assign(write, "reference_example_id", write.referenceExampleId);
     const tags = write.tags === undefined ? undefined : JSON.stringify(write.tags);
     if (this.#assign(write, "tags", tags)) this.attributesChanged = true;
@@ -230,4 +231,13 @@ function setOwn(target: JsonObject, name: string, value: unknown): void {
     writable: true,
     configurable: true,
   });
+}
+
+/**
+ * LangChain's tracers know milliseconds, and count the runs of a trace in the digits of a start's microseconds: a run
+ * that takes no time would end before it starts.
+ */
+function notBefore(start: number, end: number | null): number | null {
+  if (end === null || end >= start) return end;
+  return Math.floor(end / 1000) === Math.floor(start / 1000) ? start : end;
 }
