@@ -13,8 +13,8 @@ export type BodyLimits = { maxBytes: number };
 
 /**
  * The decoded body of a request, in chunks of at most 128 KiB. Throws ApiErrors:
- * "unsupported_media_type" at once for an unknown Content-Encoding, and while reading
- * "payload_too_large" or, for broken compressed data and an interrupted upload, "bad_request".
+ * "unsupported_media_type" at once for an unknown Content-Encoding, and while reading "payload_too_large",
+ * without keeping anything where the declared length says so, or, for broken compressed data and an interrupted upload, "bad_request".
  */
 export function readRequestBody(
   request: EncodedBody,
@@ -22,7 +22,6 @@ export function readRequestBody(
 ): AsyncGenerator<Uint8Array> {
   const encoding = encodingOf(request.headers.get("content-encoding"));
   const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > limits.maxBytes) throw tooLarge(limits);
   return decoded(request.body, encoding, declared, limits);
 }
 
@@ -56,6 +55,10 @@ async function* decoded(
 ): AsyncGenerator<Uint8Array> {
   if (body === null) return;
   const reader = new BodyReader(body, declared);
+  if (declared > limits.maxBytes) {
+    await reader.drain();
+    throw tooLarge(limits);
+  }
   const read = within(limits, () => reader.read());
   try {
     if (encoding === "identity") {
