@@ -35,7 +35,7 @@ import type {
   AssistantSearch,
   versionsSearchSchema,
 } from "./schemas.ts";
-import { type Assistant, toAssistant, toAssistantVersion } from "./wire.ts";
+import { type Assistant, toAssistant, toAssistantVersion } from "./assistant-json.ts";
 
 /** How often a change is tried again because another one came between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;

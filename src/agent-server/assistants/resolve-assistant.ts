@@ -5,7 +5,7 @@ import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { restoreDefaultAssistant } from "./default-assistants.ts";
-import { type Assistant, toAssistant } from "./wire.ts";
+import { type Assistant, toAssistant } from "./assistant-json.ts";
 
 /** To be read, by id or by graph name; null also for one that whoever asks may not see. */
 export async function findAssistant(call: AgentCall, idOrGraph: string): Promise<Assistant | null> {

@@ -9,9 +9,9 @@ import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
-import { BUSY_TEXT, threadFailure } from "./failures.ts";
+import { BUSY_TEXT, threadFailure } from "./contract/failures.ts";
 import type { ResponseConfig } from "./response-config.ts";
-import type { Follow, RunPayload } from "./run-request.ts";
+import type { Follow, RunPayload } from "./contract/run-request.ts";
 import {
   type RunCreateBody,
   runCreateStatefulSchema,

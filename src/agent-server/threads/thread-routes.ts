@@ -7,7 +7,7 @@ import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadFor, threadWith } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
-import { threadFailure } from "./failures.ts";
+import { threadFailure } from "./contract/failures.ts";
 import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
 import type { ThreadHandle } from "./thread-stub.ts";
 

@@ -1,8 +1,8 @@
 import { threadObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
-import type { ThreadObject } from "./thread-object.ts";
-import type { Visibility } from "./thread-visibility.ts";
+import type { ThreadObject } from "./object/thread-object.ts";
+import type { Visibility } from "./contract/thread-visibility.ts";
 
 type ThreadStub = Pick<
   ThreadObject,
