@@ -4,7 +4,7 @@ import { mapLimited } from "../lib/map-limited.ts";
 import type { Scope } from "../lib/scope.ts";
 import { storeOf } from "./store/store-object.ts";
 import { threadSeenBy } from "./threads/thread-stub.ts";
-import { ALL_THREADS } from "./threads/contract/thread-visibility.ts";
+import { ALL_THREADS } from "./threads/contract/thread-requests.ts";
 
 /** An invocation may make some thousand calls, and each thread is some. */
 const THREADS_PER_CALL = 100;

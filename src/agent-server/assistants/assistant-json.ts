@@ -15,11 +15,11 @@ export type AssistantVersion = {
 
 export type Assistant = AssistantVersion & { updated_at: string };
 
-export function toAssistant(row: AssistantRow): Assistant {
-  return { ...toAssistantVersion(row), updated_at: toIso(row.updated_at) };
+export function toAssistantJson(row: AssistantRow): Assistant {
+  return { ...toAssistantVersionJson(row), updated_at: toIso(row.updated_at) };
 }
 
-export function toAssistantVersion(row: AssistantVersionRow): AssistantVersion {
+export function toAssistantVersionJson(row: AssistantVersionRow): AssistantVersion {
   return {
     assistant_id: row.assistant_id,
     graph_id: row.graph_id,

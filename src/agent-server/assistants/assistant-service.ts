@@ -35,7 +35,7 @@ import type {
   AssistantSearch,
   versionsSearchSchema,
 } from "./schemas.ts";
-import { type Assistant, toAssistant, toAssistantVersion } from "./assistant-json.ts";
+import { type Assistant, toAssistantJson, toAssistantVersionJson } from "./assistant-json.ts";
 
 /** How often a change is tried again because another one came between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;
@@ -86,7 +86,7 @@ export async function createAssistant(
       throw new ApiError("conflict", "Assistant already exists");
     }
   }
-  return toAssistant(stored);
+  return toAssistantJson(stored);
 }
 
 export async function patchAssistant(
@@ -127,7 +127,7 @@ export async function patchAssistant(
     );
     const [, updated] = await call.env.DB.batch<AssistantRow>(updates);
     const row = updated?.results[0];
-    if (row !== undefined) return toAssistant(row);
+    if (row !== undefined) return toAssistantJson(row);
   }
   throw new ApiError("conflict", "Assistant is being changed by other requests");
 }
@@ -152,11 +152,11 @@ export async function setLatestVersion(
     Date.now(),
   );
   const row = await restored.first<AssistantRow>();
-  if (row !== null) return toAssistant(row);
+  if (row !== null) return toAssistantJson(row);
   const current = await findAssistantRow(call, idOrGraph, access);
   if (current === null) throw assistantNotFound();
   // A default assistant that has just been made is at its version 1.
-  if (current.version === version) return toAssistant(current);
+  if (current.version === version) return toAssistantJson(current);
   throw new ApiError("not_found", "Assistant version not found");
 }
 
@@ -200,7 +200,7 @@ export async function listAssistants(
   if (found === null) throw tooManyAssistants("metadata");
   const { select } = search;
   const json = await jsonListOf(found.rows, (row: AssistantRow) => {
-    const assistant = toAssistant(row);
+    const assistant = toAssistantJson(row);
     return select
       ? Object.fromEntries(select.map((field) => [field, assistant[field]]))
       : assistant;
@@ -238,7 +238,7 @@ export async function listVersions(
   const filter = { metadata: search.metadata ?? undefined, access: access.filter };
   const found = await selectVersions(DB, scope, id, { filter, ...page });
   if (found === null) throw tooManyAssistants("metadata");
-  const json = await jsonListOf(found.rows, toAssistantVersion);
+  const json = await jsonListOf(found.rows, toAssistantVersionJson);
   return { json, returned: found.returned, total: found.total, page };
 }
 

@@ -5,7 +5,7 @@ import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { restoreDefaultAssistant } from "./default-assistants.ts";
-import { type Assistant, toAssistant } from "./assistant-json.ts";
+import { type Assistant, toAssistantJson } from "./assistant-json.ts";
 
 /** To be read, by id or by graph name; null also for one that whoever asks may not see. */
 export async function findAssistant(call: AgentCall, idOrGraph: string): Promise<Assistant | null> {
@@ -13,7 +13,7 @@ export async function findAssistant(call: AgentCall, idOrGraph: string): Promise
     assistant_id: toAssistantId(idOrGraph),
   });
   const row = await findAssistantRow(call, idOrGraph, access);
-  return row === null ? null : toAssistant(row);
+  return row === null ? null : toAssistantJson(row);
 }
 
 /** One read of the database, unless a default assistant is to be made. */
@@ -47,7 +47,7 @@ export async function resolveAssistant(call: AgentCall, idOrGraph: string): Prom
       `No assistant found for "${idOrGraph}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
     );
   }
-  return toAssistant(row);
+  return toAssistantJson(row);
 }
 
 async function mayRun(call: AgentCall, { assistant_id, graph_id, metadata }: AssistantRow) {

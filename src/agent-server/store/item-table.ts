@@ -1,7 +1,7 @@
 import type { StoredItem, StoreOperation, StorePosition } from "../../graph-runtime/protocol.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { matchesFilter } from "./store-filter.ts";
-import { matchesNamespace } from "./store-namespace.ts";
+import { matchesNamespace } from "./store-filter.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
 type Put = Extract<StoreOperation, { op: "put" }>;

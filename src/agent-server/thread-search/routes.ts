@@ -5,7 +5,7 @@ import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
-import type { ResponseConfig } from "../threads/response-config.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
 import {
   foundThreadsSchema,
   threadCountSchema,

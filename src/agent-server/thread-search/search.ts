@@ -1,4 +1,3 @@
-import { toIso } from "../../lib/time.ts";
 import { type Found, toReads } from "../../db/bounded-scan.ts";
 import {
   countThreads,
@@ -12,7 +11,7 @@ import { jsonList, type JsonText } from "../../lib/json-answer.ts";
 import type { Scope } from "../../lib/scope.ts";
 import type { Access } from "../auth/authorize.ts";
 import { threadSeenBy } from "../threads/thread-stub.ts";
-import type { Thread } from "../threads/contract/thread-json.ts";
+import { type Thread, toThreadJson } from "../threads/contract/thread-json.ts";
 import { type ExtractPath, followPath } from "./extract-path.ts";
 import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
 
@@ -47,7 +46,8 @@ export async function searchIndex(
   if (found === null) return null;
   const texts = threadTexts(found.page, {
     read: (ids) => readThreads(env.DB, scope, ids, { withValues }),
-    complete: (row) => (isMissing(row, needed) ? hydrate(env, scope, row, access) : toThread(row)),
+    complete: (row) =>
+      isMissing(row, needed) ? askThread(env, scope, row, access) : fromIndex(row),
     project: (thread) => project(thread, fields, extract),
   });
   return {
@@ -111,30 +111,22 @@ function isMissing(row: FoundThread, needed: ReadonlySet<string>): boolean {
   return ["metadata", "config", "values", "interrupts", "error"].some((field) => needed.has(field));
 }
 
-/** The thread may have changed, or gone, since the index was written: then the index counts. */
-async function hydrate(
+/**
+ * The thread as its object tells it, with what the index left out. The thread may be gone since the index was written:
+ * then the index counts.
+ */
+async function askThread(
   env: Env,
   scope: Scope,
   row: FoundThread,
   { filter }: Access,
 ): Promise<Thread> {
   const thread = await threadSeenBy(filter, env, scope, row.thread_id).get();
-  return thread === null ? toThread(row) : { ...thread };
+  return thread === null ? fromIndex(row) : { ...thread };
 }
 
-function toThread(row: FoundThread): Thread {
-  return {
-    thread_id: row.thread_id,
-    created_at: toIso(row.created_at),
-    updated_at: toIso(row.updated_at),
-    state_updated_at: toIso(row.state_updated_at),
-    metadata: JSON.parse(row.metadata),
-    status: row.status,
-    config: JSON.parse(row.config),
-    values: row.state_values === null ? null : JSON.parse(row.state_values),
-    interrupts: JSON.parse(row.interrupts),
-    error: row.error === null ? null : JSON.parse(row.error),
-  };
+function fromIndex(row: FoundThread): Thread {
+  return toThreadJson(row, row.state_values);
 }
 
 function project(

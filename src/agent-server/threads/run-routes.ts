@@ -7,10 +7,10 @@ import { booleanParam, integerParam, listParam } from "../../http/query-params.t
 import { createRouter } from "../../http/router.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "./contract/failures.ts";
-import type { ResponseConfig } from "./response-config.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
 import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
 import { RUN_STATUSES } from "./storage/run-row.ts";
-import { streamResponse } from "./stream-response.ts";
+import { streamResponse } from "../../http/streamed-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import type { ThreadHandle } from "./thread-stub.ts";
 

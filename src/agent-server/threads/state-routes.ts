@@ -9,7 +9,7 @@ import { createRouter } from "../../http/router.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { threadFailure } from "./contract/failures.ts";
-import type { ResponseConfig } from "./response-config.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
 import type { HistoryQuery } from "./runs/thread-states.ts";
 import {
   beforeId,

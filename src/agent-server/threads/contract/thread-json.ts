@@ -3,7 +3,7 @@ import type { RunKwargs } from "./run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 
-/** The API's Thread and Run, made from stored rows. JSON columns are parsed here and only here. */
+/** A thread as the API shows it. */
 export type Thread = {
   thread_id: string;
   created_at: string;
@@ -17,7 +17,21 @@ export type Thread = {
   error: unknown;
 };
 
-export function toThread(row: ThreadRow, values: string | null): Thread {
+/** What is shown of a thread, wherever the row is from: the thread's own storage or the index. */
+type ShownColumns = Pick<
+  ThreadRow,
+  | "thread_id"
+  | "created_at"
+  | "updated_at"
+  | "state_updated_at"
+  | "metadata"
+  | "status"
+  | "config"
+  | "interrupts"
+  | "error"
+>;
+
+export function toThreadJson(row: ShownColumns, values: string | null): Thread {
   return {
     thread_id: row.thread_id,
     created_at: toIso(row.created_at),
@@ -32,6 +46,7 @@ export function toThread(row: ThreadRow, values: string | null): Thread {
   };
 }
 
+/** A run as the API shows it. */
 export type Run = {
   run_id: string;
   thread_id: string;
@@ -44,7 +59,7 @@ export type Run = {
   multitask_strategy: RunRow["multitask_strategy"];
 };
 
-export function toRun(row: RunRow, threadId: string, kwargs: RunKwargs | null): Run {
+export function toRunJson(row: RunRow, threadId: string, kwargs: RunKwargs | null): Run {
   return {
     run_id: row.run_id,
     thread_id: threadId,

@@ -1,9 +1,21 @@
+import { matchesMetadata, type MetadataFilter } from "../../../lib/metadata-filter.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
 import type { WireCheckpoint } from "../../../graph-runtime/protocol.ts";
 import type { JsonText } from "../../../lib/json-answer.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { Result } from "./failures.ts";
 import type { RunStatus } from "../storage/run-row.ts";
 import type { Run } from "./thread-json.ts";
+
+/** The filter of who asks: they see only threads whose metadata matches it. Null sees any thread. */
+export type Visibility = MetadataFilter | null;
+
+/** The platform itself sees all threads, where no client's request has led to the call. */
+export const ALL_THREADS: Visibility = null;
+
+export function isVisible(thread: ThreadRow, to: Visibility): boolean {
+  return to === null || matchesMetadata(JSON.parse(thread.metadata), to);
+}
 
 export type CreateThreadRequest = {
   scope: Scope;
@@ -26,7 +38,7 @@ export type RunsQuery = {
   fields: readonly string[] | null;
 };
 
-/** `stream` when the creator follows the run. */
+/** `stream` is set when the creator follows the run. */
 export type CreateRunResult = Result<
   { run: Run; stream: ReadableStream<Uint8Array> | null },
   "thread_not_found" | "thread_exists" | "thread_busy"

@@ -1,8 +1,8 @@
 import type { RunKwargs } from "../contract/run-request.ts";
-import { kwargsName } from "../runs/run-endings.ts";
+import { kwargsName } from "../storage/text-table.ts";
 import type { RunsQuery } from "../contract/thread-requests.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
-import { toRun } from "../contract/thread-json.ts";
+import { toRunJson } from "../contract/thread-json.ts";
 
 /**
  * JSON texts of a page of a thread's runs, newest first. Each is read when it is asked for, because its input may
@@ -20,7 +20,7 @@ export async function* runTexts(
     if (row === null) continue;
     const text = isWanted("kwargs") ? texts.get(kwargsName(row)) : null;
     const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
-    const members = Object.entries(toRun(row, threadId, kwargs));
+    const members = Object.entries(toRunJson(row, threadId, kwargs));
     yield JSON.stringify(Object.fromEntries(members.filter(([field]) => isWanted(field))));
   }
 }

@@ -9,7 +9,7 @@ import type { Scope } from "../../../lib/scope.ts";
 import { storageMeter } from "../../../deployment-log/usage-meter.ts";
 import type { CancelAction } from "../runs/execution.ts";
 import type { Result } from "../contract/failures.ts";
-import { isOfModes } from "./event-modes.ts";
+import { isOfModes } from "../storage/event-frames.ts";
 import { IndexOutbox } from "../index/index-outbox.ts";
 import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
@@ -35,8 +35,8 @@ import type {
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
-import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-visibility.ts";
-import { type Run, type Thread, toRun, toThread } from "../contract/thread-json.ts";
+import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
+import { type Run, type Thread, toRunJson, toThreadJson } from "../contract/thread-json.ts";
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -164,10 +164,10 @@ export class ThreadObject extends DurableObject<Env> {
     } else if (request.follow === "result") {
       stream = this.#streams.result(run.seq, onDisconnect);
     }
-    const wire = toRun(run, request.thread_id, kwargs);
+    const json = toRunJson(run, request.thread_id, kwargs);
     this.#queue.pump();
     this.#changed(run);
-    return { ok: true, value: { run: wire, stream } };
+    return { ok: true, value: { run: json, stream } };
   }
 
   /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
@@ -181,7 +181,7 @@ export class ThreadObject extends DurableObject<Env> {
     const thread = this.#wake(filter);
     const run = thread === null ? null : this.#storage.runs.get(runId);
     if (thread === null || run === null) return null;
-    return toRun(run, thread.thread_id, this.#queue.kwargs(run));
+    return toRunJson(run, thread.thread_id, this.#queue.kwargs(run));
   }
 
   /** A run in flight is cancelled first; its checkpoints go with it. */
@@ -372,6 +372,6 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   #thread(row: ThreadRow): Thread {
-    return toThread(row, this.#storage.thread.values());
+    return toThreadJson(row, this.#storage.thread.values());
   }
 }

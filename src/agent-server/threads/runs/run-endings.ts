@@ -1,6 +1,7 @@
 import type { RunError, RunOutcome, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { RunStreams } from "./run-streams.ts";
+import { kwargsName } from "../storage/text-table.ts";
 import type { ThreadStatus } from "../storage/thread-record.ts";
 import type { PastState, ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
@@ -120,8 +121,4 @@ export function settledStatus(
 ): ThreadStatus {
   if (status === "error" || status === "timeout") return "error";
   return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
-}
-
-export function kwargsName(run: Pick<RunRow, "run_id">): string {
-  return `kwargs:${run.run_id}`;
 }

@@ -9,7 +9,7 @@ import type {
 } from "../../../graph-runtime/protocol.ts";
 import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
-import { toOutcome } from "./run-outcome.ts";
+import { toOutcome } from "./graph-answers.ts";
 import { ExecutionPort } from "./run-port.ts";
 import {
   type CreateRunRequest,
@@ -19,8 +19,9 @@ import {
 } from "../contract/run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { ThreadTraces } from "../traces/thread-traces.ts";
+import { kwargsName } from "../storage/text-table.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { kwargsName, RunEndings, settledStatus } from "./run-endings.ts";
+import { RunEndings, settledStatus } from "./run-endings.ts";
 import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 

@@ -14,7 +14,7 @@ import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import type { Result } from "../contract/failures.ts";
 import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { parseSnapshot } from "./snapshot.ts";
+import { parseSnapshot } from "./graph-answers.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 

@@ -1,7 +1,15 @@
 import { textParts } from "./row-parts.ts";
 
-/** Long JSON texts of a thread by name, each cut into as many rows as it needs. */
-export class Texts {
+/** The name of the text that holds what a run was asked with. */
+export function kwargsName(run: { run_id: string }): string {
+  return `kwargs:${run.run_id}`;
+}
+
+/**
+ * The table of a thread's long JSON texts by name: its values, what each run was asked with, the ends of traces that are
+ * still to be recorded. A text is cut into as many rows as it needs.
+ */
+export class TextTable {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {

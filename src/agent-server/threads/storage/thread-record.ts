@@ -1,5 +1,5 @@
 import type { RunError, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
-import type { Texts } from "./text-table.ts";
+import type { TextTable } from "./text-table.ts";
 
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
 
@@ -43,11 +43,11 @@ const VALUES = "values";
  */
 export class ThreadRecord {
   readonly #sql: SqlStorage;
-  readonly #texts: Texts;
+  readonly #texts: TextTable;
   #row: Readonly<ThreadRow> | null | undefined;
   #dirty = false;
 
-  constructor(sql: SqlStorage, texts: Texts) {
+  constructor(sql: SqlStorage, texts: TextTable) {
     this.#sql = sql;
     this.#texts = texts;
   }

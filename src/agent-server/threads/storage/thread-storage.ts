@@ -1,14 +1,14 @@
 import { CheckpointTable } from "./checkpoint-table.ts";
 import { EventLog } from "./event-log.ts";
 import { RunTable } from "./run-table.ts";
-import { Texts } from "./text-table.ts";
+import { TextTable } from "./text-table.ts";
 import { ThreadRecord } from "./thread-record.ts";
 import { hasTables, migrateTables } from "../../../lib/object-migrations.ts";
 import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
 
 /** The tables of one thread, and the one way to change several of them at once. */
 export class ThreadStorage {
-  readonly texts: Texts;
+  readonly texts: TextTable;
   readonly thread: ThreadRecord;
   readonly runs: RunTable;
   readonly checkpoints: CheckpointTable;
@@ -19,7 +19,7 @@ export class ThreadStorage {
   constructor(storage: DurableObjectStorage) {
     const { sql } = storage;
     this.#storage = storage;
-    this.texts = new Texts(sql);
+    this.texts = new TextTable(sql);
     this.thread = new ThreadRecord(sql, this.texts);
     this.runs = new RunTable(sql);
     this.checkpoints = new CheckpointTable(sql);

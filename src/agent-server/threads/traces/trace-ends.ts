@@ -1,7 +1,7 @@
 import { rootRun } from "../../../graph-runtime/root-run.ts";
 import { log, type LogLevel } from "../../../lib/log.ts";
 import type { Scope } from "../../../lib/scope.ts";
-import { kwargsName } from "../runs/run-endings.ts";
+import { kwargsName } from "../storage/text-table.ts";
 import type { RunKwargs } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { TraceOperations } from "./run-traces.ts";

@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { matchesFilter } from "../../../../src/agent-server/store/store-filter.ts";
-import { matchesNamespace } from "../../../../src/agent-server/store/store-namespace.ts";
+import { matchesNamespace } from "../../../../src/agent-server/store/store-filter.ts";
 
 describe("matchesFilter", () => {
   const value = { n: 5, s: "b", o: { x: [1, 2] }, z: null };

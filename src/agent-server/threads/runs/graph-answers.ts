@@ -1,5 +1,10 @@
 import { isObject } from "../../../lib/json.ts";
-import type { RunEvent, RunOutcome } from "../../../graph-runtime/protocol.ts";
+import type {
+  RunEvent,
+  RunOutcome,
+  ThreadSnapshot,
+  WireInterrupt,
+} from "../../../graph-runtime/protocol.ts";
 
 /**
  * What a graph host answered, if it is an outcome: a deployment's host is its own code, and a run whose
@@ -7,7 +12,7 @@ import type { RunEvent, RunOutcome } from "../../../graph-runtime/protocol.ts";
  */
 export function toOutcome(value: unknown): RunOutcome {
   if (isOutcome(value)) return value;
-  throw new TypeError("The graph host's answer is no outcome of a run");
+  throw new TypeError("The graph host's answer is not the outcome of a run");
 }
 
 function isOutcome(value: unknown): value is RunOutcome {
@@ -46,4 +51,32 @@ function isSnapshot(value: unknown): boolean {
 
 function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
+}
+
+type WireState = {
+  values: unknown;
+  next: string[];
+  tasks: { id: string; interrupts: WireInterrupt[] }[];
+};
+
+/** What the thread shows of a ThreadState that the graph host wrote. Throws when it wrote none. */
+export function parseSnapshot(stateJson: string): ThreadSnapshot {
+  const state: unknown = JSON.parse(stateJson);
+  if (!isState(state)) throw new TypeError("The graph host's answer is not a state");
+  const interrupts: ThreadSnapshot["interrupts"] = {};
+  for (const task of state.tasks) {
+    if (task.interrupts.length > 0) interrupts[task.id] = task.interrupts;
+  }
+  return { values: JSON.stringify(state.values), next: state.next, interrupts };
+}
+
+function isState(value: unknown): value is WireState {
+  if (!isObject(value) || value["values"] === undefined) return false;
+  const { next, tasks } = value;
+  const isNext = Array.isArray(next) && next.every((node) => typeof node === "string");
+  return isNext && Array.isArray(tasks) && tasks.every(isTask);
+}
+
+function isTask(task: unknown): boolean {
+  return isObject(task) && typeof task["id"] === "string" && Array.isArray(task["interrupts"]);
 }
