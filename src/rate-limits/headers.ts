@@ -1,4 +1,4 @@
-import type { Decision } from "./permit-holder.ts";
+import type { Decision } from "./local-limiter.ts";
 import type { Limit } from "./policy.ts";
 
 /** Of all headers about limits, for browsers to see. */

@@ -1,9 +1,9 @@
 import type { Limit } from "./policy.ts";
 
-/** How many permits of a lease have been used that will not be used any more. */
+/** The last report on a lease: how many of its permits were used; the others never will be. */
 export type Settlement = { lease: number; used: number };
 
-export type PermitRequest = {
+export type TakeRequest = {
   limit: Limit;
   /** Permits for a request that waits: 1, or 0 when none does. */
   needed: 0 | 1;
@@ -12,7 +12,7 @@ export type PermitRequest = {
   settled: Settlement[];
 };
 
-export type PermitAnswer =
+export type TakeAnswer =
   | {
       admitted: true;
       /** Permits that nobody has, after this answer. */

@@ -1,6 +1,6 @@
-import type { PermitAnswer, PermitRequest } from "./permits.ts";
+import type { TakeAnswer, TakeRequest } from "./limiter-protocol.ts";
 import type { Limit } from "./policy.ts";
-import { isLeased } from "./window-times.ts";
+import { isLeased } from "./sliding-window.ts";
 
 type Lease = { id: number; left: number; used: number; until: number };
 
@@ -26,7 +26,7 @@ const LOW_SHARE = 1 / 4;
  * A lease counts from before it was asked for, so its end here is never after its end there. Times
  * are readings of the isolate's clock; `forget` is for when that was set back.
  */
-export class PermitHolder {
+export class LocalLimiter {
   #leases: Lease[] = [];
   /** Those that whoever counts does not know to have ended. */
   #ended: Lease[] = [];
@@ -37,7 +37,7 @@ export class PermitHolder {
   #unreachableUntil = 0;
   #askedForLeaseAt: number | null = null;
   /** When what is not answered yet was asked. */
-  readonly #asked = new Map<PermitRequest, number>();
+  readonly #asked = new Map<TakeRequest, number>();
   /** Requests since `#measuredFrom`, to tell how many will come while a lease is valid. */
   #requests = 0;
   #measuredFrom = 0;
@@ -63,12 +63,12 @@ export class PermitHolder {
   }
 
   /** What to ask for a request that waits, with what else will be needed soon. */
-  askFor(limit: Limit, now: number): PermitRequest {
+  askFor(limit: Limit, now: number): TakeRequest {
     return this.#request(limit, 1, this.#planLease(limit, now), now);
   }
 
   /** What to ask for ahead of need, beside a request that does not wait; null for nothing. */
-  askAhead(limit: Limit, now: number): PermitRequest | null {
+  askAhead(limit: Limit, now: number): TakeRequest | null {
     if (now < this.#refusedUntil || now < this.#unreachableUntil) return null;
     const newest = this.#leases.at(-1);
     const isLow = this.#left() <= this.#leased * LOW_SHARE;
@@ -81,14 +81,14 @@ export class PermitHolder {
    * What to tell of a lease whose time is over; null when nothing is left of it, when it was told, and
    * when another lease shows that requests come, one of which will tell.
    */
-  askToSettle(limit: Limit, lease: number, now: number): PermitRequest | null {
+  askToSettle(limit: Limit, lease: number, now: number): TakeRequest | null {
     this.#expire(now);
     const ended = this.#ended.find(({ id }) => id === lease);
     if (ended === undefined || ended.left === 0 || this.#leases.length > 0) return null;
     return this.#request(limit, 0, 0, now);
   }
 
-  answered(request: PermitRequest, answer: PermitAnswer, now: number): Decision {
+  answered(request: TakeRequest, answer: TakeAnswer, now: number): Decision {
     const askedAt = this.#asked.get(request);
     this.#asked.delete(request);
     this.#confirm(request);
@@ -111,7 +111,7 @@ export class PermitHolder {
     return { kind: "admitted", remaining: this.#free + this.#left() };
   }
 
-  failed(request: PermitRequest, now: number): Decision {
+  failed(request: TakeRequest, now: number): Decision {
     this.#asked.delete(request);
     if (request.spare > 0) this.#askedForLeaseAt = null;
     this.#unreachableUntil = now + UNREACHABLE_MS;
@@ -142,7 +142,7 @@ export class PermitHolder {
     return Math.min(expected, 2 * this.#lastUsed + 2);
   }
 
-  #request(limit: Limit, needed: 0 | 1, spare: number, now: number): PermitRequest {
+  #request(limit: Limit, needed: 0 | 1, spare: number, now: number): TakeRequest {
     if (spare > 0) this.#askedForLeaseAt = now;
     const isMeasured = spare > 0 || now - this.#measuredFrom > this.#leaseMs;
     if (isMeasured) {
@@ -159,7 +159,7 @@ export class PermitHolder {
     return request;
   }
 
-  #confirm({ spare, settled }: PermitRequest): void {
+  #confirm({ spare, settled }: TakeRequest): void {
     if (spare > 0) this.#askedForLeaseAt = null;
     const told = new Set(settled.map(({ lease }) => lease));
     this.#ended = this.#ended.filter(({ id }) => !told.has(id));
@@ -177,5 +177,49 @@ export class PermitHolder {
 
   #left(): number {
     return this.#leases.reduce((sum, { left }) => sum + left, 0);
+  }
+}
+
+const MAX_LIMITERS = 10_000;
+
+/** The limiters of this isolate, by the name of the object that counts for them. */
+export class LocalLimiters {
+  readonly #limiters = new Map<string, LocalLimiter>();
+  readonly #clock: () => number;
+  readonly #max: number;
+  #lastReading = 0;
+
+  constructor(clock: () => number, max = MAX_LIMITERS) {
+    this.#clock = clock;
+    this.#max = max;
+  }
+
+  /** The isolate's time, for all that limiters are asked. */
+  readonly now = (): number => {
+    const reading = this.#clock();
+    // Set back, it would let leases live longer than they do.
+    if (reading < this.#lastReading) this.#forgetAll();
+    this.#lastReading = reading;
+    return reading;
+  };
+
+  get(name: string): LocalLimiter {
+    const known = this.#limiters.get(name);
+    if (known !== undefined) return known;
+    if (this.#limiters.size >= this.#max) this.#clear(this.now());
+    const limiter = new LocalLimiter();
+    this.#limiters.set(name, limiter);
+    return limiter;
+  }
+
+  #forgetAll(): void {
+    for (const limiter of this.#limiters.values()) limiter.forget();
+  }
+
+  /** Makes room: of those that hold nothing, or of all. A lost lease counts as used at its end. */
+  #clear(now: number): void {
+    for (const [name, limiter] of this.#limiters)
+      if (limiter.isIdle(now)) this.#limiters.delete(name);
+    if (this.#limiters.size >= this.#max) this.#limiters.clear();
   }
 }

@@ -5,7 +5,7 @@ import { matchingRows } from "./match-row.ts";
 import type { CountedBy, Limit, LimitRow } from "./policy.ts";
 
 /** A limit that counts a request, and for whom. */
-export type CountedAs = {
+export type ApplicableLimit = {
   name: string;
   limit: Limit;
   /** Hexadecimal SHA-256 of what it is counted by. */
@@ -19,9 +19,9 @@ type Partition = { hash: string; workspaceId: string | null };
  * the request has what it counts by. One by user only comes on top of one by address, and after it,
  * because a client can name any number of users.
  */
-export async function countedAs(c: AppContext): Promise<CountedAs[]> {
+export async function applicableLimits(c: AppContext): Promise<ApplicableLimit[]> {
   const partitions = new Map<CountedBy, Partition | null>();
-  let byUser: CountedAs | null = null;
+  let byUser: ApplicableLimit | null = null;
   for (const row of matchingRows(c.req.method, c.req.path)) {
     let partition = partitions.get(row.by);
     if (partition === undefined) {
