@@ -42,7 +42,7 @@ const MAX_UPDATE_ATTEMPTS = 8;
 
 const THREADS_AT_ONCE = 50;
 
-/** JSON text of a page that has `returned` items. */
+/** A page of `returned` items as JSON text. */
 type ListedJson = { json: JsonText; returned: number; total: number; page: Page };
 
 export async function createAssistant(
@@ -59,7 +59,7 @@ export async function createAssistant(
     assistant_id: id,
     metadata: body.metadata ?? {},
   });
-  // Otherwise a user could make the assistant that everybody gets who names the graph.
+  // Otherwise a user could create a graph's default assistant, which everybody gets who names the graph.
   if (call.principal !== null) await restoreDefaultAssistant(call, id);
   const row: AssistantRow = {
     workspace_id: scope.workspaceId,
@@ -170,7 +170,7 @@ export async function removeAssistant(
   const { DB } = call.env;
   const id = toAssistantId(idOrGraph);
   const { filter } = await authorize(call, "assistants:delete", { assistant_id: id });
-  // Of all of them at once, and before anything is deleted.
+  // Leave is asked for all threads at once, and before anything is deleted.
   const threads = options.threads
     ? await authorize(call, "threads:delete", { metadata: { assistant_id: id } })
     : null;
@@ -243,7 +243,7 @@ export async function listVersions(
 }
 
 function tooManyAssistants(field: string): ApiError {
-  const msg = "There are too many to look at all of them: leave the field out";
+  const msg = "There are too many assistants to look at all of them: leave the field out";
   return invalidField(["body", field], msg, "search_too_large");
 }
 

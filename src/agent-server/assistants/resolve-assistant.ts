@@ -7,7 +7,7 @@ import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { restoreDefaultAssistant } from "./default-assistants.ts";
 import { type Assistant, toAssistantJson } from "./assistant-json.ts";
 
-/** To be read, by id or by graph name; null also for one that whoever asks may not see. */
+/** Reads an assistant by its id or its graph's name. Null when there is none, or the caller may not see it. */
 export async function findAssistant(call: AgentCall, idOrGraph: string): Promise<Assistant | null> {
   const access = await authorize(call, "assistants:read", {
     assistant_id: toAssistantId(idOrGraph),
@@ -16,7 +16,7 @@ export async function findAssistant(call: AgentCall, idOrGraph: string): Promise
   return row === null ? null : toAssistantJson(row);
 }
 
-/** One read of the database, unless a default assistant is to be made. */
+/** Takes one read of the database, unless a default assistant has to be made first. */
 export async function findAssistantRow(
   call: AgentCall,
   idOrGraph: string,

@@ -44,7 +44,7 @@ function compare(value: unknown, operand: unknown, test: (sign: number) => boole
   return false;
 }
 
-/** Structural, regardless of the order of keys. */
+/** Compares structure, regardless of the order of keys. */
 function equals(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || !left || !right) return false;

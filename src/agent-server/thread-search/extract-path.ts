@@ -7,7 +7,7 @@ export type ExtractPath = { root: ExtractRoot; steps: (string | number)[] };
 
 const STEP = /^(?:\.([^.[\]]+)|\[(-?\d{1,9})\])/;
 
-/** Parses `values.messages[-1].content`; null when it is no path, or has no known root. */
+/** Parses `values.messages[-1].content`; null when the text is not a path, or has no known root. */
 export function parseExtractPath(text: string): ExtractPath | null {
   const root = EXTRACT_ROOTS.find((name) => name === /^[a-z]+/.exec(text)?.[0]);
   if (root === undefined) return null;

@@ -75,7 +75,7 @@ threadSearchRoutes.openapi(
 function tooManyThreads({ metadata, values }: Pick<ThreadSearch, "metadata" | "values">): ApiError {
   const field = values ? "values" : metadata ? "metadata" : "sort_by";
   const msg =
-    "There are too many threads to look at all of them: name those that come into question with " +
+    "There are too many threads to look at all of them: name the ones to look at with " +
     '"ids", or leave the field out';
   return invalidField(["body", field], msg, "search_too_large");
 }

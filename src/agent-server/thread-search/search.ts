@@ -17,10 +17,10 @@ import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts
 
 type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
 
-/** `threads`: JSON text of the page, which has `returned` of them. */
+/** `threads` is the page as JSON text, and `returned` is how many it has. */
 export type SearchResult = { threads: JsonText; returned: number; total: number; page: Page };
 
-/** Null when too many threads have to be looked at. */
+/** A page of the threads that match; null when too many have to be looked at. */
 export async function searchIndex(
   env: Env,
   scope: Scope,
@@ -58,7 +58,7 @@ export async function searchIndex(
   };
 }
 
-/** Null when too many threads have to be looked at. */
+/** How many threads match; null when too many have to be looked at. */
 export async function countIndex(
   env: Env,
   scope: Scope,
@@ -68,7 +68,7 @@ export async function countIndex(
   return countThreads(env.DB, scope, toFilter(search, access));
 }
 
-/** The threads of a page in their order, a part of it at a time, and of large ones one at a time. */
+/** The threads of a page in their order. They are read in parts, and large ones one at a time. */
 async function* threadTexts(
   page: readonly Found[],
   thread: {

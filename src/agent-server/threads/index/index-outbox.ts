@@ -6,10 +6,10 @@ import type { ThreadIndexObject } from "./thread-index-object.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** Lets a short run go from busy to idle within one write of the index. */
+/** How long a write waits, so that a short run goes from busy to idle within one write of the index. */
 const DRAIN_DELAY_MS = 25;
 
-/** For a run whose creator waits for it: its end writes the index anyway. */
+/** How long a write waits for a run whose creator waits for it, since its end writes the index anyway. */
 const PATIENT_DRAIN_DELAY_MS = 250;
 
 /** An answer does not wait longer than this for the index; the outbox goes on by itself. */
@@ -50,13 +50,13 @@ export class IndexOutbox {
     return this.#isDirty(this.#storage.thread.get());
   }
 
-  /** In the background, shortly; then calls back. */
+  /** Writes shortly, in the background, and calls back then. */
   drainSoon(done: () => void): void {
     if (this.#timer !== null && this.#timer.delayMs <= DRAIN_DELAY_MS) return;
     this.#startTimer(DRAIN_DELAY_MS, done);
   }
 
-  /** The same, but not before a short run may have come to its end. */
+  /** Writes in the background, but not before a short run may have come to its end. */
   drainLater(done: () => void): void {
     if (this.#timer === null) this.#startTimer(PATIENT_DRAIN_DELAY_MS, done);
   }
@@ -77,7 +77,7 @@ export class IndexOutbox {
     await withTimeout(DRAIN_PATIENCE_MS, this.#writtenUpTo(thread.version), () => undefined);
   }
 
-  /** Spares the next start of the object a write that confirms what is known. In a transaction. */
+  /** Stores what the index has confirmed, so that the next start need not write it again. Call it in a transaction. */
   recordConfirmed(): void {
     const thread = this.#storage.thread.get();
     if (this.#confirmed > thread.indexed_version) {

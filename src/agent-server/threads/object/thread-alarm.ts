@@ -8,13 +8,13 @@ const HEARTBEAT_MS = 10_000;
 /** When an index row that could not be written at once is tried again. */
 const INDEX_RETRY_MS = 5000;
 
-/** The thread object's one alarm: for whatever of it is due next. */
+/** The thread object has one alarm, which is set to whatever is due next. */
 export class ThreadAlarm {
   readonly #object: DurableObjectStorage;
   readonly #storage: ThreadStorage;
   readonly #index: IndexOutbox;
   readonly #traceEnds: TraceEnds | null;
-  /** As far as this instance knows. */
+  /** When the alarm goes off, as far as this instance knows. */
   #at: number | null = null;
 
   constructor(
@@ -29,14 +29,14 @@ export class ThreadAlarm {
     this.#traceEnds = traceEnds;
   }
 
-  /** Written only when what is due next is earlier than what the alarm is set to. */
+  /** Sets the alarm, unless it is set to an earlier time already. */
   schedule(now: number): void {
     const { runs, thread } = this.#storage;
     const running = runs.running() !== null;
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
       running ? now + HEARTBEAT_MS : null,
-      // Behind a running one it waits for the end of that, not for a time.
+      // A pending run behind a running one waits for the end of that, not for a time.
       pending === null || running ? null : pending,
       // A run in flight has its heartbeat, and with it the index its next chance.
       !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
@@ -45,14 +45,14 @@ export class ThreadAlarm {
       this.#traceEnds?.nextDue() ?? null,
     ].filter((at) => at !== null);
     if (due.length === 0) return;
-    // Not the time that an alarm is being handled for: setting that again would be lost.
+    // A time that an alarm is being handled for must be avoided: setting it again would be lost.
     const next = Math.max(Math.min(...due), now + 1);
     if (this.#at !== null && this.#at <= next) return;
     this.#at = next;
     void this.#object.setAlarm(next);
   }
 
-  /** It has gone off, or is gone with all that was stored. */
+  /** To be called when the alarm has gone off, or was deleted with all that was stored. */
   forget(): void {
     this.#at = null;
   }

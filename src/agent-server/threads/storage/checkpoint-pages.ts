@@ -22,10 +22,10 @@ export const CHECKPOINT_COLUMNS =
 
 export const DEFAULT_CHECKPOINT_PAGE = 50;
 
-/** A page ends before it has more, unless its first checkpoint has: it crosses RPC as one message. */
+/** A page holds no more bytes, unless its first checkpoint does: it crosses RPC as one message. */
 const TURN = { rows: 1000, bytes: 8 * 1024 * 1024 };
 
-/** Each costs a look-up for every page over all namespaces. */
+/** Each namespace costs a look-up for every page over all of them. */
 const MAX_NAMESPACES = 10_000;
 
 /** A page, and what reading it cost. */
@@ -69,7 +69,7 @@ export class CheckpointPages {
     return { checkpoints, next: null, rows: budget.rows, bytes: budget.bytes };
   }
 
-  /** By one look-up for each, however many checkpoints they have. */
+  /** Each namespace takes one look-up, however many checkpoints it has. */
   *namespaces(): Generator<string> {
     let after: string | null = null;
     for (;;) {
@@ -171,7 +171,7 @@ export function parseMetadata(bytes: ArrayBuffer): Record<string, unknown> {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** Of the values of a checkpoint and its pending writes. */
+/** The size of the values of a checkpoint and of its pending writes. */
 export function valueBytes({ channels, writes, parent_writes = [] }: StoredCheckpoint): number {
   let bytes = 0;
   for (const [, [, data]] of channels) bytes += data.byteLength;

@@ -67,7 +67,7 @@ export class CheckpointTable {
     return row === undefined ? null : this.#load(row);
   }
 
-  /** Newest first; `filter` compares top-level metadata keys. A page may be short and not be the last. */
+  /** A page, newest first; `filter` compares top-level metadata keys. A short page need not be the last. */
   page(query: CheckpointQuery): ReadPage {
     return this.#pages.read(query);
   }
@@ -257,7 +257,7 @@ export class CheckpointTable {
   }
 }
 
-/** What deployed code stored need not be what LangGraph would have. */
+/** Deployed code may have stored something that LangGraph never would. */
 function graphOf(metadata: ArrayBuffer): string | null {
   try {
     const { graph_id } = parseMetadata(metadata);

@@ -1,7 +1,7 @@
-/** The encoded events that readers share; one event may be larger. */
+/** How many encoded events are kept for readers to share; a single event may be larger. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** What one reader is given at once, so that a large event is in memory once and not once for each. */
+/** How much a reader is given at once, so that a large event is in memory once for all readers. */
 const CHUNK_BYTES = 64 * 1024;
 
 const NOTHING = new Uint8Array(0);
@@ -16,7 +16,7 @@ type Frame = { id: number; event: string; bytes: Uint8Array };
 
 /**
  * The newest events of a run, encoded: each is read from the log and encoded once for all readers that
- * keep up. Who is further behind reads from the log by itself.
+ * keep up. A reader that is further behind reads from the log by itself.
  */
 export class EventFrames {
   readonly #log: Log;
@@ -135,7 +135,7 @@ function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
   return bytes;
 }
 
-/** `messages-tuple` and legacy `messages` share the name; control events always pass. */
+/** Whether an event belongs to one of the modes. `messages-tuple` and legacy `messages` share a name; control events pass. */
 export function isOfModes(event: string, modes: readonly string[]): boolean {
   const name = event.split(/[|/]/, 1)[0] ?? event;
   if (name === "metadata" || name === "error") return true;

@@ -15,7 +15,7 @@ export class EventLog {
     this.#sql = sql;
   }
 
-  /** Appends and answers the id that the next event of the run will have. In a transaction. */
+  /** Appends events, and returns the id that the next one will have. Call it in a transaction. */
   append(runSeq: number, events: readonly RunEvent[]): number {
     let id = this.nextId(runSeq);
     if (events.length === 0) return id;
@@ -36,7 +36,7 @@ export class EventLog {
     return id;
   }
 
-  /** Kept in the run's row: it must not fall back when the events themselves are gone. */
+  /** The next id is kept in the run's row, because it must not fall back when the events are gone. */
   nextId(runSeq: number): number {
     const [row] = this.#sql
       .exec<{ next_event: number }>("SELECT next_event FROM runs WHERE seq = ?", runSeq)

@@ -34,7 +34,7 @@ export type NewThread = {
   now: number;
 };
 
-/** `values` of the thread, among its long texts. */
+/** The name of the text that holds the values of the thread. */
 const VALUES = "values";
 
 /**
@@ -159,7 +159,7 @@ export class ThreadRecord {
     else this.#texts.set(VALUES, snapshot.values);
   }
 
-  /** After every change of the queue: busy while a run is in flight, else what the state says. */
+  /** Sets the status after a change of the queue: busy while a run is in flight, else what the state says. */
   settle(inFlight: boolean, now: number): void {
     const status = inFlight ? "busy" : this.get().settled_status;
     this.#change({ status, updated_at: now, state_updated_at: now });
@@ -169,7 +169,7 @@ export class ThreadRecord {
     this.#change({ deleted: 1 });
   }
 
-  /** Not a change of the thread: the index need not hear of it. */
+  /** This is not a change of the thread, so the index is not told of it. */
   confirmIndexed(version: number): void {
     this.#row = { ...this.get(), indexed_version: version };
     this.#dirty = true;

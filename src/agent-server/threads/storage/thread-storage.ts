@@ -33,13 +33,13 @@ export class ThreadStorage {
     return this.#exists;
   }
 
-  /** Makes the tables that are missing. Within the transaction that makes the thread, or none of it stays. */
+  /** Makes the tables that are missing. Call it in the transaction that makes the thread, or they stay without it. */
   makeTables(): void {
     migrateTables(this.#storage, THREAD_MIGRATIONS);
     this.#exists = true;
   }
 
-  /** All or nothing; synchronous, so that nothing else runs in between. */
+  /** Makes all of a change or nothing. It is synchronous, so that nothing else runs in between. */
   transaction<T>(change: () => T): T {
     try {
       return this.#storage.transactionSync(() => {

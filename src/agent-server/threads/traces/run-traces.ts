@@ -6,13 +6,13 @@ import type { RunRow } from "../storage/run-row.ts";
 /** Recording takes the thread's time: the answer of the run that a batch came with goes first. */
 const RECORD_DELAY_MS = 100;
 
-/** Between the attempts to record a batch; when they are used up it is lost. */
+/** The pauses between attempts to record a batch, which is lost when they are used up. */
 const RETRY_DELAYS_MS = [500, 2000];
 
-/** Of what the recorder says, in the log. */
+/** How much of the recorder's error goes into the log. */
 const MAX_LOGGED_ERROR_CHARS = 500;
 
-/** What waits for a slow recorder; a batch beyond it is lost. */
+/** How much may wait for a slow recorder; a batch beyond it is lost. */
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 
 /** Creates and updates of runs, as the tracing API takes them. */
@@ -36,7 +36,7 @@ export type RunTrace = {
 
 /**
  * Takes the traces of a thread's runs to the recorder, one batch after the other. No run waits for it
- * and none fails by it: what cannot be recorded is lost, and said in the log.
+ * and none fails by it: a batch that cannot be recorded is lost, and the log says so.
  */
 export class RunTraces {
   readonly #deps: RunTracesDeps;
@@ -47,9 +47,9 @@ export class RunTraces {
     this.#deps = deps;
   }
 
-  /** Of a run that has started. */
+  /** The trace of a run that has started. */
   of(run: RunRow): RunTrace {
-    // Not when a batch comes: the thread may be gone by then.
+    // The scope is read now, because the thread may be gone when a batch comes.
     const scope = this.#deps.scope();
     const started_at = run.started_at ?? run.created_at;
     return {

@@ -7,7 +7,7 @@ import type { RunRow } from "../storage/run-row.ts";
 import type { TraceOperations } from "./run-traces.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** Within this the host of a run that has ended has told its end itself. */
+/** By then the host of a run that has ended has reported the end itself, if it does. */
 const HOST_GRACE_MS = 10_000;
 
 /** After a failure the next attempt waits twice as long as the one before. */
@@ -53,7 +53,7 @@ export class TraceEnds {
     this.#deps = deps;
   }
 
-  /** A run ends, with its host, or without: then its root is ended at once. In a transaction. */
+  /** Notes that a run ends. Without its host, the root is ended at once. Call it in a transaction. */
   add(run: RunRow, { error, host }: { error: string | null; host: boolean }): void {
     if (run.attempt === 0 || (host && this.#told.has(run.run_id))) return;
     const { storage, now, scope } = this.#deps;
@@ -83,7 +83,7 @@ export class TraceEnds {
     this.#told.add(runId);
   }
 
-  /** Removes what hosts have told meanwhile. In a transaction. */
+  /** Removes the ends that hosts have reported meanwhile. Call it in a transaction. */
   forgetTold(): void {
     for (const runId of this.#told) this.#remove(runId);
     this.#told.clear();
@@ -137,7 +137,7 @@ export class TraceEnds {
     log(logLevel, "error", { event: "trace_lost", run_id: end.run_id, operations: 1, error });
   }
 
-  /** A create, so that it leaves what the host has told by updates as it is. */
+  /** The end is recorded as a create, which leaves what the host has told by updates as it is. */
   #root({ run_id, started_at, ended_at, error, metadata }: TraceEnd): Record<string, unknown> {
     const kwargs = this.#kwargs(run_id);
     const input = kwargs?.command ?? kwargs?.input ?? {};
