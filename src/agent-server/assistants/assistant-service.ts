@@ -243,7 +243,7 @@ export async function listVersions(
 }
 
 function tooManyAssistants(field: string): ApiError {
-  const msg = "There are too many assistants to look at all of them: leave the field out";
+  const msg = "There are too many entries to look at all of them: leave the field out";
   return invalidField(["body", field], msg, "search_too_large");
 }
 
