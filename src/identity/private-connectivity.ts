@@ -8,7 +8,7 @@ import { isInRanges } from "../lib/address-range.ts";
 import { log } from "../lib/log.ts";
 import { privateEndpointSettings } from "./private-endpoint-settings.ts";
 
-/** As they are routed. */
+/** The paths of health checks, as they are routed. */
 const HEALTH_CHECKS = new Set(["/ok", "/api/v1/ok"]);
 
 /**

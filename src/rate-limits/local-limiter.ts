@@ -7,12 +7,12 @@ type Lease = { id: number; left: number; used: number; until: number };
 export type Decision =
   | { kind: "admitted"; remaining: number }
   | { kind: "refused"; retryMs: number }
-  /** Whoever counts could not be asked. */
+  /** The object that counts could not be asked. */
   | { kind: "uncounted" };
 
-/** What is not answered for so long never will be: whoever asked has ended. */
+/** A request that is not answered for so long never will be, because the one who asked has ended. */
 const ASKING_MS = 2_000;
-/** How long nobody is asked after one that could not be. */
+/** How long the object is not asked again after it could not be reached. */
 const UNREACHABLE_MS = 5_000;
 /** Readings of the clock stand still while code runs: no time that short is a measure of anything. */
 const MIN_MEASURED_MS = 20;
@@ -28,15 +28,15 @@ const LOW_SHARE = 1 / 4;
  */
 export class LocalLimiter {
   #leases: Lease[] = [];
-  /** Those that whoever counts does not know to have ended. */
+  /** The leases that have ended without the object knowing it. */
   #ended: Lease[] = [];
-  /** Free permits of nobody, as last heard. */
+  /** The permits that nobody holds, as last heard. */
   #free = 0;
   #refusedUntil = 0;
   #retryAt = 0;
   #unreachableUntil = 0;
   #askedForLeaseAt: number | null = null;
-  /** When what is not answered yet was asked. */
+  /** The requests that are not answered yet, and when they were sent. */
   readonly #asked = new Map<TakeRequest, number>();
   /** Requests since `#measuredFrom`, to tell how many will come while a lease is valid. */
   #requests = 0;

@@ -32,7 +32,7 @@ export class RunEndings {
     return this.#results.get(runSeq) ?? null;
   }
 
-  /** Nobody waits for the run any more. */
+  /** Forgets the run's result, for which nobody waits any more. */
   forgetResult(runSeq: number): void {
     this.#results.delete(runSeq);
   }

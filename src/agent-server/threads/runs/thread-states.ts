@@ -146,7 +146,7 @@ export class ThreadStates {
 
   /**
    * As the revision of the run reads it. Null where its code cannot be asked any more, does not answer
-   * or answers nonsense: a run ends also then.
+   * or answers something malformed, because a run ends also then.
    */
   async #at(
     { revision_id }: RunRow,
@@ -188,11 +188,11 @@ async function textOf(read: Promise<Result<JsonText, ReadFailure>>): Promise<str
   return state.ok ? readJsonText(state.value, MAX_STATE_BYTES) : null;
 }
 
-/** A deployment's host may answer anything. */
+/** Checks the answer, since a deployment's host may answer anything. */
 function toResult(answer: HostResult<JsonText> | null): Result<JsonText, ReadFailure> {
   if (answer?.ok === true && isJsonText(answer.value)) return { ok: true, value: answer.value };
   if (answer?.ok === false) return readFailure(answer);
-  return { ok: false, code: "graph_failed", message: "The graph answered no JSON text" };
+  return { ok: false, code: "graph_failed", message: "The graph did not answer with JSON text" };
 }
 
 function readFailure({ code, message }: { code: HostErrorCode; message: string }) {

@@ -95,9 +95,9 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   `,
   // JSON: for whom the run works, as the project authenticated them; gone when the run has ended.
   "ALTER TABLE runs ADD COLUMN principal TEXT",
-  // Of the deployment: the one that the run began with; null for the graphs of the Worker itself.
+  // The revision of the deployment that the run began with; null for the graphs of the Worker itself.
   "ALTER TABLE runs ADD COLUMN revision_id TEXT",
-  // Of the task that made the write: LangGraph applies those of a superstep in the order of paths.
+  // The path of the task that made the write: LangGraph applies the writes of a superstep in the order of paths.
   "ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''",
   // The oldest checkpoint of a namespace that the run wrote, or wrote to: where a deletion begins.
   `
