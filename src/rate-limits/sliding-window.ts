@@ -150,7 +150,7 @@ export type SteadyTime = { time: number; reading: number };
  * The time at another reading of the clock. What a clock was set back by is not counted, and time
  * goes on from there; a step ahead cannot be told from time that has passed.
  */
-export function advance({ time, reading }: SteadyTime, newReading: number): SteadyTime {
+function advance({ time, reading }: SteadyTime, newReading: number): SteadyTime {
   return { time: time + Math.max(0, newReading - reading), reading: newReading };
 }
 

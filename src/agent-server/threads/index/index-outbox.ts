@@ -138,7 +138,7 @@ const MAX_VALUES_CHARS = 256 * 1024;
 const MAX_REST_CHARS = 384 * 1024;
 
 /** What the index shows of a thread. */
-export function toIndexRow(thread: ThreadRow, values: string | null): ThreadIndexRow {
+function toIndexRow(thread: ThreadRow, values: string | null): ThreadIndexRow {
   const { metadata, config, interrupts, error } = thread;
   const valuesChars = values?.length ?? 0;
   const restChars = metadata.length + config.length + interrupts.length + (error?.length ?? 0);
