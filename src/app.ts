@@ -4,7 +4,7 @@ import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts"
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
 import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
-import { threadSearchRoutes } from "./agent-server/thread-index/routes.ts";
+import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";

@@ -13,14 +13,14 @@ import { runSweep } from "./work/sweep.ts";
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
-export { ThreadIndexObject } from "./agent-server/thread-index/thread-index-object.ts";
+export { ThreadIndexObject } from "./agent-server/threads/index/thread-index-object.ts";
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";
 export { RateLimitObject } from "./rate-limits/rate-limit-object.ts";
 export { HeldSpansObject } from "./tracing/ingest/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/shard/run-shard-object.ts";
-export { ThreadObject } from "./agent-server/threads/thread-object.ts";
+export { ThreadObject } from "./agent-server/threads/object/thread-object.ts";
 
 const app = createApp();
 

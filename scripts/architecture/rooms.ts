@@ -308,7 +308,6 @@ export const ROOMS: readonly Room[] = [
       ...ROUTES,
       "**/{agent-call,inside-entrypoint,json-filter}.ts",
       "auth/{authenticate,deployment}.ts",
-      "threads/{stream-response,response-config}.ts",
     ],
   },
   {

@@ -3,7 +3,7 @@ import type { Principal } from "../lib/principal.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import type { Scope } from "../lib/scope.ts";
 
-/** What services of the agent server know of a request: no more of the web than this. */
+/** What the services of the agent server know of a request, which is nothing of HTTP. */
 export type AgentCall = {
   env: Env;
   ctx: { exports?: Cloudflare.Exports };

@@ -9,12 +9,12 @@ import { RevisionCache } from "./revision-cache.ts";
 
 const known = new RevisionCache<ProjectDescription>();
 
-/** What the project that a request is about says of itself; asked once, as long as it is sensible. */
+/** How the project that a request is for describes itself. It is asked once per revision and isolate. */
 export async function describedProject(call: AgentCall): Promise<ProjectDescription> {
   return known.get(call) ?? known.set(call, await describe(call));
 }
 
-/** A deployment's code has described itself well before it was deployed, and may do otherwise later. */
+/** A deployment's description was valid when it was deployed, but its code may answer otherwise later. */
 async function describe(call: AgentCall): Promise<ProjectDescription> {
   const described = await requestedGraphs(call).describe();
   if (call.revision === null) return described;

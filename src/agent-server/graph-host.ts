@@ -7,7 +7,7 @@ import { boundedHost } from "./bounded-host.ts";
 
 /**
  * The graphs of a revision, in an isolate of their own; without a revision those that the Worker was built with,
- * an entrypoint of this very Worker. Reached by RPC either way, and never waited for without end.
+ * an entrypoint of this very Worker. Both are reached by RPC, and every call but a run ends in time.
  */
 export function graphHost(
   env: Env,
@@ -26,7 +26,7 @@ export function requestedRevision(call: AgentCall): { revision_id: string | null
   return { revision_id: call.revision?.revisionId ?? null };
 }
 
-/** The graphs that a request is about. */
+/** The graphs of the revision that a request is for. */
 export function requestedGraphs(call: AgentCall): GraphHostApi {
   const { revisionId = null } = call.revision ?? {};
   return graphHost(call.env, call.ctx, { scope: call.revision ?? call.scope, revisionId });

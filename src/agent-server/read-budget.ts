@@ -1,5 +1,5 @@
 /**
- * What one turn of an object may read for somebody. Other requests of the object, and of its process, wait for a
+ * What one turn of an object may read for a caller. Other requests of the object, and of its process, wait for a
  * turn to end, and what it has read is in memory until it is answered.
  */
 export class ReadBudget {
@@ -23,7 +23,7 @@ export class ReadBudget {
     return this.#rows >= this.#max.rows || this.#bytes >= this.#max.bytes;
   }
 
-  /** Whether so many more bytes would be too much. */
+  /** Whether so many more bytes may be read. */
   hasRoomFor(bytes: number): boolean {
     return this.#bytes + bytes <= this.#max.bytes;
   }

@@ -4,23 +4,23 @@ import { mapLimited } from "../lib/map-limited.ts";
 import type { Scope } from "../lib/scope.ts";
 import { storeOf } from "./store/store-object.ts";
 import { threadSeenBy } from "./threads/thread-stub.ts";
-import { ALL_THREADS } from "./threads/thread-visibility.ts";
+import { ALL_THREADS } from "./threads/contract/thread-requests.ts";
 
-/** An invocation may make some thousand calls, and each thread is some. */
+/** An invocation may make some thousand calls, and removing a thread takes a few. */
 const THREADS_PER_CALL = 100;
 const THREADS_AT_ONCE = 10;
 
 /**
- * Removes what the agent server has of a deployment: threads, assistants, the store. Some threads at
- * each call: true when there are none any more. Threads without a place in the index are of runs on
- * their own, and go with these.
+ * Removes what the agent server has of a deployment: threads, assistants, the store. Each call
+ * removes some of the threads; it returns true when none are left. Temporary threads of stateless runs are not in the
+ * index, and are removed when their runs end.
  */
 export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
   const ids = await listThreadIds(env.DB, scope, THREADS_PER_CALL);
   await mapLimited(ids, THREADS_AT_ONCE, (id) =>
     threadSeenBy(ALL_THREADS, env, scope, id).remove(),
   );
-  // A thread that is gone already does not look after its row.
+  // A thread that is gone already does not remove its own row.
   if (ids.length > 0) await deleteThreadRows(env.DB, scope, ids);
   if (ids.length === THREADS_PER_CALL) return false;
   await storeOf(env, scope).erase();

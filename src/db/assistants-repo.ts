@@ -135,7 +135,7 @@ export function restoreVersion(
   now: number,
 ): D1PreparedStatement {
   const key = keyOf(scope, id);
-  // Of the assistant as it is, and as it would become.
+  // Access is required to the assistant as it is, and as it would become.
   const seen = allOf(accessTo(access));
   return db
     .prepare(
@@ -170,7 +170,7 @@ export function deleteAssistant(
   ];
 }
 
-/** All of a deployment, with their versions. */
+/** Deletes all assistants of a deployment, with their versions. */
 export async function deleteAssistantsOf(db: D1Database, scope: Scope): Promise<void> {
   const where = "WHERE workspace_id = ? AND deployment_id = ?";
   const key = [scope.workspaceId, scope.deploymentId];

@@ -6,15 +6,15 @@ import { type Sql, sql } from "./sql.ts";
  */
 
 const ROWS_PER_STEP = 1000;
-/** Of the JSON that is looked at, times the number of conditions. */
+/** How many bytes of JSON a step looks at, times the number of conditions. */
 const BYTES_PER_STEP = 1024 * 1024;
 /** What looking at a row costs besides its JSON. */
 const BYTES_OF_A_ROW = 64;
-/** Of one scan: some seconds of the database's time. */
+/** How many steps a scan may take, which is some seconds of the database's time. */
 const MAX_STEPS = 2000;
 /** After a step it rests for half as long as the step took, and no longer than this. */
 const MAX_REST_MS = 20;
-/** Of the rows that are read whole at once. */
+/** How many bytes of rows are read whole at once. */
 const BYTES_PER_READ = 1024 * 1024;
 
 export type Scan = {

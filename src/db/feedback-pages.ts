@@ -16,7 +16,7 @@ export type FeedbackFilter = {
   userIds?: readonly string[] | undefined;
   hasComment?: boolean | undefined;
   hasScore?: boolean | undefined;
-  /** Of a run, or of a project as a whole. */
+  /** Whether the feedback is about a run, or about a project as a whole. */
   level?: "run" | "session" | undefined;
   from?: number | undefined;
   to?: number | undefined;

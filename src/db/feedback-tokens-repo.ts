@@ -22,7 +22,7 @@ export async function selectFeedbackToken(
   return drizzle(db).select().from(feedbackTokens).where(eq(feedbackTokens.id, id)).get();
 }
 
-/** Of a run, newest first. */
+/** The tokens of a run, the newest first. */
 export async function listFeedbackTokens(
   db: D1Database,
   workspaceId: string,

@@ -150,7 +150,7 @@ export async function markProjectsDeleted(
   return rows.map(({ id }) => id);
 }
 
-/** Of all workspaces, the longest deleted first. */
+/** The deleted projects of all workspaces, the longest deleted first. */
 export async function listDeletedProjects(db: D1Database, limit: number): Promise<ProjectRow[]> {
   return drizzle(db)
     .select()

@@ -100,7 +100,7 @@ export const threads = sqliteTable(
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
     state_updated_at: integer().notNull(),
-    /** Of the ThreadObject's row: an older one never overwrites a newer one. */
+    /** The version of the ThreadObject's row: an older one never overwrites a newer one. */
     version: integer().notNull(),
   },
   (table) => [

@@ -91,7 +91,7 @@ export const feedback = sqliteTable(
     error: integer({ mode: "boolean" }).notNull(),
     extra: text(),
     extend_trace_retention: integer({ mode: "boolean" }).notNull(),
-    /** Of the run, as the client said. */
+    /** The start of the run, as the client said. */
     start_time: integer(),
     created_at: integer().notNull(),
     modified_at: integer().notNull(),

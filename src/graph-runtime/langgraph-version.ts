@@ -1,4 +1,4 @@
 import { version } from "@langchain/langgraph/package.json";
 
-/** Of the LangGraph in this bundle: the project's own copy when it has one. */
+/** The version of the LangGraph in this bundle: the project's own copy when it has one. */
 export const LANGGRAPH_VERSION: string = version;

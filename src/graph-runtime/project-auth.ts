@@ -19,10 +19,10 @@ export type AuthDefinition = Pick<AuthInfo, "studio" | "cache"> & {
   exportName: string;
 };
 
-/** What a handler may take: whoever asks waits for it. */
+/** How long a handler may take, because the caller waits for it. */
 const HANDLER_LIMIT_MS = 10_000;
 
-/** Of a user as JSON: it is stored with each of the user's runs. */
+/** How long a user's JSON may be: it is stored with each of the user's runs. */
 const MAX_USER_CHARS = 64 * 1024;
 
 /** The handler did what no handler may; `message` is for the log, never for a client. */

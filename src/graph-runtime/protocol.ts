@@ -164,7 +164,7 @@ export type RunSpec = {
   namespaces: string[];
   /** The checkpoint the run starts from, when the ThreadObject could tell: saves a round trip. */
   start: StoredCheckpoint | null;
-  /** Null: the run leaves no trace. */
+  /** Null when the run leaves no trace. */
   trace: TraceSpec | null;
   /** Whom the project's own authentication found to have asked for the run. */
   principal: Principal | null;
@@ -232,9 +232,9 @@ export type StoreOperation =
 export type StorePosition = { updated_at: number; namespace: string; key: string };
 
 export type StoreTurn = {
-  /** Of those operations that were finished: the first ones. */
+  /** The answers of the operations that were finished, which are the first ones. */
   answers: unknown[];
-  /** What the one behind them has found by now, and the operation that finds the rest; null: not begun. */
+  /** What the next operation has found so far, and the operation that finds the rest; null when none was begun. */
   begun: { found: unknown[]; rest: StoreOperation } | null;
   /** What was looked at, and the size of what was read, as JSON text. */
   rows: number;
@@ -361,7 +361,7 @@ export interface GraphHostApi {
   describe(): Promise<{
     graphs: GraphInfo[];
     langgraph_version: string;
-    /** Null: the project leaves authentication to the platform. */
+    /** Null when the project leaves authentication to the platform. */
     auth: AuthInfo | null;
   }>;
   /** Looks at every export that the project names, without calling a factory. */

@@ -18,9 +18,9 @@ export type AppEnv = {
     admitted: boolean;
     /** Names of members of the query and the body that have no effect; absent without any. */
     ignoredFields: Set<string> | undefined;
-    /** Of the agent server: null where the project has no authentication of its own. */
+    /** Whom the agent server serves; null where the project has no authentication of its own. */
     principal: Principal | null;
-    /** Of the agent server: whose graphs serve; null for those that the Worker was built with. */
+    /** Whose graphs the agent server runs; null for those that the Worker was built with. */
     revision: RevisionRef | null;
   };
 };

@@ -3,7 +3,7 @@ import { type ApiError, invalidField } from "../lib/api-error.ts";
 /** Deeper bodies are refused: serialisers and the database recurse. */
 const MAX_JSON_DEPTH = 500;
 
-/** Throws a "validation" error for what is no JSON text, or nests too deep. */
+/** Throws a "validation" error when the bytes are not JSON text, or nest too deep. */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {

@@ -17,7 +17,7 @@ const SOURCE_OF = {
 /** By which path a request is routed; `env` are the Worker's bindings. */
 export type PathOf = (request: Request, options?: { env?: object }) => string;
 
-/** Of a route that has no parameters. */
+/** The query schema of a route that has no parameters. */
 const NO_QUERY = tolerant(z.strictObject({}));
 
 /**

@@ -46,7 +46,7 @@ function findUnknown(issues: readonly unknown[], parent: PropertyKey[]): Unknown
   });
 }
 
-/** Of the branches that would fit without what they do not know, the one that knows the most. */
+/** The unknown members by the branch that knows the most, among those that would fit without them. */
 function ofClosestBranch(errors: unknown, path: PropertyKey[]): UnknownMembers[] {
   let closest: UnknownMembers[] = [];
   let fewest = Infinity;

@@ -3,7 +3,7 @@ import { isPublicHost } from "../lib/endpoint-address.ts";
 import { hasHost, type HostList } from "../lib/host-list.ts";
 
 type Asked = {
-  /** Of the address that the request was sent to. */
+  /** The host of the address that the request was sent to. */
   hostname: string;
   /** The header, which browsers set and pages cannot. */
   origin: string | undefined;

@@ -6,9 +6,9 @@ import { privateHostOf } from "../front-door/private-host.ts";
 import { needsPlan } from "./require-plan.ts";
 import { isInRanges } from "../lib/address-range.ts";
 import { log } from "../lib/log.ts";
-import { enrolmentOf } from "./enrolment.ts";
+import { privateEndpointSettings } from "./private-endpoint-settings.ts";
 
-/** As they are routed. */
+/** The paths of health checks, as they are routed. */
 const HEALTH_CHECKS = new Set(["/ok", "/api/v1/ok"]);
 
 /**
@@ -19,7 +19,10 @@ const HEALTH_CHECKS = new Set(["/ok", "/api/v1/ok"]);
  */
 export async function admitWorkspace(c: AppContext, workspaceId: string): Promise<void> {
   const { arrival, settings } = c.var;
-  const { enrolled, privateOnly, networks, isEnterprise } = await enrolmentOf(c.env, workspaceId);
+  const { enrolled, privateOnly, networks, isEnterprise } = await privateEndpointSettings(
+    c.env,
+    workspaceId,
+  );
   if (!arrival.isPrivate) {
     if (!privateOnly) return;
     const host = privateHostOf(arrival.hostname, settings);

@@ -21,7 +21,7 @@ const RETRY_MS = 10_000;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Of this isolate, by workspace: a request is not to wait for D1 each time. */
+/** The plans that this isolate remembers by workspace, so that a request need not wait for D1 each time. */
 const remembered = new Map<string, { plan: Plan; until: number }>();
 
 let unreachableUntil = 0;

@@ -10,7 +10,7 @@ export function isAddressRange(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }
 
-/** Reads addresses and CIDR ranges separated by commas; throws an error that names the one that is none. */
+/** Reads addresses and CIDR ranges separated by commas; throws an error that names the first one that is neither. */
 export function parseAddressRanges(text: string): AddressRange[] {
   const entries = text.split(",").map((entry) => entry.trim());
   return entries.filter((entry) => entry !== "").map(parseAddressRange);

@@ -1,6 +1,6 @@
 import type { Region } from "./region.ts";
 
-/** What of a namespace of Durable Objects is needed here. */
+/** The part of a namespace of Durable Objects that is needed here. */
 type Namespace<N> = { jurisdiction: (name: Region) => N };
 
 /**

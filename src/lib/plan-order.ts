@@ -1,9 +1,9 @@
-/** From the lowest to the highest. */
+/** The plans, from the lowest to the highest. */
 export const PLANS = ["developer", "plus", "enterprise"] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-/** Of a workspace that pays for nothing. */
+/** The plan of a workspace that pays for nothing. */
 export const LOWEST_PLAN = PLANS[0];
 
 /** Whether a plan is the needed one, or above it. */

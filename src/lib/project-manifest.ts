@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** In the root of a built project's tarball: what is in there and how to run it. */
+/** The file in the root of a built project's tarball that says how to run what is in there. */
 export const MANIFEST_FILE = "threadworks.json";
 
-/** Of the runtime that builds bundle with graphs; goes up when a platform cannot run older ones. */
+/** The version of the runtime that builds bundle with graphs. It goes up when a platform cannot run older ones. */
 export const RUNTIME_VERSION = 1;
 
-/** Of a tarball: compressed, and what is in it all together. A build holds it several times, in 128 MB. */
+/** How large a tarball may be, compressed and unpacked. A build holds it several times, in 128 MB. */
 export const MAX_TARBALL_BYTES = 10 * 1024 * 1024;
 export const MAX_UNPACKED_BYTES = 24 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ export const TEXT_FILE_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 export const projectManifest = z.strictObject({
-  /** Of this file. */
+  /** The version of this file's format. */
   format: z.literal(1),
   runtime: z.int().positive(),
   /** The module that exports the class `GraphHost`, a path in the tarball. */

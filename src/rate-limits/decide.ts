@@ -1,15 +1,15 @@
 import { withTimeout } from "../lib/with-timeout.ts";
-import type { Decision, PermitHolder } from "./permit-holder.ts";
-import type { PermitAnswer, PermitRequest } from "./permits.ts";
+import type { Decision, LocalLimiter } from "./local-limiter.ts";
+import type { TakeAnswer, TakeRequest } from "./limiter-protocol.ts";
 import type { Limit } from "./policy.ts";
 
 /** Longer, and a request goes on without having been counted. */
 const ASK_TIMEOUT_MS = 1_000;
 
 /** What a decision needs of its surroundings. */
-export type Counting = {
+export type DecisionDeps = {
   /** Asks the object that counts. */
-  ask: (request: PermitRequest) => Promise<PermitAnswer>;
+  ask: (request: TakeRequest) => Promise<TakeAnswer>;
   now: () => number;
   /** Goes on with work after the request has been answered. */
   goOn: (work: Promise<unknown>) => void;
@@ -22,49 +22,49 @@ export type Counting = {
  * permits left asks for more beside the request.
  */
 export async function decide(
-  holder: PermitHolder,
+  limiter: LocalLimiter,
   limit: Limit,
-  counting: Counting,
+  deps: DecisionDeps,
 ): Promise<Decision> {
-  const now = counting.now();
-  const decision = holder.decide(now);
-  if (decision === null) return askFor(holder, holder.askFor(limit, now), counting);
+  const now = deps.now();
+  const decision = limiter.decide(now);
+  if (decision === null) return askFor(limiter, limiter.askFor(limit, now), deps);
   if (decision.kind === "admitted") {
-    const ahead = holder.askAhead(limit, now);
-    if (ahead !== null) counting.goOn(askFor(holder, ahead, counting));
+    const ahead = limiter.askAhead(limit, now);
+    if (ahead !== null) deps.goOn(askFor(limiter, ahead, deps));
   }
   return decision;
 }
 
 async function askFor(
-  holder: PermitHolder,
-  request: PermitRequest,
-  counting: Counting,
+  limiter: LocalLimiter,
+  request: TakeRequest,
+  deps: DecisionDeps,
 ): Promise<Decision> {
   try {
-    const answer = await withTimeout(ASK_TIMEOUT_MS, counting.ask(request), () => {
+    const answer = await withTimeout(ASK_TIMEOUT_MS, deps.ask(request), () => {
       throw new Error(`No answer in ${ASK_TIMEOUT_MS} ms`);
     });
-    const decision = holder.answered(request, answer, counting.now());
+    const decision = limiter.answered(request, answer, deps.now());
     if (answer.admitted && answer.lease !== null) {
       const lease = { id: answer.lease.id, ms: answer.leaseMs };
-      counting.goOn(settleAfter(lease, holder, request.limit, counting));
+      deps.goOn(settleAfter(lease, limiter, request.limit, deps));
     }
     return decision;
   } catch (error) {
-    counting.onUnreachable(error);
-    return holder.failed(request, counting.now());
+    deps.onUnreachable(error);
+    return limiter.failed(request, deps.now());
   }
 }
 
 /** Gives back what is left of a lease when it has ended, if no later request did. */
 async function settleAfter(
   lease: { id: number; ms: number },
-  holder: PermitHolder,
+  limiter: LocalLimiter,
   limit: Limit,
-  counting: Counting,
+  deps: DecisionDeps,
 ): Promise<void> {
-  await counting.wait(lease.ms);
-  const request = holder.askToSettle(limit, lease.id, counting.now());
-  if (request !== null) await askFor(holder, request, counting);
+  await deps.wait(lease.ms);
+  const request = limiter.askToSettle(limit, lease.id, deps.now());
+  if (request !== null) await askFor(limiter, request, deps);
 }

@@ -1,7 +1,7 @@
-import type { Decision } from "./permit-holder.ts";
+import type { Decision } from "./local-limiter.ts";
 import type { Limit } from "./policy.ts";
 
-/** Of all headers about limits, for browsers to see. */
+/** The names of all headers about limits, which browsers have to be shown. */
 export const RATE_LIMIT_HEADERS = [
   "ratelimit",
   "ratelimit-policy",

@@ -65,7 +65,7 @@ function plainPath(path: string): string {
   try {
     decoded = decodeURIComponent(path);
   } catch {
-    // No escaped text, so no route's path either: it is counted as it is.
+    // The path is badly escaped, so no route has it, and it is counted as it is.
   }
   return decoded.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
 }

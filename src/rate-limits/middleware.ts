@@ -5,14 +5,14 @@ import { ApiError } from "../lib/api-error.ts";
 import { log } from "../lib/log.ts";
 import { BILLING_PATH } from "../regions/billing-call.ts";
 import { regionalObject } from "../regions/regional-object.ts";
-import { type CountedAs, countedAs } from "./counted-as.ts";
-import { type Counting, decide } from "./decide.ts";
+import { type ApplicableLimit, applicableLimits } from "./applicable-limits.ts";
+import { type DecisionDeps, decide } from "./decide.ts";
 import { rateLimitHeaders, retrySeconds } from "./headers.ts";
-import { PermitHolders } from "./permit-holders.ts";
+import { LocalLimiters } from "./local-limiter.ts";
 
 const UNREACHABLE_LOG_MS = 60_000;
 
-const holders = new PermitHolders(() => Date.now());
+const limiters = new LocalLimiters(() => Date.now());
 let unreachableLoggedAt = 0;
 
 /**
@@ -24,11 +24,11 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { settings } = c.var;
   if (!settings.rateLimits || !isPlatformApi(c)) return next();
   let headers: HeaderLines = [];
-  for (const counted of await countedAs(c)) {
+  for (const counted of await applicableLimits(c)) {
     const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
-    const holder = holders.get(objectName);
-    const counting = countingOf(c, settings, counted, objectName);
-    const decision = await decide(holder, counted.limit, counting);
+    const limiter = limiters.get(objectName);
+    const deps = decisionDeps(c, settings, counted, objectName);
+    const decision = await decide(limiter, counted.limit, deps);
     headers = rateLimitHeaders(counted, decision, Date.now());
     if (decision.kind === "refused") {
       setHeaders(c, headers);
@@ -52,15 +52,15 @@ function isPlatformApi({ var: { arrival } }: AppContext): boolean {
   return arrival.surface === "tracing" || arrival.surface === "control-plane";
 }
 
-function countingOf(
+function decisionDeps(
   c: AppContext,
   { logLevel }: Settings,
-  { name }: CountedAs,
+  { name }: ApplicableLimit,
   objectName: string,
-): Counting {
+): DecisionDeps {
   return {
     ask: (request) => regionalObject(c.env, "RATE_LIMITERS", objectName).take(request),
-    now: holders.now,
+    now: limiters.now,
     goOn: (work) => c.executionCtx.waitUntil(work),
     wait: (ms) => scheduler.wait(ms),
     onUnreachable: (error) => {
@@ -76,7 +76,7 @@ function countingOf(
   };
 }
 
-function tooMany({ limit: { count, seconds } }: CountedAs, retryMs: number): ApiError {
+function tooMany({ limit: { count, seconds } }: ApplicableLimit, retryMs: number): ApiError {
   const retry = retrySeconds(retryMs);
   const message =
     `Rate limit exceeded: ${count} ${count === 1 ? "request" : "requests"} in ${seconds} seconds. ` +

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { PermitAnswer, PermitRequest } from "./permits.ts";
+import type { TakeAnswer, TakeRequest } from "./limiter-protocol.ts";
 import { SlidingWindow, type WindowState } from "./sliding-window.ts";
 
 type Stored = { window: WindowState; alarmAt: number };
@@ -24,7 +24,7 @@ export class RateLimitObject extends DurableObject<Env> {
     this.#alarmAt = stored?.alarmAt ?? 0;
   }
 
-  async take(request: PermitRequest): Promise<PermitAnswer> {
+  async take(request: TakeRequest): Promise<TakeAnswer> {
     const now = Date.now();
     const answer = this.#window.take(request, now);
     const isGiven = answer.admitted && (request.needed > 0 || answer.lease !== null);

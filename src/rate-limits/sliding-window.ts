@@ -1,7 +1,5 @@
-import type { PermitAnswer, PermitRequest, Settlement } from "./permits.ts";
+import type { TakeAnswer, TakeRequest, Settlement } from "./limiter-protocol.ts";
 import type { Limit } from "./policy.ts";
-import { advance, type SteadyTime } from "./steady-clock.ts";
-import { isLeased, type WindowTimes, windowTimes } from "./window-times.ts";
 
 /** One lease takes at most this share of all permits, and of those that are free. */
 const LEASE_SHARE_OF_ALL = 1 / 20;
@@ -26,7 +24,7 @@ export type WindowState = {
  * there are never more than `count`.
  *
  * For a permit that a request waits for, that moment is now. For a leased one it is the end of the
- * lease, unless its holder says before that it has been used, or never will be.
+ * lease, unless the isolate that has it says before that it has been used, or never will be.
  */
 export class SlidingWindow {
   #clock: SteadyTime;
@@ -45,7 +43,7 @@ export class SlidingWindow {
   }
 
   /** What has changed is to be stored when it admits or leases; what a refusal changes need not be. */
-  take({ limit, needed, spare, settled }: PermitRequest, reading: number): PermitAnswer {
+  take({ limit, needed, spare, settled }: TakeRequest, reading: number): TakeAnswer {
     const times = windowTimes(limit);
     this.#windowMs = times.windowMs;
     this.#pass(reading);
@@ -143,4 +141,53 @@ function leasable(limit: Limit, spare: number, free: number): number {
   if (!isLeased(limit)) return 0;
   const most = Math.min(limit.count * LEASE_SHARE_OF_ALL, free * LEASE_SHARE_OF_FREE);
   return Math.min(spare, Math.floor(most));
+}
+
+/** A time that never goes back, and the reading of the clock that it was taken at. */
+export type SteadyTime = { time: number; reading: number };
+
+/**
+ * The time at another reading of the clock. What a clock was set back by is not counted, and time
+ * goes on from there; a step ahead cannot be told from time that has passed.
+ */
+function advance({ time, reading }: SteadyTime, newReading: number): SteadyTime {
+  return { time: time + Math.max(0, newReading - reading), reading: newReading };
+}
+
+/** From there on, permits are leased. Below, every request asks. */
+const LEASED_ABOVE_COUNT = 100;
+
+/** A lease holds for at most so long, and for at least so much of the interval. */
+const MAX_LEASE_MS = 5_000;
+const MIN_LEASE_SHARE = 0.01;
+/** What clocks may differ by, and readings of them be late. */
+const MARGIN_SHARE = 0.02;
+const MAX_MARGIN_MS = 1_000;
+/** So many different times are remembered of an interval. */
+const GRID_STEPS = 200;
+
+/** The times in milliseconds that follow from a limit. */
+export type WindowTimes = {
+  /** How long a permit stays in use after a request was admitted with it. */
+  windowMs: number;
+  /** Times of use are rounded up to multiples of it. */
+  gridMs: number;
+  /** How long a lease holds: less, the fewer permits are free. */
+  maxLeaseMs: number;
+  minLeaseMs: number;
+};
+
+export function isLeased({ count }: Limit): boolean {
+  return count > LEASED_ABOVE_COUNT;
+}
+
+export function windowTimes({ count, seconds }: Limit): WindowTimes {
+  const intervalMs = seconds * 1000;
+  return {
+    windowMs: intervalMs + Math.min(MAX_MARGIN_MS, intervalMs * MARGIN_SHARE),
+    // Few permits are remembered one by one.
+    gridMs: count > GRID_STEPS ? Math.max(1, Math.floor(intervalMs / GRID_STEPS)) : 1,
+    maxLeaseMs: Math.min(MAX_LEASE_MS, intervalMs / 2),
+    minLeaseMs: Math.min(MAX_LEASE_MS, intervalMs * MIN_LEASE_SHARE),
+  };
 }

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { test } from "vitest";
-import { CheckpointTable } from "../../src/agent-server/threads/checkpoint-table.ts";
-import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/thread-schema.ts";
+import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
+import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import type {
   CheckpointBatch,
   CheckpointPut,

@@ -11,8 +11,8 @@ import {
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { CheckpointTable } from "../../src/agent-server/threads/checkpoint-table.ts";
-import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/thread-schema.ts";
+import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
+import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 import type { CheckpointOp, CheckpointPort } from "../../src/graph-runtime/protocol.ts";
 import { ThreadCheckpointer } from "../../src/graph-runtime/thread-checkpointer.ts";

@@ -4,7 +4,7 @@ import { beforeAll, expect, inject, test, vi } from "vitest";
 import { insertAssistant } from "../../src/db/assistants-repo.ts";
 import { storeOf } from "../../src/agent-server/store/store-object.ts";
 import { threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
-import { ALL_THREADS } from "../../src/agent-server/threads/thread-visibility.ts";
+import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";
 import { deleteDeployment } from "../../src/control-plane/deployments/delete-deployment.ts";
 import { deploymentSweep } from "../../src/control-plane/deployments/work.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";

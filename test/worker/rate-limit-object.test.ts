@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import { decide } from "../../src/rate-limits/decide.ts";
-import { PermitHolders } from "../../src/rate-limits/permit-holders.ts";
-import type { PermitRequest } from "../../src/rate-limits/permits.ts";
+import { LocalLimiters } from "../../src/rate-limits/local-limiter.ts";
+import type { TakeRequest } from "../../src/rate-limits/limiter-protocol.ts";
 import type { Limit } from "../../src/rate-limits/policy.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -24,7 +24,7 @@ function newObject() {
   return env.RATE_LIMITERS.getByName(crypto.randomUUID());
 }
 
-function one(limit: Limit, fields: Partial<PermitRequest> = {}): PermitRequest {
+function one(limit: Limit, fields: Partial<TakeRequest> = {}): TakeRequest {
   return { limit, needed: 1, spare: 0, settled: [], ...fields };
 }
 
@@ -134,15 +134,15 @@ describe("the object that counts", () => {
   test("three isolates admit together what the limit allows", async ({ expect }) => {
     const object = newObject();
     const work: Promise<unknown>[] = [];
-    const isolates = [1, 2, 3].map(() => new PermitHolders(() => Date.now()));
+    const isolates = [1, 2, 3].map(() => new LocalLimiters(() => Date.now()));
     const kinds: Record<string, number> = {};
     for (let count = 0; count < 1_500; count += 1) {
       now += 1;
-      const holders = isolates[count % 3];
-      if (holders === undefined) throw new Error("There are three");
-      const { kind } = await decide(holders.get("one"), HIGH, {
+      const limiters = isolates[count % 3];
+      if (limiters === undefined) throw new Error("There are three");
+      const { kind } = await decide(limiters.get("one"), HIGH, {
         ask: (request) => object.take(request),
-        now: holders.now,
+        now: limiters.now,
         goOn: (more) => void work.push(more),
         // Nothing that is left over comes back while this goes on.
         wait: () => new Promise(() => {}),

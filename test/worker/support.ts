@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { applyD1Migrations, type D1Migration } from "cloudflare:test";
-import type { CreateRunRequest } from "../../src/agent-server/threads/run-request.ts";
+import type { CreateRunRequest } from "../../src/agent-server/threads/contract/run-request.ts";
 import { type RunCreateBody, toRunPayload } from "../../src/agent-server/threads/run-schemas.ts";
 import { type ThreadHandle, threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
-import { ALL_THREADS } from "../../src/agent-server/threads/thread-visibility.ts";
-import type { Run } from "../../src/agent-server/threads/wire.ts";
+import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";
+import type { Run } from "../../src/agent-server/threads/contract/thread-json.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
 import type { Scope } from "../../src/lib/scope.ts";

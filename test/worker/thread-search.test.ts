@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
-import { threadSearchSchema } from "../../src/agent-server/thread-index/schemas.ts";
+import { threadSearchSchema } from "../../src/agent-server/thread-search/schemas.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
-import { countIndex, searchIndex } from "../../src/agent-server/thread-index/search.ts";
+import { countIndex, searchIndex } from "../../src/agent-server/thread-search/search.ts";
 import { countFound, findFirst, findPage, type Scan } from "../../src/db/bounded-scan.ts";
 import { sql } from "../../src/db/sql.ts";
 import { observedDatabase } from "./observed-database.ts";

@@ -1,7 +1,7 @@
 import { test } from "vitest";
-import type { ThreadStorage } from "../../src/agent-server/threads/thread-storage.ts";
-import type { ThreadRow } from "../../src/agent-server/threads/thread-record.ts";
-import { ThreadStates } from "../../src/agent-server/threads/thread-states.ts";
+import type { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
+import type { ThreadRow } from "../../src/agent-server/threads/storage/thread-record.ts";
+import { ThreadStates } from "../../src/agent-server/threads/runs/thread-states.ts";
 import type {
   GraphHostApi,
   HostResult,

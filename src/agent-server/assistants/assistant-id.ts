@@ -9,7 +9,7 @@ export function defaultAssistantId(graphId: string): string {
   return uuidv5(graphId, GRAPH_NAMESPACE);
 }
 
-/** Where an assistant is named, its graph's name stands for the graph's default assistant. */
+/** The id that a client means: the name of a graph stands for the graph's default assistant. */
 export function toAssistantId(idOrGraph: string): string {
   return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : defaultAssistantId(idOrGraph);
 }

@@ -35,14 +35,14 @@ import type {
   AssistantSearch,
   versionsSearchSchema,
 } from "./schemas.ts";
-import { type Assistant, toAssistant, toAssistantVersion } from "./wire.ts";
+import { type Assistant, toAssistantJson, toAssistantVersionJson } from "./assistant-json.ts";
 
 /** How often a change is tried again because another one came between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;
 
 const THREADS_AT_ONCE = 50;
 
-/** JSON text of a page that has `returned` items. */
+/** A page of `returned` items as JSON text. */
 type ListedJson = { json: JsonText; returned: number; total: number; page: Page };
 
 export async function createAssistant(
@@ -59,7 +59,7 @@ export async function createAssistant(
     assistant_id: id,
     metadata: body.metadata ?? {},
   });
-  // Otherwise a user could make the assistant that everybody gets who names the graph.
+  // Otherwise a user could create a graph's default assistant, which everybody gets who names the graph.
   if (call.principal !== null) await restoreDefaultAssistant(call, id);
   const row: AssistantRow = {
     workspace_id: scope.workspaceId,
@@ -86,7 +86,7 @@ export async function createAssistant(
       throw new ApiError("conflict", "Assistant already exists");
     }
   }
-  return toAssistant(stored);
+  return toAssistantJson(stored);
 }
 
 export async function patchAssistant(
@@ -127,7 +127,7 @@ export async function patchAssistant(
     );
     const [, updated] = await call.env.DB.batch<AssistantRow>(updates);
     const row = updated?.results[0];
-    if (row !== undefined) return toAssistant(row);
+    if (row !== undefined) return toAssistantJson(row);
   }
   throw new ApiError("conflict", "Assistant is being changed by other requests");
 }
@@ -152,11 +152,11 @@ export async function setLatestVersion(
     Date.now(),
   );
   const row = await restored.first<AssistantRow>();
-  if (row !== null) return toAssistant(row);
+  if (row !== null) return toAssistantJson(row);
   const current = await findAssistantRow(call, idOrGraph, access);
   if (current === null) throw assistantNotFound();
   // A default assistant that has just been made is at its version 1.
-  if (current.version === version) return toAssistant(current);
+  if (current.version === version) return toAssistantJson(current);
   throw new ApiError("not_found", "Assistant version not found");
 }
 
@@ -170,7 +170,7 @@ export async function removeAssistant(
   const { DB } = call.env;
   const id = toAssistantId(idOrGraph);
   const { filter } = await authorize(call, "assistants:delete", { assistant_id: id });
-  // Of all of them at once, and before anything is deleted.
+  // Leave is asked for all threads at once, and before anything is deleted.
   const threads = options.threads
     ? await authorize(call, "threads:delete", { metadata: { assistant_id: id } })
     : null;
@@ -200,7 +200,7 @@ export async function listAssistants(
   if (found === null) throw tooManyAssistants("metadata");
   const { select } = search;
   const json = await jsonListOf(found.rows, (row: AssistantRow) => {
-    const assistant = toAssistant(row);
+    const assistant = toAssistantJson(row);
     return select
       ? Object.fromEntries(select.map((field) => [field, assistant[field]]))
       : assistant;
@@ -238,12 +238,12 @@ export async function listVersions(
   const filter = { metadata: search.metadata ?? undefined, access: access.filter };
   const found = await selectVersions(DB, scope, id, { filter, ...page });
   if (found === null) throw tooManyAssistants("metadata");
-  const json = await jsonListOf(found.rows, toAssistantVersion);
+  const json = await jsonListOf(found.rows, toAssistantVersionJson);
   return { json, returned: found.returned, total: found.total, page };
 }
 
 function tooManyAssistants(field: string): ApiError {
-  const msg = "There are too many to look at all of them: leave the field out";
+  const msg = "There are too many entries to look at all of them: leave the field out";
   return invalidField(["body", field], msg, "search_too_large");
 }
 

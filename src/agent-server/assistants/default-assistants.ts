@@ -8,7 +8,7 @@ import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { defaultAssistantId } from "./assistant-id.ts";
 
-/** By scope, the revision for whose graphs this isolate has made sure of default assistants. */
+/** By scope, the revision whose graphs are known to have their default assistants. */
 const ensured = new Map<string, string | null>();
 
 /**
@@ -24,7 +24,7 @@ export async function ensureDefaultAssistants(call: AgentCall): Promise<void> {
   ensured.set(name, revision_id);
 }
 
-/** Makes the default assistant with this id when it is one of a graph's; tells whether it is. */
+/** Makes the default assistant with this id, and tells whether a graph has one of this id. */
 export async function restoreDefaultAssistant(call: AgentCall, id: string): Promise<boolean> {
   const known = await projectGraphs(call);
   const graph = known.find(({ graph_id }) => defaultAssistantId(graph_id) === id);
@@ -33,7 +33,7 @@ export async function restoreDefaultAssistant(call: AgentCall, id: string): Prom
   return true;
 }
 
-/** To be called when an assistant was deleted: it may have been a default one. */
+/** Has to be called when an assistant was deleted, because it may have been a default one. */
 export function forgetEnsured(scope: Scope): void {
   ensured.delete(scopeObjectName(scope));
 }

@@ -14,7 +14,7 @@ import { requestedGraphs } from "../graph-host.ts";
 import { assistantNotFound } from "./assistant-service.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
-import type { Assistant } from "./wire.ts";
+import type { Assistant } from "./assistant-json.ts";
 
 /** What an assistant's graph looks like: its nodes, its schemas, its subgraphs. */
 export const assistantGraphRoutes = createRouter();

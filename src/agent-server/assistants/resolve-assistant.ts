@@ -5,18 +5,18 @@ import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { restoreDefaultAssistant } from "./default-assistants.ts";
-import { type Assistant, toAssistant } from "./wire.ts";
+import { type Assistant, toAssistantJson } from "./assistant-json.ts";
 
-/** To be read, by id or by graph name; null also for one that whoever asks may not see. */
+/** Reads an assistant by its id or its graph's name. Null when there is none, or the caller may not see it. */
 export async function findAssistant(call: AgentCall, idOrGraph: string): Promise<Assistant | null> {
   const access = await authorize(call, "assistants:read", {
     assistant_id: toAssistantId(idOrGraph),
   });
   const row = await findAssistantRow(call, idOrGraph, access);
-  return row === null ? null : toAssistant(row);
+  return row === null ? null : toAssistantJson(row);
 }
 
-/** One read of the database, unless a default assistant is to be made. */
+/** Takes one read of the database, unless a default assistant has to be made first. */
 export async function findAssistantRow(
   call: AgentCall,
   idOrGraph: string,
@@ -47,7 +47,7 @@ export async function resolveAssistant(call: AgentCall, idOrGraph: string): Prom
       `No assistant found for "${idOrGraph}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
     );
   }
-  return toAssistant(row);
+  return toAssistantJson(row);
 }
 
 async function mayRun(call: AgentCall, { assistant_id, graph_id, metadata }: AssistantRow) {

@@ -15,7 +15,7 @@ import {
   removeAssistant,
   setLatestVersion,
 } from "./assistant-service.ts";
-import type { ResponseConfig } from "../threads/response-config.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import {
   assistantCountSchema,

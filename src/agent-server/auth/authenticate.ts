@@ -84,10 +84,13 @@ async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   return result.principal;
 }
 
-/** A request without keys of the platform: SDKs send them unasked, and whoever deployed this is not their holder. */
+/**
+ * The request without the platform's API keys. SDKs send them unasked, and the project's code must not see the keys of its
+ * callers.
+ */
 function shown({ method, url, headers }: Request): AuthenticationRequest {
   const lines = Array.from(headers, ([name, value]) => {
-    // One cookie tells nothing of the others.
+    // A cookie that holds a key says nothing about the other cookies.
     const parts = name === "cookie" ? value.split(";") : [value];
     return {
       name,

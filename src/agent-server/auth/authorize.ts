@@ -7,7 +7,7 @@ import { toAuthorization } from "./host-answers.ts";
 import { InvalidFilterError, parseFilter } from "./parse-filter.ts";
 import { describedProject } from "../described-project.ts";
 
-/** What the routes of the agent server do, as a project's handlers hear of it. */
+/** The actions of the agent server's routes, as a project's handlers are told of them. */
 export type AuthEvent =
   | `assistants:${"create" | "read" | "update" | "delete" | "search"}`
   | `threads:${"create" | "read" | "update" | "delete" | "search" | "create_run"}`;
@@ -56,7 +56,7 @@ function filterOf(filter: Record<string, unknown>, event: AuthEvent): MetadataFi
     return parseFilter(filter);
   } catch (cause) {
     if (!(cause instanceof InvalidFilterError)) throw cause;
-    throw new ApiError("internal", `The handler of ${event} returned a filter that is none`, {
+    throw new ApiError("internal", `The handler of ${event} returned a filter that is not valid`, {
       cause,
     });
   }
@@ -65,5 +65,5 @@ function filterOf(filter: Record<string, unknown>, event: AuthEvent): MetadataFi
 function metadataOf(value: unknown, event: AuthEvent): Record<string, unknown> | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object" && !Array.isArray(value)) return { ...value };
-  throw new ApiError("internal", `The handler of ${event} left metadata that is no object`);
+  throw new ApiError("internal", `The handler of ${event} left metadata that is not an object`);
 }

@@ -11,8 +11,8 @@ export type RequestedDeployment = {
 };
 
 /**
- * The deployment that the request's URL names, null when it names none. To whoever has no key of its
- * workspace, one that does not serve is like one that does not exist.
+ * The deployment that the request's URL names, null when it names none. A caller without
+ * a key of its workspace cannot tell a deployment that does not serve from one that does not exist.
  */
 export async function requestedDeployment(c: AppContext): Promise<RequestedDeployment | null> {
   const { deployment: address } = c.var.arrival;
@@ -30,7 +30,7 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   throw new ApiError("unavailable", "The deployment has no revision that is deployed yet");
 }
 
-/** Leave by the platform's key: 401 without a valid one, 404 with one of another workspace. */
+/** Requires a key of the deployment's workspace: 401 without a valid one, 404 with one of another workspace. */
 export function requireKeyOf({ revision, keyWorkspace }: RequestedDeployment): void {
   if (valueOf(keyWorkspace) !== revision.workspaceId) throw deploymentNotFound();
 }

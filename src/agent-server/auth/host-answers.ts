@@ -7,7 +7,7 @@ import type {
 } from "../../graph-runtime/protocol.ts";
 import type { Principal } from "../../lib/principal.ts";
 
-/** Of a principal as JSON: it is remembered here, and stored with each of the user's runs. */
+/** How long a principal's JSON may be: it is remembered here, and stored with each of the user's runs. */
 const MAX_PRINCIPAL_CHARS = 256 * 1024;
 
 const refusal = z.object({
@@ -43,8 +43,8 @@ const authorization = z.discriminatedUnion("ok", [
 ]);
 
 /**
- * What a graph host answered to who somebody is, as plain data. A deployment's host is its own code:
- * nonsense is nobody. Throws then.
+ * Reads a graph host's answer to the question who is asking, as plain data. A deployment's host runs the deployment's own
+ * code, so an answer that is malformed or too large throws, and nobody is authenticated by it.
  */
 export function toAuthentication(answer: unknown): AuthenticationResult {
   const result = authentication.parse(answer);
@@ -56,7 +56,7 @@ export function toAuthentication(answer: unknown): AuthenticationResult {
   return { ok: true, principal: JSON.parse(text) as Principal };
 }
 
-/** The same of what somebody may do: nonsense is no leave. */
+/** Reads a graph host's answer to the question what somebody may do. A malformed one throws, and allows nothing. */
 export function toAuthorization(answer: unknown): AuthorizationResult {
   return authorization.parse(answer);
 }

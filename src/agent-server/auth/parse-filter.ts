@@ -1,10 +1,10 @@
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 
-/** Of conditions in one filter, and of `$or` and `$and` in each other: D1 limits its expressions. */
+/** How many conditions a filter may have, and how deep its `$or` and `$and` may nest: D1 limits its expressions. */
 const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 4;
 
-/** A handler returned what is no filter. Whoever meant to restrict must not allow everything by it. */
+/** A handler returned something that is not a filter. It meant to restrict access, so it must not allow everything. */
 export class InvalidFilterError extends Error {
   override readonly name = "InvalidFilterError";
 }
@@ -58,7 +58,7 @@ function parseKey(key: string, value: unknown, at: string, counter: Counter): Me
   });
 }
 
-/** Null and undefined are most likely what a user does not have: no reason to show what has none. */
+/** Null or undefined most likely is a property that a user lacks, so it must not match metadata that lacks it, too. */
 function scalar(value: unknown, at: string, counter: Counter): string | number | boolean {
   counter.conditions += 1;
   if (counter.conditions > MAX_CONDITIONS) {

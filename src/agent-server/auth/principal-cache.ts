@@ -27,7 +27,7 @@ export class PrincipalCache {
     });
   }
 
-  /** Null for a request that has none of the headers: nobody is known by that. */
+  /** The key of a request; null when it has none of the headers, which tells nobody apart. */
   keyOf(header: (name: string) => string | undefined): string | null {
     const values = this.#headers.map((name) => header(name) ?? null);
     return values.every((value) => value === null) ? null : JSON.stringify(values);

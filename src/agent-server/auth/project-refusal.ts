@@ -3,10 +3,10 @@ import { ProjectRefusal } from "../../lib/project-refusal.ts";
 
 type HeaderLine = AuthRefusal["headers"][number];
 
-/** What tells a client how to ask again. */
+/** Headers that tell a client how to ask again. */
 const ALLOWED = new Set(["www-authenticate", "retry-after", "content-language"]);
 
-/** A project may invent names of its own: all of this form, but for the ones that others read. */
+/** A project may invent headers of its own: every name of this form that is not reserved. */
 const OWN = /^x-[\w-]{1,100}$/;
 
 /** Browsers and proxies act on these, or the platform answers with them itself. */
@@ -18,7 +18,7 @@ const RESERVED = new RegExp(
 const MAX_HEADERS = 20;
 const MAX_VALUE_CHARS = 2000;
 
-/** What to throw where a project's own code refuses a request. */
+/** The error to throw where a project's own code refuses a request. */
 export function projectRefusal({ status, detail, headers }: AuthRefusal): ProjectRefusal {
   return new ProjectRefusal(status, detail, allowedHeaders(headers));
 }
@@ -26,7 +26,7 @@ export function projectRefusal({ status, detail, headers }: AuthRefusal): Projec
 /**
  * Those headers of a project's refusal that reach the client, by names in lower case. A page or a proxy
  * that others share obeys the rest (cookies, redirects, CORS, what a browser is to forget), so it is left
- * out, and so is what no header can be.
+ * out, and so is a value that no header can have.
  */
 export function allowedHeaders(headers: readonly HeaderLine[]): HeaderLine[] {
   return headers

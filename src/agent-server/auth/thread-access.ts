@@ -4,12 +4,12 @@ import { type Access, type AuthEvent, authorize } from "./authorize.ts";
 
 type ThreadEvent = Extract<AuthEvent, `threads:${string}`>;
 
-/** A thread as somebody with `access` sees it: one that does not match is like one that does not exist. */
+/** The thread for a caller with `access`: one that does not match it is answered as if it did not exist. */
 export function threadWith(call: AgentCall, threadId: string, { filter }: Access): ThreadHandle {
   return threadSeenBy(filter, call.env, call.scope, threadId);
 }
 
-/** Asks for leave to do `event` to a thread, and answers with the thread to do it to. */
+/** Asks for leave to do `event` to a thread, and returns the thread. */
 export async function threadFor(
   call: AgentCall,
   event: ThreadEvent,

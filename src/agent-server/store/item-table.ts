@@ -1,7 +1,7 @@
 import type { StoredItem, StoreOperation, StorePosition } from "../../graph-runtime/protocol.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { matchesFilter } from "./store-filter.ts";
-import { matchesNamespace } from "./store-namespace.ts";
+import { matchesNamespace } from "./store-filter.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
 type Put = Extract<StoreOperation, { op: "put" }>;
@@ -13,11 +13,11 @@ export type Found<T> = { found: T[]; rest: StoreOperation | null };
 
 type ItemRow = StorePosition & { value: string; created_at: number };
 
-/** A row is 2 MB at most, with everything in it. */
+/** SQLite in an object takes rows of at most 2 MB. */
 const MAX_VALUE_BYTES = 1_900_000;
 const MAX_NAME_BYTES = 8192;
 
-/** Up to so many items below a prefix are put in order here; of more, all items are looked at in order. */
+/** Up to so many items below a prefix are sorted here. Where there are more, all items are read in order. */
 const SORTED_ROWS = 2000;
 const SORTED_CHARS = 1024 * 1024;
 
@@ -50,7 +50,7 @@ export class ItemTable {
     return this.#item({ namespace: JSON.stringify(namespace), key }, budget);
   }
 
-  /** A null value deletes. Putting again replaces the value and keeps `created_at`. */
+  /** Stores an item; a null value deletes it. Putting again replaces the value and keeps `created_at`. */
   put({ namespace, key, value }: Put, budget: ReadBudget): null {
     const name = JSON.stringify(namespace);
     if (value === null) {
@@ -74,7 +74,7 @@ export class ItemTable {
     return null;
   }
 
-  /** Newest update first. What is put between the turns of a search may be missing from it. */
+  /** Finds items, the newest update first. An item that is put between the turns of a search may be missing. */
   search(operation: Search, budget: ReadBudget): Found<StoredItem> {
     const { namespace_prefix, filter, limit } = operation;
     const { from, to } = rangeOf(namespace_prefix);
@@ -99,7 +99,7 @@ export class ItemTable {
     return { found, rest: null };
   }
 
-  /** In the order of their texts, each once. One look-up for each, however many items it has. */
+  /** Lists namespaces in the order of their texts. Each takes one look-up, however many items it has. */
   listNamespaces(operation: ListNamespaces, budget: ReadBudget): Found<string[]> {
     const { prefix = [], suffix, max_depth, limit } = operation;
     const wildcard = prefix.indexOf("*");
@@ -159,7 +159,7 @@ export class ItemTable {
     }
   }
 
-  /** All under the prefix, if they are few. */
+  /** Every item under the prefix, provided that they are few. */
   #fewUnder(prefix: string[], budget: ReadBudget): StorePosition[] | null {
     const { from, to } = rangeOf(prefix);
     const places: StorePosition[] = [];
@@ -180,7 +180,7 @@ export class ItemTable {
     return places.toSorted(byTurn);
   }
 
-  /** From the index alone, and row by row: nothing is read that is not asked for. */
+  /** Reads the index alone, row by row, so that nothing is read that is not asked for. */
   *#behind(after: StorePosition | undefined): Generator<SqlStorageCursor<StorePosition>> {
     const select = "SELECT updated_at, namespace, key FROM items INDEXED BY items_by_update";
     if (after === undefined) {

@@ -44,7 +44,7 @@ function compare(value: unknown, operand: unknown, test: (sign: number) => boole
   return false;
 }
 
-/** Structural, regardless of the order of keys. */
+/** Compares structure, regardless of the order of keys. */
 function equals(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || !left || !right) return false;
@@ -54,5 +54,19 @@ function equals(left: unknown, right: unknown): boolean {
   return (
     leftEntries.length === rightMap.size &&
     leftEntries.every(([key, value]) => rightMap.has(key) && equals(value, rightMap.get(key)))
+  );
+}
+
+/** True when the labels begin with `prefix` and end with `suffix`; `*` stands for any one label. */
+export function matchesNamespace(
+  labels: readonly string[],
+  conditions: { prefix?: readonly string[] | undefined; suffix?: readonly string[] | undefined },
+): boolean {
+  const { prefix = [], suffix = [] } = conditions;
+  if (labels.length < prefix.length || labels.length < suffix.length) return false;
+  const tail = labels.slice(labels.length - suffix.length);
+  return (
+    prefix.every((label, index) => label === "*" || label === labels[index]) &&
+    suffix.every((label, index) => label === "*" || label === tail[index])
   );
 }

@@ -7,7 +7,7 @@ import { ReadBudget } from "../read-budget.ts";
 import { checkOperations } from "./check-operations.ts";
 import { type Found, ItemTable } from "./item-table.ts";
 
-/** Of one call: other calls wait for its end, and what it has read is in memory. */
+/** What one call may read: other calls wait for its end, and what it has read is in memory. */
 const TURN = { rows: 5000, bytes: 8 * 1024 * 1024 };
 
 /**

@@ -9,9 +9,9 @@ import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
-import { BUSY_TEXT, threadFailure } from "./failures.ts";
-import type { ResponseConfig } from "./response-config.ts";
-import type { Follow, RunPayload } from "./run-request.ts";
+import { BUSY_TEXT, threadFailure } from "./contract/failures.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
+import type { Follow, RunPayload } from "./contract/run-request.ts";
 import {
   type RunCreateBody,
   runCreateStatefulSchema,
@@ -19,7 +19,7 @@ import {
   runSchema,
   toRunPayload,
 } from "./run-schemas.ts";
-import { streamResponse } from "./stream-response.ts";
+import { streamResponse } from "../../http/streamed-response.ts";
 
 /** Creates runs: on a thread, or on a thread of their own (stateless). */
 export const runCreateRoutes = createRouter();

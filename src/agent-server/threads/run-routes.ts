@@ -6,11 +6,11 @@ import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { threadFor } from "../auth/thread-access.ts";
-import { threadFailure } from "./failures.ts";
-import type { ResponseConfig } from "./response-config.ts";
+import { threadFailure } from "./contract/failures.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
 import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
-import { RUN_STATUSES } from "./run-row.ts";
-import { streamResponse } from "./stream-response.ts";
+import { RUN_STATUSES } from "./storage/run-row.ts";
+import { streamResponse } from "../../http/streamed-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import type { ThreadHandle } from "./thread-stub.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import { notServed } from "../../http/not-served.ts";
-import type { RunPayload } from "./run-request.ts";
-import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./run-row.ts";
+import type { RunPayload } from "./contract/run-request.ts";
+import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./storage/run-row.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 

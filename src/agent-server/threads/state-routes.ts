@@ -8,9 +8,9 @@ import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
-import { threadFailure } from "./failures.ts";
-import type { ResponseConfig } from "./response-config.ts";
-import type { HistoryQuery } from "./thread-states.ts";
+import { threadFailure } from "./contract/failures.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
+import type { HistoryQuery } from "./runs/thread-states.ts";
 import {
   beforeId,
   historySchema,

@@ -7,11 +7,11 @@ import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadFor, threadWith } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
-import { threadFailure } from "./failures.ts";
+import { threadFailure } from "./contract/failures.ts";
 import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
 import type { ThreadHandle } from "./thread-stub.ts";
 
-/** Creates, reads, changes and deletes threads. Searches are the index's. */
+/** Creates, reads, changes and deletes threads. Searches are in `thread-search/`. */
 export const threadRoutes = createRouter();
 
 const params = z.object({ thread_id: uuidParam() });
@@ -39,7 +39,7 @@ threadRoutes.openapi(
     const access = await authorize(agentCall(c), "threads:create", value);
     const { metadata = {} } = access;
     const supersteps = body.supersteps ?? [];
-    // Before anything is stored: who may not update a thread makes none.
+    // This is asked before anything is stored, so that a caller who may not update a thread makes none.
     const replayed =
       supersteps.length > 0
         ? await threadFor(agentCall(c), "threads:update", { thread_id: threadId })

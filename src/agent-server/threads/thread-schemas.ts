@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { checkpointSchema, commandSchema } from "./run-schemas.ts";
-import { THREAD_STATUSES } from "./thread-record.ts";
+import { THREAD_STATUSES } from "./storage/thread-record.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 

@@ -1,8 +1,8 @@
 import { threadObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
-import type { ThreadObject } from "./thread-object.ts";
-import type { Visibility } from "./thread-visibility.ts";
+import type { ThreadObject } from "./object/thread-object.ts";
+import type { Visibility } from "./contract/thread-requests.ts";
 
 type ThreadStub = Pick<
   ThreadObject,
@@ -22,7 +22,7 @@ type ThreadStub = Pick<
   | "updateState"
 >;
 
-/** A thread as somebody sees it: the calls of the object, of which each is told what that is. */
+/** The calls of a thread's object, each of which is told what the caller may see. */
 export type ThreadHandle = {
   [Call in keyof ThreadStub]: ThreadStub[Call] extends (
     filter: Visibility,
@@ -32,12 +32,12 @@ export type ThreadHandle = {
     : never;
 };
 
-/** A thread that may or may not exist; asking for one that does not costs nothing. */
+/** The stub of a thread, which need not exist: asking for one that does not stores nothing. */
 function threadStub(env: Env, scope: Scope, threadId: string): ThreadStub {
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId));
 }
 
-/** The thread as it is to whoever sees `filter`: one that does not match is like one that does not exist. */
+/** The thread for a caller who sees only what `filter` matches: any other thread does not exist for them. */
 export function threadSeenBy(
   filter: Visibility,
   env: Env,

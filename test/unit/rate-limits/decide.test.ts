@@ -1,32 +1,32 @@
 import { describe, test as base, vi } from "vitest";
-import { type Counting, decide } from "../../../src/rate-limits/decide.ts";
-import type { PermitHolder } from "../../../src/rate-limits/permit-holder.ts";
-import { PermitHolders } from "../../../src/rate-limits/permit-holders.ts";
-import type { PermitAnswer, PermitRequest } from "../../../src/rate-limits/permits.ts";
+import { type DecisionDeps, decide } from "../../../src/rate-limits/decide.ts";
+import type { LocalLimiter } from "../../../src/rate-limits/local-limiter.ts";
+import { LocalLimiters } from "../../../src/rate-limits/local-limiter.ts";
+import type { TakeAnswer, TakeRequest } from "../../../src/rate-limits/limiter-protocol.ts";
 
 const EXACT = { count: 2, seconds: 10 };
 const LEASED = { count: 1000, seconds: 10 };
 const LEASE_MS = 5000;
 
-const GIVEN: PermitAnswer = { admitted: true, free: 1, lease: null, leaseMs: LEASE_MS };
+const GIVEN: TakeAnswer = { admitted: true, free: 1, lease: null, leaseMs: LEASE_MS };
 
 /** Whoever counts, as the test says. */
 class Counter {
-  readonly asked: PermitRequest[] = [];
+  readonly asked: TakeRequest[] = [];
   readonly work: Promise<unknown>[] = [];
   readonly waits: { ms: number; end: () => void }[] = [];
   readonly errors: unknown[] = [];
   now = 1_000_000;
-  readonly holders = new PermitHolders(() => this.now);
-  readonly holder: PermitHolder = this.holders.get("one");
-  answer: (request: PermitRequest) => Promise<PermitAnswer> = () => Promise.resolve(GIVEN);
+  readonly limiters = new LocalLimiters(() => this.now);
+  readonly limiter: LocalLimiter = this.limiters.get("one");
+  answer: (request: TakeRequest) => Promise<TakeAnswer> = () => Promise.resolve(GIVEN);
 
-  readonly counting: Counting = {
+  readonly deps: DecisionDeps = {
     ask: (request) => {
       this.asked.push(request);
       return this.answer(request);
     },
-    now: this.holders.now,
+    now: this.limiters.now,
     goOn: (work) => void this.work.push(work),
     wait: (ms) => new Promise((resolve) => this.waits.push({ ms, end: resolve })),
     onUnreachable: (error) => void this.errors.push(error),
@@ -38,7 +38,7 @@ const test = base.extend("counter", () => new Counter());
 describe("an exact limit", () => {
   test("asks for each request", async ({ counter, expect }) => {
     for (let count = 0; count < 3; count += 1) {
-      const decision = await decide(counter.holder, EXACT, counter.counting);
+      const decision = await decide(counter.limiter, EXACT, counter.deps);
       expect(decision).toEqual({ kind: "admitted", remaining: 1 });
     }
     const request = { limit: EXACT, needed: 1, spare: 0, settled: [] };
@@ -50,7 +50,7 @@ describe("an exact limit", () => {
     const decisions = [];
     for (const ms of [0, 1, 2999]) {
       counter.now = 1_000_000 + ms;
-      decisions.push(await decide(counter.holder, EXACT, counter.counting));
+      decisions.push(await decide(counter.limiter, EXACT, counter.deps));
     }
     expect(decisions).toEqual([
       { kind: "refused", retryMs: 3000 },
@@ -60,18 +60,18 @@ describe("an exact limit", () => {
     expect(counter.asked).toHaveLength(1);
     counter.now += 1;
     counter.answer = () => Promise.resolve(GIVEN);
-    const decision = await decide(counter.holder, EXACT, counter.counting);
+    const decision = await decide(counter.limiter, EXACT, counter.deps);
     expect(decision).toEqual({ kind: "admitted", remaining: 1 });
   });
 });
 
 describe("a leased limit", () => {
   async function lease(counter: Counter, permits: number): Promise<void> {
-    await decide(counter.holder, LEASED, counter.counting);
+    await decide(counter.limiter, LEASED, counter.deps);
     counter.answer = () =>
       Promise.resolve({ ...GIVEN, free: 900, lease: { id: 7, permits }, leaseMs: LEASE_MS });
     counter.now += 50;
-    await decide(counter.holder, LEASED, counter.counting);
+    await decide(counter.limiter, LEASED, counter.deps);
     counter.answer = () => Promise.resolve({ ...GIVEN, free: 890 });
     counter.asked.length = 0;
   }
@@ -83,7 +83,7 @@ describe("a leased limit", () => {
     await lease(counter, 4);
     const decisions = [];
     for (let count = 0; count < 3; count += 1) {
-      decisions.push(await decide(counter.holder, LEASED, counter.counting));
+      decisions.push(await decide(counter.limiter, LEASED, counter.deps));
     }
     expect(decisions).toEqual([
       { kind: "admitted", remaining: 903 },
@@ -95,7 +95,7 @@ describe("a leased limit", () => {
 
   test("gives back what is left of a lease when it ends", async ({ counter, expect }) => {
     await lease(counter, 4);
-    await decide(counter.holder, LEASED, counter.counting);
+    await decide(counter.limiter, LEASED, counter.deps);
     expect(counter.waits.map(({ ms }) => ms)).toEqual([LEASE_MS]);
     counter.now += LEASE_MS;
     counter.waits[0]?.end();
@@ -112,7 +112,7 @@ describe("a leased limit", () => {
     for (const step of [LEASE_MS, -1]) {
       await lease(counter, 4);
       counter.now += step;
-      await decide(counter.holder, LEASED, counter.counting);
+      await decide(counter.limiter, LEASED, counter.deps);
       expect(counter.asked.map(({ needed, settled }) => ({ needed, settled }))).toEqual([
         { needed: 1, settled: [{ lease: 7, used: 0 }] },
       ]);
@@ -123,15 +123,15 @@ describe("a leased limit", () => {
     counter,
     expect,
   }) => {
-    await decide(counter.holder, LEASED, counter.counting);
+    await decide(counter.limiter, LEASED, counter.deps);
     counter.now += 50;
     counter.answer = () => {
       counter.now -= 1_000;
       return Promise.resolve({ ...GIVEN, lease: { id: 7, permits: 4 } });
     };
-    await decide(counter.holder, LEASED, counter.counting);
+    await decide(counter.limiter, LEASED, counter.deps);
     counter.answer = () => Promise.resolve(GIVEN);
-    await decide(counter.holder, LEASED, counter.counting);
+    await decide(counter.limiter, LEASED, counter.deps);
     expect(counter.asked.at(-1)).toMatchObject({ needed: 1, settled: [{ lease: 7, used: 0 }] });
   });
 });
@@ -141,14 +141,14 @@ describe("an object that cannot be reached", () => {
     counter.answer = () => Promise.reject(new Error("gone"));
     for (const ms of [0, 1, 4998]) {
       counter.now += ms;
-      const decision = await decide(counter.holder, EXACT, counter.counting);
+      const decision = await decide(counter.limiter, EXACT, counter.deps);
       expect(decision).toEqual({ kind: "uncounted" });
     }
     expect(counter.asked).toHaveLength(1);
     expect(counter.errors).toEqual([new Error("gone")]);
     counter.now += 1;
     counter.answer = () => Promise.resolve(GIVEN);
-    expect(await decide(counter.holder, EXACT, counter.counting)).toMatchObject({
+    expect(await decide(counter.limiter, EXACT, counter.deps)).toMatchObject({
       kind: "admitted",
     });
   });
@@ -161,25 +161,25 @@ describe("an object that cannot be reached", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     counter.answer = () => new Promise(() => {});
-    const decision = decide(counter.holder, EXACT, counter.counting);
+    const decision = decide(counter.limiter, EXACT, counter.deps);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await decision).toEqual({ kind: "uncounted" });
     expect(counter.errors).toEqual([new Error("No answer in 1000 ms")]);
   });
 });
 
-describe("the holders of an isolate", () => {
+describe("the limiters of an isolate", () => {
   test("are no more than allowed; those that hold nothing go first", async ({
     counter,
     expect,
   }) => {
-    const holders = new PermitHolders(() => counter.now, 2);
-    const busy = holders.get("busy");
+    const limiters = new LocalLimiters(() => counter.now, 2);
+    const busy = limiters.get("busy");
     counter.answer = () => Promise.resolve({ admitted: false, retryMs: 3000, leaseMs: 100 });
-    await decide(busy, EXACT, { ...counter.counting, now: holders.now });
-    const idle = holders.get("idle");
-    holders.get("another");
-    expect(holders.get("busy")).toBe(busy);
-    expect(holders.get("idle")).not.toBe(idle);
+    await decide(busy, EXACT, { ...counter.deps, now: limiters.now });
+    const idle = limiters.get("idle");
+    limiters.get("another");
+    expect(limiters.get("busy")).toBe(busy);
+    expect(limiters.get("idle")).not.toBe(idle);
   });
 });

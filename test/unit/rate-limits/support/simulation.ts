@@ -1,9 +1,9 @@
 import { decide } from "../../../../src/rate-limits/decide.ts";
-import { PermitHolders } from "../../../../src/rate-limits/permit-holders.ts";
-import type { PermitAnswer, PermitRequest } from "../../../../src/rate-limits/permits.ts";
+import { LocalLimiters } from "../../../../src/rate-limits/local-limiter.ts";
+import type { TakeAnswer, TakeRequest } from "../../../../src/rate-limits/limiter-protocol.ts";
 import type { Limit } from "../../../../src/rate-limits/policy.ts";
 import { SlidingWindow, type WindowState } from "../../../../src/rate-limits/sliding-window.ts";
-import { windowTimes } from "../../../../src/rate-limits/window-times.ts";
+import { windowTimes } from "../../../../src/rate-limits/sliding-window.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 export type Traffic = {
@@ -76,7 +76,7 @@ class SimulatedObject {
     this.#window = this.#open();
   }
 
-  take(request: PermitRequest): PermitAnswer {
+  take(request: TakeRequest): TakeAnswer {
     this.#outcome.asked += 1;
     this.#outcome.waited += request.needed;
     const answer = this.#window.take(request, this.#reading());
@@ -119,7 +119,7 @@ class SimulatedIsolate {
   readonly #random: () => number;
   readonly #outcome: Outcome;
   readonly #object: SimulatedObject;
-  #holders: PermitHolders;
+  #limiters: LocalLimiters;
   #offset: number;
   #lastReading = 0;
   #wasSetBack = false;
@@ -137,7 +137,7 @@ class SimulatedIsolate {
     this.#outcome = outcome;
     this.#object = object;
     this.#offset = 1_600_000_000_000 + random() * HOUR_MS;
-    this.#holders = this.#begin();
+    this.#limiters = this.#begin();
   }
 
   async run(end: number, share: number): Promise<void> {
@@ -155,11 +155,11 @@ class SimulatedIsolate {
 
   async #request(): Promise<void> {
     const { limit } = this.#traffic;
-    const { now } = this.#holders;
-    const holder = this.#holders.get("the only one");
+    const { now } = this.#limiters;
+    const limiter = this.#limiters.get("the only one");
     const startedAt = this.#time.now;
     let admittedAt: number | null = null;
-    const decision = await decide(holder, limit, {
+    const decision = await decide(limiter, limit, {
       ask: async (request) => {
         await this.#hop();
         this.#mayLose();
@@ -180,7 +180,7 @@ class SimulatedIsolate {
 
   #fail(): void {
     const kind = this.#random();
-    if (kind < 0.3) this.#holders = this.#begin();
+    if (kind < 0.3) this.#limiters = this.#begin();
     else if (kind < 0.6) this.#offset += this.#random() * HOUR_MS;
     else {
       this.#offset -= this.#random() * HOUR_MS;
@@ -188,8 +188,8 @@ class SimulatedIsolate {
     }
   }
 
-  #begin(): PermitHolders {
-    return new PermitHolders(() => this.#reading());
+  #begin(): LocalLimiters {
+    return new LocalLimiters(() => this.#reading());
   }
 
   #hop(): Promise<void> {

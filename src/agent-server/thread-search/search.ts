@@ -1,0 +1,146 @@
+import { type Found, toReads } from "../../db/bounded-scan.ts";
+import {
+  countThreads,
+  findThreads,
+  type FoundThread,
+  readThreads,
+  type ThreadFilter,
+} from "../../db/threads-repo.ts";
+import type { Page } from "../../http/pagination.ts";
+import { jsonList, type JsonText } from "../../lib/json-answer.ts";
+import type { Scope } from "../../lib/scope.ts";
+import type { Access } from "../auth/authorize.ts";
+import { threadSeenBy } from "../threads/thread-stub.ts";
+import { type Thread, toThreadJson } from "../threads/contract/thread-json.ts";
+import { type ExtractPath, followPath } from "./extract-path.ts";
+import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
+
+type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
+
+/** `threads` is the page as JSON text, and `returned` is how many it has. */
+export type SearchResult = { threads: JsonText; returned: number; total: number; page: Page };
+
+/** A page of the threads that match; null when too many have to be looked at. */
+export async function searchIndex(
+  env: Env,
+  scope: Scope,
+  search: ThreadSearch,
+  access: Access,
+): Promise<SearchResult | null> {
+  const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
+  const filter = {
+    ...toFilter(search, access),
+    // The SDK's empty list stands for no filter.
+    ids: search.ids && search.ids.length > 0 ? search.ids : undefined,
+  };
+  const fields = selectedFields(search.select ?? null);
+  const extract = search.extract ?? {};
+  const needed = new Set<string>([...fields, ...Object.values(extract).map(({ root }) => root)]);
+  const withValues = needed.has("values");
+  const found = await findThreads(env.DB, scope, {
+    filter,
+    order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
+    ...page,
+    withValues,
+  });
+  if (found === null) return null;
+  const texts = threadTexts(found.page, {
+    read: (ids) => readThreads(env.DB, scope, ids, { withValues }),
+    complete: (row) =>
+      isMissing(row, needed) ? askThread(env, scope, row, access) : fromIndex(row),
+    project: (thread) => project(thread, fields, extract),
+  });
+  return {
+    threads: await jsonList(texts),
+    returned: found.page.length,
+    total: found.total,
+    page,
+  };
+}
+
+/** How many threads match; null when too many have to be looked at. */
+export async function countIndex(
+  env: Env,
+  scope: Scope,
+  search: Pick<ThreadSearch, "metadata" | "values" | "status">,
+  access: Access,
+): Promise<number | null> {
+  return countThreads(env.DB, scope, toFilter(search, access));
+}
+
+/** The threads of a page in their order. They are read in parts, and large ones one at a time. */
+async function* threadTexts(
+  page: readonly Found[],
+  thread: {
+    read: (ids: string[]) => Promise<FoundThread[]>;
+    complete: (row: FoundThread) => Promise<Thread> | Thread;
+    project: (thread: Thread) => IndexedThread;
+  },
+): AsyncGenerator<string> {
+  for (const part of toReads(page)) {
+    const ids = part.map(({ key }) => String(key));
+    const rows = new Map((await thread.read(ids)).map((row) => [row.thread_id, row]));
+    for (const id of ids) {
+      const row = rows.get(id);
+      // A thread that is gone meanwhile is left out.
+      if (row !== undefined) yield JSON.stringify(thread.project(await thread.complete(row)));
+    }
+  }
+}
+
+function toFilter(
+  search: Pick<ThreadSearch, "metadata" | "values" | "status">,
+  access: Access,
+): ThreadFilter {
+  return {
+    access: access.filter,
+    status: search.status ?? undefined,
+    metadata: search.metadata ?? undefined,
+    values: search.values ?? undefined,
+  };
+}
+
+function selectedFields(select: readonly string[] | null): ThreadField[] {
+  return THREAD_FIELDS.filter((field) => select === null || select.includes(field));
+}
+
+/** Whether the index left out what the answer needs. */
+function isMissing(row: FoundThread, needed: ReadonlySet<string>): boolean {
+  if (row.omitted === "none") return false;
+  if (row.omitted === "values") return needed.has("values");
+  return ["metadata", "config", "values", "interrupts", "error"].some((field) => needed.has(field));
+}
+
+/**
+ * The thread as its object tells it, with what the index left out. The thread may be gone since the index was written:
+ * then the index counts.
+ */
+async function askThread(
+  env: Env,
+  scope: Scope,
+  row: FoundThread,
+  { filter }: Access,
+): Promise<Thread> {
+  const thread = await threadSeenBy(filter, env, scope, row.thread_id).get();
+  return thread === null ? fromIndex(row) : { ...thread };
+}
+
+function fromIndex(row: FoundThread): Thread {
+  return toThreadJson(row, row.state_values);
+}
+
+function project(
+  thread: Thread,
+  fields: readonly ThreadField[],
+  extract: Record<string, ExtractPath>,
+): IndexedThread {
+  const projected: IndexedThread = Object.fromEntries(
+    fields.map((field) => [field, thread[field]]),
+  );
+  const paths = Object.entries(extract);
+  if (paths.length === 0) return projected;
+  const extracted = Object.fromEntries(
+    paths.map(([alias, { root, steps }]) => [alias, followPath(thread[root], steps)]),
+  );
+  return { ...projected, extracted };
+}

@@ -1,0 +1,164 @@
+import { isObject } from "../../../lib/json.ts";
+import type {
+  CheckpointRef,
+  CommandSpec,
+  RunConfig,
+  RunSpec,
+  StoredCheckpoint,
+  StreamMode,
+  TraceSpec,
+} from "../../../graph-runtime/protocol.ts";
+import type { Principal } from "../../../lib/principal.ts";
+import type { Scope } from "../../../lib/scope.ts";
+import type { MultitaskStrategy, RunRow } from "../storage/run-row.ts";
+
+type RunAssistant = {
+  assistant_id: string;
+  graph_id: string;
+  config: Record<string, unknown>;
+  context: unknown;
+  metadata: Record<string, unknown>;
+};
+
+/** The body of a run-creating request, validated, with its defaults filled in. */
+export type RunPayload = {
+  input: unknown;
+  command: CommandSpec | null;
+  checkpoint: CheckpointRef | null;
+  metadata: Record<string, unknown>;
+  config: Record<string, unknown>;
+  context: unknown;
+  interrupt_before: "*" | string[] | null;
+  interrupt_after: "*" | string[] | null;
+  stream_mode: StreamMode[];
+  stream_subgraphs: boolean;
+  stream_resumable: boolean;
+  multitask_strategy: MultitaskStrategy;
+  durability: "sync" | "async" | "exit";
+  after_seconds: number;
+};
+
+/** What the answer to the creating request carries besides the run. */
+export type Follow = "none" | "events" | "result";
+
+export type CreateRunRequest = {
+  scope: Scope;
+  thread_id: string;
+  run_id: string;
+  assistant: RunAssistant;
+  payload: RunPayload;
+  /** Make the thread when there is none; otherwise that is `thread_not_found`. */
+  create_thread: boolean;
+  /** The thread serves this run only and is deleted at its end. */
+  temporary: boolean;
+  follow: Follow;
+  cancel_on_disconnect: boolean;
+  /** Whom the run works for, where the project authenticates its users; its nodes see it. */
+  principal: Principal | null;
+  /** Whose graphs run, to the run's end; null for those that the Worker was built with. */
+  revision_id: string | null;
+};
+
+/** What a run executes, as stored with it: later changes of the assistant do not touch it. */
+export type RunKwargs = Omit<
+  RunPayload,
+  "metadata" | "multitask_strategy" | "after_seconds" | "stream_resumable" | "config"
+> & { config: RunConfig; temporary: boolean; resumable: boolean };
+
+/** Keys the server owns, in whatever spelling a client sends them. */
+function isReservedKey(key: string): boolean {
+  return key.startsWith("__") || key.startsWith("langgraph_auth_") || key === "agent_auth_user";
+}
+
+/** Assistant < run < server ids, key by key; `context` merged shallowly when both are objects. */
+export function toKwargs(
+  request: CreateRunRequest,
+  threadMetadata: Record<string, unknown>,
+): RunKwargs {
+  const { assistant, payload, run_id, thread_id } = request;
+  const { metadata: runMetadata, config, ...rest } = payload;
+  const { multitask_strategy: _s, after_seconds: _a, stream_resumable, ...kwargs } = rest;
+  return {
+    ...kwargs,
+    config: {
+      ...withoutUndefined(assistant.config, config),
+      configurable: {
+        ...publicKeys(assistant.config["configurable"]),
+        ...publicKeys(config["configurable"]),
+        run_id,
+        thread_id,
+        graph_id: assistant.graph_id,
+        assistant_id: assistant.assistant_id,
+      },
+      metadata: {
+        ...assistant.metadata,
+        ...ownMetadata(threadMetadata),
+        ...asRecord(config["metadata"]),
+        ...runMetadata,
+      },
+    },
+    context: mergeContext(assistant.context, payload.context),
+    temporary: request.temporary,
+    resumable: stream_resumable,
+  };
+}
+
+/** One attempt of a stored run, as the graph host is to execute it. */
+export function toRunSpec(
+  run: RunRow,
+  threadId: string,
+  kwargs: RunKwargs,
+  found: {
+    resuming: boolean;
+    namespaces: string[];
+    start: StoredCheckpoint | null;
+    follow: boolean;
+    trace: TraceSpec | null;
+  },
+): RunSpec {
+  const { resumable: _resumable, ...rest } = kwargs;
+  return {
+    ...rest,
+    ...found,
+    run_id: run.run_id,
+    thread_id: threadId,
+    graph_id: run.graph_id,
+    attempt: run.attempt,
+    principal: run.principal === null ? null : JSON.parse(run.principal),
+  };
+}
+
+/** Without what the thread notes of its latest run, which may have been of another graph. */
+function ownMetadata(threadMetadata: Record<string, unknown>): Record<string, unknown> {
+  const { graph_id: _graph, assistant_id: _assistant, ...rest } = threadMetadata;
+  return rest;
+}
+
+function mergeContext(base: unknown, over: unknown): unknown {
+  if (over === undefined || over === null) return base;
+  return isObject(base) && isObject(over) ? { ...base, ...over } : over;
+}
+
+function publicKeys(configurable: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(asRecord(configurable)).filter(([key]) => !isReservedKey(key)),
+  );
+}
+
+function withoutUndefined(
+  base: Record<string, unknown>,
+  over: Record<string, unknown>,
+): Pick<RunConfig, "tags" | "recursion_limit" | "run_name" | "max_concurrency"> {
+  const merged = { ...base, ...over };
+  const { tags, recursion_limit, run_name, max_concurrency } = merged;
+  return {
+    ...(Array.isArray(tags) ? { tags: tags.map(String) } : {}),
+    ...(typeof recursion_limit === "number" ? { recursion_limit } : {}),
+    ...(typeof run_name === "string" ? { run_name } : {}),
+    ...(typeof max_concurrency === "number" ? { max_concurrency } : {}),
+  };
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}

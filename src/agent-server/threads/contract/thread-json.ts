@@ -1,0 +1,78 @@
+import { toIso } from "../../../lib/time.ts";
+import type { RunKwargs } from "./run-request.ts";
+import type { RunRow } from "../storage/run-row.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
+
+/** A thread as the API shows it. */
+export type Thread = {
+  thread_id: string;
+  created_at: string;
+  updated_at: string;
+  state_updated_at: string;
+  metadata: Record<string, unknown>;
+  status: ThreadRow["status"];
+  config: Record<string, unknown>;
+  values: unknown;
+  interrupts: Record<string, unknown[]>;
+  error: unknown;
+};
+
+/** What is shown of a thread, wherever the row is from: the thread's own storage or the index. */
+type ShownColumns = Pick<
+  ThreadRow,
+  | "thread_id"
+  | "created_at"
+  | "updated_at"
+  | "state_updated_at"
+  | "metadata"
+  | "status"
+  | "config"
+  | "interrupts"
+  | "error"
+>;
+
+export function toThreadJson(row: ShownColumns, values: string | null): Thread {
+  return {
+    thread_id: row.thread_id,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+    state_updated_at: toIso(row.state_updated_at),
+    metadata: JSON.parse(row.metadata),
+    status: row.status,
+    config: JSON.parse(row.config),
+    values: values === null ? null : JSON.parse(values),
+    interrupts: JSON.parse(row.interrupts),
+    error: row.error === null ? null : JSON.parse(row.error),
+  };
+}
+
+/** A run as the API shows it. */
+export type Run = {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  created_at: string;
+  updated_at: string;
+  metadata: Record<string, unknown>;
+  status: RunRow["status"];
+  kwargs: Record<string, unknown>;
+  multitask_strategy: RunRow["multitask_strategy"];
+};
+
+export function toRunJson(row: RunRow, threadId: string, kwargs: RunKwargs | null): Run {
+  return {
+    run_id: row.run_id,
+    thread_id: threadId,
+    assistant_id: row.assistant_id,
+    created_at: toIso(row.created_at),
+    updated_at: toIso(row.updated_at),
+    metadata: JSON.parse(row.metadata),
+    status: row.status,
+    kwargs: kwargs === null ? {} : publicKwargs(kwargs),
+    multitask_strategy: row.multitask_strategy,
+  };
+}
+
+function publicKwargs({ stream_subgraphs, ...kwargs }: RunKwargs): Record<string, unknown> {
+  return { ...kwargs, subgraphs: stream_subgraphs };
+}

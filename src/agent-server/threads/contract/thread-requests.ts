@@ -1,0 +1,52 @@
+import { matchesMetadata, type MetadataFilter } from "../../../lib/metadata-filter.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
+import type { WireCheckpoint } from "../../../graph-runtime/protocol.ts";
+import type { JsonText } from "../../../lib/json-answer.ts";
+import type { Scope } from "../../../lib/scope.ts";
+import type { Result } from "./failures.ts";
+import type { RunStatus } from "../storage/run-row.ts";
+import type { Run } from "./thread-json.ts";
+
+/** The filter of who asks: they see only threads whose metadata matches it. Null sees any thread. */
+export type Visibility = MetadataFilter | null;
+
+/** The platform itself sees all threads, where no client's request has led to the call. */
+export const ALL_THREADS: Visibility = null;
+
+export function isVisible(thread: ThreadRow, to: Visibility): boolean {
+  return to === null || matchesMetadata(JSON.parse(thread.metadata), to);
+}
+
+export type CreateThreadRequest = {
+  scope: Scope;
+  thread_id: string;
+  metadata: Record<string, unknown>;
+  if_exists: "raise" | "do_nothing";
+};
+
+export type EventsQuery = {
+  last_event_id: number | null;
+  modes: string[] | null;
+  cancel_on_disconnect: boolean;
+};
+
+export type RunsQuery = {
+  limit: number;
+  offset: number;
+  status: RunStatus | null;
+  /** Which members of a run to tell; null for all. */
+  fields: readonly string[] | null;
+};
+
+/** `stream` is set when the creator follows the run. */
+export type CreateRunResult = Result<
+  { run: Run; stream: ReadableStream<Uint8Array> | null },
+  "thread_not_found" | "thread_exists" | "thread_busy"
+>;
+
+export type ReadStateResult = Result<JsonText, "thread_not_found" | "graph_failed" | "graph_late">;
+
+export type UpdateStateResult = Result<
+  WireCheckpoint,
+  "thread_not_found" | "thread_busy" | "no_graph" | "invalid_update" | "graph_failed" | "graph_late"
+>;

@@ -1,0 +1,59 @@
+import type { IndexOutbox } from "../index/index-outbox.ts";
+import type { TraceEnds } from "../traces/trace-ends.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+
+/** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
+const HEARTBEAT_MS = 10_000;
+
+/** When an index row that could not be written at once is tried again. */
+const INDEX_RETRY_MS = 5000;
+
+/** The thread object has one alarm, which is set to whatever is due next. */
+export class ThreadAlarm {
+  readonly #object: DurableObjectStorage;
+  readonly #storage: ThreadStorage;
+  readonly #index: IndexOutbox;
+  readonly #traceEnds: TraceEnds | null;
+  /** When the alarm goes off, as far as this instance knows. */
+  #at: number | null = null;
+
+  constructor(
+    object: DurableObjectStorage,
+    storage: ThreadStorage,
+    index: IndexOutbox,
+    traceEnds: TraceEnds | null,
+  ) {
+    this.#object = object;
+    this.#storage = storage;
+    this.#index = index;
+    this.#traceEnds = traceEnds;
+  }
+
+  /** Sets the alarm, unless it is set to an earlier time already. */
+  schedule(now: number): void {
+    const { runs, thread } = this.#storage;
+    const running = runs.running() !== null;
+    const pending = runs.nextPending()?.created_at ?? null;
+    const due = [
+      running ? now + HEARTBEAT_MS : null,
+      // A pending run behind a running one waits for the end of that, not for a time.
+      pending === null || running ? null : pending,
+      // A run in flight has its heartbeat, and with it the index its next chance.
+      !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
+      this.#index.hasFailed() || thread.get().deleted === 1 ? now + INDEX_RETRY_MS : null,
+      runs.nextExpiry(),
+      this.#traceEnds?.nextDue() ?? null,
+    ].filter((at) => at !== null);
+    if (due.length === 0) return;
+    // A time that an alarm is being handled for must be avoided: setting it again would be lost.
+    const next = Math.max(Math.min(...due), now + 1);
+    if (this.#at !== null && this.#at <= next) return;
+    this.#at = next;
+    void this.#object.setAlarm(next);
+  }
+
+  /** To be called when the alarm has gone off, or was deleted with all that was stored. */
+  forget(): void {
+    this.#at = null;
+  }
+}

@@ -1,0 +1,377 @@
+import { DurableObject } from "cloudflare:workers";
+import type { GraphHostApi } from "../../../graph-runtime/protocol.ts";
+import { isInService } from "../../deployment-name.ts";
+import { graphHost } from "../../graph-host.ts";
+import { storeOf } from "../../store/store-object.ts";
+import { parseSettings } from "../../../env.ts";
+import { jsonList, type JsonText } from "../../../lib/json-answer.ts";
+import type { Scope } from "../../../lib/scope.ts";
+import { storageMeter } from "../../../deployment-log/usage-meter.ts";
+import type { CancelAction } from "../runs/execution.ts";
+import type { Result } from "../contract/failures.ts";
+import { isOfModes } from "../storage/event-frames.ts";
+import { IndexOutbox } from "../index/index-outbox.ts";
+import { RunQueue } from "../runs/run-queue.ts";
+import type { CreateRunRequest } from "../contract/run-request.ts";
+import { runTexts } from "./run-list.ts";
+import { RunStreams, textStream } from "../runs/run-streams.ts";
+import { isInFlight, type RunRow } from "../storage/run-row.ts";
+import { ThreadRemoval } from "./thread-removal.ts";
+import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
+import { ThreadAlarm } from "./thread-alarm.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
+import {
+  type HistoryQuery,
+  type StateQuery,
+  ThreadStates,
+  type UpdateStateRequest,
+} from "../runs/thread-states.ts";
+import type {
+  CreateRunResult,
+  CreateThreadRequest,
+  EventsQuery,
+  ReadStateResult,
+  RunsQuery,
+  UpdateStateResult,
+} from "../contract/thread-requests.ts";
+import { ThreadStorage } from "../storage/thread-storage.ts";
+import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
+import { type Run, type Thread, toRunJson, toThreadJson } from "../contract/thread-json.ts";
+
+/**
+ * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
+ * of execution is what makes runs of a thread execute one at a time.
+ *
+ * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
+ * still to be written, the end of a trace that is still to be recorded, events and results whose
+ * retention ends.
+ * An object opened for an id that does not exist stores nothing. Each call says first what its caller may see: a
+ * thread that does not match is answered like one that does not exist.
+ */
+export class ThreadObject extends DurableObject<Env> {
+  readonly #storage: ThreadStorage;
+  readonly #streams: RunStreams;
+  readonly #states: ThreadStates;
+  readonly #queue: RunQueue;
+  readonly #index: IndexOutbox;
+  readonly #traces: ThreadTraces | null;
+  readonly #alarm: ThreadAlarm;
+  readonly #removal: ThreadRemoval;
+  readonly #runTimeoutMs: number;
+  #woken = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const settings = parseSettings(env);
+    this.#runTimeoutMs = settings.runTimeoutMs;
+    const storage = new ThreadStorage(ctx.storage);
+    this.#storage = storage;
+    this.#streams = new RunStreams(storage.log, {
+      hasEnded: (seq) => !storage.exists || this.#queue.hasEnded(seq),
+      resultOf: (seq) => this.#queue.endings.result(seq),
+      onLeave: (seq) => {
+        if (!this.#streams.hasReaders(seq)) this.#queue.endings.forgetResult(seq);
+        this.#removal.removeIfDone();
+      },
+    });
+    this.#index = new IndexOutbox(env, storage);
+    this.#traces = threadTraces(env, {
+      storage,
+      scope: () => this.#scope(),
+      waitUntil: (promise) => ctx.waitUntil(promise),
+      onRootEnd: () => this.#removal.removeIfDone(),
+    });
+    const traceEnds = this.#traces?.ends ?? null;
+    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds);
+    const host = (revisionId: string | null): GraphHostApi =>
+      graphHost(env, ctx, { scope: this.#scope(), revisionId });
+    const countUse = storageMeter(env, ctx, () => this.#scope());
+    this.#states = new ThreadStates(storage, { host, countUse });
+    this.#queue = new RunQueue({
+      storage,
+      streams: this.#streams,
+      states: this.#states,
+      host,
+      store: (operations) => storeOf(env, this.#scope()).execute(operations),
+      countUse,
+      traces: this.#traces,
+      now: () => Date.now(),
+      retentionMs: settings.resumableStreamTtlMs,
+      onChange: (run) => this.#changed(run),
+      indexed: () => this.#drainIndex(),
+      onTemporaryEnd: () => this.#removal.removeIfDone(),
+    });
+    this.#removal = new ThreadRemoval({
+      storage,
+      queue: this.#queue,
+      streams: this.#streams,
+      index: this.#index,
+      traceEnds,
+      alarm: this.#alarm,
+    });
+  }
+
+  async create(
+    filter: Visibility,
+    request: CreateThreadRequest,
+  ): Promise<Result<Thread, "thread_exists">> {
+    const existing = this.#wake(ALL_THREADS);
+    if (existing !== null) {
+      if (request.if_exists === "raise" || !isVisible(existing, filter)) {
+        return { ok: false, code: "thread_exists" };
+      }
+      return { ok: true, value: this.#thread(existing) };
+    }
+    this.#make(request.scope, request.thread_id, request.metadata, false);
+    await this.#drainIndex();
+    return { ok: true, value: this.#thread(this.#storage.thread.get()) };
+  }
+
+  async get(filter: Visibility): Promise<Thread | null> {
+    const row = this.#wake(filter);
+    return row === null ? null : this.#thread(row);
+  }
+
+  async patch(filter: Visibility, metadata: Record<string, unknown>): Promise<Thread | null> {
+    if (this.#wake(filter) === null) return null;
+    this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
+    await this.#drainIndex();
+    return this.#thread(this.#storage.thread.get());
+  }
+
+  /** False when there is no such thread. */
+  async remove(filter: Visibility): Promise<boolean> {
+    if (this.#wake(filter) === null) return false;
+    await this.#removal.removeNow();
+    return true;
+  }
+
+  async createRun(filter: Visibility, request: CreateRunRequest): Promise<CreateRunResult> {
+    const existing = this.#wake(ALL_THREADS);
+    if (existing === null || !isVisible(existing, filter)) {
+      if (!request.create_thread) return { ok: false, code: "thread_not_found" };
+      if (existing !== null) return { ok: false, code: "thread_exists" };
+      const { scope, thread_id, payload, temporary } = request;
+      this.#make(scope, thread_id, payload.metadata, temporary);
+    }
+    const accepted = this.#queue.enqueue(request);
+    if (!accepted.ok) return { ok: false, code: "thread_busy" };
+    const { run, kwargs } = accepted;
+    const onDisconnect = request.cancel_on_disconnect ? () => this.#cancelLater(run.run_id) : null;
+    let stream: ReadableStream<Uint8Array> | null = null;
+    if (request.follow === "events") {
+      stream = this.#streams.events(run.seq, { after: -1, accept: null, onDisconnect });
+    } else if (request.follow === "result") {
+      stream = this.#streams.result(run.seq, onDisconnect);
+    }
+    const json = toRunJson(run, request.thread_id, kwargs);
+    this.#queue.pump();
+    this.#changed(run);
+    return { ok: true, value: { run: json, stream } };
+  }
+
+  /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
+  async listRuns(filter: Visibility, query: RunsQuery): Promise<JsonText | null> {
+    const thread = this.#wake(filter);
+    if (thread === null) return null;
+    return jsonList(runTexts(this.#storage, thread.thread_id, query));
+  }
+
+  async getRun(filter: Visibility, runId: string): Promise<Run | null> {
+    const thread = this.#wake(filter);
+    const run = thread === null ? null : this.#storage.runs.get(runId);
+    if (thread === null || run === null) return null;
+    return toRunJson(run, thread.thread_id, this.#queue.kwargs(run));
+  }
+
+  /** A run in flight is cancelled first; its checkpoints go with it. */
+  async deleteRun(filter: Visibility, runId: string): Promise<boolean> {
+    if (this.#wake(filter) === null) return false;
+    const run = this.#storage.runs.get(runId);
+    if (run === null) return false;
+    if (isInFlight(run)) await this.#queue.cancel(run, "rollback");
+    else await this.#queue.remove(run);
+    await this.#drainIndex();
+    return true;
+  }
+
+  /** With `wait`, resolves when the run has ended. A run that has ended is left as it is. */
+  async cancelRun(
+    filter: Visibility,
+    runId: string,
+    options: { action: CancelAction; wait: boolean },
+  ): Promise<Result<null, "run_not_found">> {
+    const run = this.#wake(filter) === null ? null : this.#storage.runs.get(runId);
+    if (run === null) return { ok: false, code: "run_not_found" };
+    if (!isInFlight(run)) return { ok: true, value: null };
+    const cancelled = this.#queue.cancel(run, options.action);
+    if (options.wait) await cancelled;
+    return { ok: true, value: null };
+  }
+
+  /** The run's final values as a JSON body that begins at once and ends with the run. */
+  async joinRun(
+    filter: Visibility,
+    runId: string,
+    options: { cancel_on_disconnect: boolean },
+  ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
+    const found = this.#findRun(runId, filter);
+    if (!found.ok) return found;
+    const run = found.value;
+    const onDisconnect = options.cancel_on_disconnect ? () => this.#cancelLater(runId) : null;
+    if (!isInFlight(run)) return { ok: true, value: textStream(await this.#states.resultOf(run)) };
+    return { ok: true, value: this.#streams.result(run.seq, onDisconnect) };
+  }
+
+  async streamRun(
+    filter: Visibility,
+    runId: string,
+    query: EventsQuery,
+  ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
+    const found = this.#findRun(runId, filter);
+    if (!found.ok) return found;
+    const run = found.value;
+    // Without a last event id a reader joins in: it gets what is produced from now on.
+    const after = query.last_event_id ?? this.#storage.log.nextId(run.seq) - 1;
+    const { modes } = query;
+    const stream = this.#streams.events(run.seq, {
+      after,
+      accept: modes === null ? null : (event) => isOfModes(event, modes),
+      onDisconnect: query.cancel_on_disconnect ? () => this.#cancelLater(runId) : null,
+    });
+    return { ok: true, value: stream };
+  }
+
+  async getState(filter: Visibility, query: StateQuery): Promise<ReadStateResult> {
+    const thread = this.#wake(filter);
+    return thread === null
+      ? { ok: false, code: "thread_not_found" }
+      : this.#states.get(thread, query);
+  }
+
+  async getHistory(filter: Visibility, query: HistoryQuery): Promise<ReadStateResult> {
+    const thread = this.#wake(filter);
+    return thread === null
+      ? { ok: false, code: "thread_not_found" }
+      : this.#states.history(thread, query);
+  }
+
+  async updateState(filter: Visibility, request: UpdateStateRequest): Promise<UpdateStateResult> {
+    const thread = this.#wake(filter);
+    if (thread === null) return { ok: false, code: "thread_not_found" };
+    if (this.#storage.runs.inFlight().length > 0) return { ok: false, code: "thread_busy" };
+    const updated = await this.#states.update(thread, request);
+    if (updated.ok) await this.#drainIndex();
+    return updated;
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarm.forget();
+    const inService = !this.#storage.exists || (await isInService(this.env.DB, this.#scope()));
+    const thread = this.#storageRow();
+    if (thread === null) return;
+    if (thread.deleted === 1 && thread.temporary === 0) {
+      await this.#removal.finish();
+      return;
+    }
+    if (!inService) {
+      await this.#removal.removeNow();
+      return;
+    }
+    this.#queue.pump();
+    this.#queue.timeOut(this.#runTimeoutMs);
+    this.#storage.transaction(() => {
+      this.#queue.endings.expire();
+      this.#index.recordConfirmed();
+      this.#traces?.ends.forgetTold();
+    });
+    await this.#traces?.ends.deliver("due");
+    this.#removal.removeIfDone();
+    if (!this.#storage.exists) return;
+    this.#scheduleAlarm();
+    await this.#drainIndex();
+  }
+
+  /** Every entry comes through here: after a crash it is what finds the interrupted run. */
+  #wake(filter: Visibility): ThreadRow | null {
+    const thread = this.#storageRow();
+    if (thread === null || thread.deleted === 1) return null;
+    this.#queue.pump();
+    // What was not confirmed before the object was last stopped may not have reached the index.
+    if (!this.#woken) this.#index.drainSoon(() => this.#scheduleAlarm());
+    this.#woken = true;
+    return isVisible(thread, filter) ? thread : null;
+  }
+
+  #storageRow(): ThreadRow | null {
+    return this.#storage.exists ? this.#storage.thread.find() : null;
+  }
+
+  #make(
+    scope: Scope,
+    threadId: string,
+    metadata: Record<string, unknown>,
+    temporary: boolean,
+  ): void {
+    this.#storage.transaction(() => {
+      if (!this.#storage.exists) this.#storage.makeTables();
+      this.#storage.thread.create({
+        thread_id: threadId,
+        workspace_id: scope.workspaceId,
+        deployment_id: scope.deploymentId,
+        metadata,
+        temporary,
+        now: Date.now(),
+      });
+    });
+  }
+
+  /**
+   * The alarm is set in the turn that made the change, so in its transaction: a run's creator knows its
+   * id from the headers at once, also when it waits for the result. Only the index may follow later, and
+   * latest for such a run alone on its thread, whose end writes it anyway.
+   */
+  #changed(run: RunRow): void {
+    if (!this.#storage.exists) return;
+    this.#scheduleAlarm();
+    const inFlight = this.#storage.runs.inFlight();
+    const alone = inFlight.every(({ seq }) => seq === run.seq);
+    if (alone && this.#streams.isAwaited(run.seq)) {
+      this.#index.drainLater(() => this.#scheduleAlarm());
+    } else {
+      this.#index.drainSoon(() => this.#scheduleAlarm());
+    }
+  }
+
+  /** Until it is done no alarm is needed: whoever asked has had no answer yet. */
+  async #drainIndex(): Promise<void> {
+    await this.#index.drain();
+    this.#scheduleAlarm();
+  }
+
+  #scheduleAlarm(): void {
+    if (this.#storage.exists) this.#alarm.schedule(Date.now());
+  }
+
+  #cancelLater(runId: string): void {
+    void this.cancelRun(ALL_THREADS, runId, { action: "interrupt", wait: false });
+  }
+
+  #findRun(
+    runId: string,
+    filter: Visibility,
+  ): Result<RunRow, "thread_not_found" | "run_not_found"> {
+    if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
+    const run = this.#storage.runs.get(runId);
+    return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
+  }
+
+  #scope(): Scope {
+    const { workspace_id, deployment_id } = this.#storage.thread.get();
+    return { workspaceId: workspace_id, deploymentId: deployment_id };
+  }
+
+  #thread(row: ThreadRow): Thread {
+    return toThreadJson(row, this.#storage.thread.values());
+  }
+}

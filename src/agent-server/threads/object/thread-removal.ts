@@ -1,0 +1,76 @@
+import type { IndexOutbox } from "../index/index-outbox.ts";
+import type { RunQueue } from "../runs/run-queue.ts";
+import { isInFlight } from "../storage/run-row.ts";
+import type { RunStreams } from "../runs/run-streams.ts";
+import type { ThreadAlarm } from "./thread-alarm.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+import type { TraceEnds } from "../traces/trace-ends.ts";
+
+type ThreadRemovalDeps = {
+  storage: ThreadStorage;
+  queue: RunQueue;
+  streams: RunStreams;
+  index: IndexOutbox;
+  traceEnds: TraceEnds | null;
+  alarm: ThreadAlarm;
+};
+
+/**
+ * How a thread goes: it is marked first, so that nobody finds it, then what others keep of it is settled (its row in
+ * the index, the ends of its traces), then its storage is erased. A crash in between leaves the mark, and the alarm goes on.
+ */
+export class ThreadRemoval {
+  readonly #deps: ThreadRemovalDeps;
+
+  constructor(deps: ThreadRemovalDeps) {
+    this.#deps = deps;
+  }
+
+  /** Removes a thread that was asked to go, with what it is doing. */
+  async removeNow(): Promise<void> {
+    const { storage, queue, alarm } = this.#deps;
+    storage.transaction(() => {
+      queue.abandon();
+      storage.thread.markDeleted();
+    });
+    alarm.schedule(Date.now());
+    await this.finish();
+  }
+
+  /** Goes on with a removal, from its mark on. */
+  async finish(): Promise<void> {
+    await this.#deps.index.remove();
+    await this.#deps.traceEnds?.deliver("all");
+    await this.#erase();
+  }
+
+  /** Removes the temporary thread of a stateless run when the run has ended and nobody reads it any more. */
+  removeIfDone(): void {
+    const { storage, streams, traceEnds, alarm } = this.#deps;
+    const thread = storage.exists ? storage.thread.find() : null;
+    if (thread === null || thread.temporary === 0) return;
+    const run = storage.runs.newest();
+    if (run !== null) {
+      const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
+      if (isInFlight(run) || promised || streams.hasReaders(run.seq)) return;
+    }
+    if (traceEnds === null || traceEnds.isEmpty()) {
+      void this.#erase();
+      return;
+    }
+    // Nobody finds the thread any more, but the ends of its traces are still to be recorded.
+    if (thread.deleted === 0) {
+      storage.transaction(() => storage.thread.markDeleted());
+      alarm.schedule(Date.now());
+    }
+  }
+
+  async #erase(): Promise<void> {
+    const { storage, streams, index, alarm } = this.#deps;
+    const erased = storage.erase();
+    alarm.forget();
+    index.reset();
+    streams.endAll();
+    await erased;
+  }
+}

@@ -1,0 +1,46 @@
+import type { RunRow, RunStatus } from "../storage/run-row.ts";
+
+/** What a cancelled run becomes. `rollback` removes it and its checkpoints. */
+export type CancelAction = "interrupt" | "rollback" | "timeout";
+
+/** One attempt of one run, in memory: exists exactly while a graph host works on it. */
+export class Execution {
+  readonly run: RunRow;
+  readonly cancelled: Promise<void>;
+  readonly ended: Promise<void>;
+  #cancelAction: CancelAction | null = null;
+  readonly #cancel: () => void;
+  readonly #end: () => void;
+
+  constructor(run: RunRow) {
+    this.run = run;
+    const cancel = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    this.cancelled = cancel.promise;
+    this.#cancel = cancel.resolve;
+    this.ended = end.promise;
+    this.#end = end.resolve;
+  }
+
+  get cancelAction(): CancelAction | null {
+    return this.#cancelAction;
+  }
+
+  /** The first reason stands, but a rollback outweighs an interrupt: it removes more. */
+  cancel(action: CancelAction): void {
+    if (this.#cancelAction !== "rollback") this.#cancelAction = action;
+    this.#cancel();
+  }
+
+  /** Also releases the host's call that waits for a cancellation. */
+  end(): void {
+    this.#end();
+    this.#cancel();
+  }
+
+  /** The status an outcome gets: a run that was cancelled before it ended by itself is cancelled. */
+  finalStatus(outcome: "success" | "interrupted" | "error"): RunStatus {
+    if (outcome !== "interrupted") return outcome;
+    return this.#cancelAction === "timeout" ? "timeout" : "interrupted";
+  }
+}

@@ -1,0 +1,124 @@
+import type { RunError, RunOutcome, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
+import type { RunRow } from "../storage/run-row.ts";
+import type { RunStreams } from "./run-streams.ts";
+import { kwargsName } from "../storage/text-table.ts";
+import type { ThreadStatus } from "../storage/thread-record.ts";
+import type { PastState, ThreadStates } from "./thread-states.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+
+export type RunEndingsDeps = {
+  storage: ThreadStorage;
+  streams: RunStreams;
+  states: ThreadStates;
+  now: () => number;
+  /** How long the events of an ended run are kept for late readers. */
+  retentionMs: number;
+};
+
+/** What a run leaves when it ends: its row, its events, its result, and the state of its thread. */
+export class RunEndings {
+  readonly #deps: RunEndingsDeps;
+  readonly #storage: ThreadStorage;
+  /** Final values of runs that ended while somebody waited for them, by run. */
+  readonly #results = new Map<number, string>();
+
+  constructor(deps: RunEndingsDeps) {
+    this.#deps = deps;
+    this.#storage = deps.storage;
+  }
+
+  /** The final values of a run that has just ended; later they are read from its checkpoint. */
+  result(runSeq: number): string | null {
+    return this.#results.get(runSeq) ?? null;
+  }
+
+  /** Forgets the run's result, for which nobody waits any more. */
+  forgetResult(runSeq: number): void {
+    this.#results.delete(runSeq);
+  }
+
+  /** For those who wait for the run now; whoever asks later gets it from the checkpoint. */
+  keepResult(run: RunRow, result: string | null, error: RunError | null): void {
+    if (!this.#deps.streams.hasReaders(run.seq)) return;
+    const text = error === null ? result : JSON.stringify({ __error__: error });
+    this.#results.set(run.seq, text ?? this.#storage.thread.values() ?? "{}");
+  }
+
+  /** Where the run left the thread; read from its last checkpoint when its host could not say. */
+  async snapshotOf(run: RunRow, outcome: RunOutcome): Promise<ThreadSnapshot | null> {
+    const { result, snapshot } = outcome;
+    if (snapshot === "result") return { values: result, next: [], interrupts: {} };
+    return snapshot ?? this.#deps.states.after(run);
+  }
+
+  /** Ends the run's row, and its events unless somebody may still read them. In a transaction. */
+  end(
+    run: RunRow,
+    end: { status: RunRow["status"]; error?: RunError | null; stop?: string | null },
+  ): void {
+    const now = this.#deps.now();
+    const kept = this.keepsEvents(run);
+    this.#storage.runs.end(run.seq, {
+      status: end.status,
+      error: end.error ? JSON.stringify(end.error) : null,
+      stop: end.stop ?? null,
+      now,
+      expiresAt: kept ? now + this.#deps.retentionMs : null,
+    });
+    if (!kept) this.#storage.log.delete(run.seq);
+  }
+
+  /**
+   * Without `stream_resumable` the events are promised only until the run ends, but whoever reads them
+   * at that moment gets to the end at its own pace.
+   */
+  keepsEvents(run: RunRow): boolean {
+    return run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
+  }
+
+  /** What the thread shows from now on. In a transaction. */
+  settle(settled: ThreadStatus, snapshot: ThreadSnapshot | null, error: RunError | null): void {
+    const { thread, runs } = this.#storage;
+    thread.setState(snapshot, settled, error);
+    thread.settle(runs.inFlight().length > 0, this.#deps.now());
+  }
+
+  /** Removes the run; the thread shows again what it showed before. In a transaction. */
+  undo(run: RunRow, before: PastState): void {
+    this.erase(run);
+    this.settle(before.snapshot.next.length > 0 ? "interrupted" : "idle", before.snapshot, null);
+    if (before.graphId !== null) this.#storage.thread.setGraph(before.graphId);
+  }
+
+  /** Removes a run with its checkpoints, events and texts. In a transaction. */
+  erase(run: RunRow): void {
+    const { runs, texts, checkpoints, log } = this.#storage;
+    checkpoints.deleteRun(run.run_id);
+    log.delete(run.seq);
+    texts.delete(kwargsName(run));
+    runs.delete(run.seq);
+    this.#deps.streams.wake(run.seq);
+  }
+
+  /** Drops the events whose time has come; a reader gets to the end. In a transaction. */
+  expire(): void {
+    const { runs, log } = this.#storage;
+    const now = this.#deps.now();
+    for (const run of runs.expired(now)) {
+      if (this.#deps.streams.hasReaders(run.seq)) {
+        runs.keepUntil(run.seq, now + this.#deps.retentionMs);
+        continue;
+      }
+      log.delete(run.seq);
+      runs.keepUntil(run.seq, null);
+    }
+  }
+}
+
+export function settledStatus(
+  snapshot: ThreadSnapshot | null,
+  status: RunRow["status"],
+): ThreadStatus {
+  if (status === "error" || status === "timeout") return "error";
+  return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
+}

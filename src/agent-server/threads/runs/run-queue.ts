@@ -1,0 +1,392 @@
+import type {
+  CommitAck,
+  GraphHostApi,
+  RunBatch,
+  RunError,
+  RunOutcome,
+  StoreOperation,
+  StoreTurn,
+} from "../../../graph-runtime/protocol.ts";
+import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
+import { type CancelAction, Execution } from "./execution.ts";
+import { toOutcome } from "./graph-answers.ts";
+import { ExecutionPort } from "./run-port.ts";
+import {
+  type CreateRunRequest,
+  type RunKwargs,
+  toKwargs,
+  toRunSpec,
+} from "../contract/run-request.ts";
+import type { RunStreams } from "./run-streams.ts";
+import type { ThreadTraces } from "../traces/thread-traces.ts";
+import { kwargsName } from "../storage/text-table.ts";
+import type { RunRow } from "../storage/run-row.ts";
+import { RunEndings, settledStatus } from "./run-endings.ts";
+import type { ThreadStates } from "./thread-states.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+
+/** A run that keeps dying with its process is given up after so many attempts. */
+const MAX_ATTEMPTS = 3;
+
+/** Graph code that ignores its abort signal is left behind after this. */
+const CANCEL_GRACE_MS = 5000;
+
+/** Before an attempt that failed for reasons outside the graph is repeated. */
+const RETRY_DELAY_MS = 500;
+
+/** A cancelled run whose host did not answer keeps what it had committed. */
+const ABANDONED: RunOutcome = {
+  status: "interrupted",
+  tail: { checkpoints: [], events: [] },
+  result: null,
+  snapshot: null,
+};
+
+export type RunQueueDeps = {
+  storage: ThreadStorage;
+  streams: RunStreams;
+  states: ThreadStates;
+  /** The graphs of a revision. */
+  host: (revisionId: string | null) => GraphHostApi;
+  store: (operations: StoreOperation[]) => Promise<StoreTurn>;
+  /** What the code of a revision has made the platform read and write. */
+  countUse: (revisionId: string | null, use: StorageUse) => void;
+  /** Null: runs leave no trace. */
+  traces: ThreadTraces | null;
+  now: () => number;
+  /** How long the events of an ended run are kept for late readers. */
+  retentionMs: number;
+  /** The thread or its queue changed by this run: index and alarm may be out of date. */
+  onChange: (run: RunRow) => void;
+  /** Resolves when lists and searches show the thread as it is, or soon after. Never rejects. */
+  indexed: () => Promise<void>;
+  /** A run of a temporary thread has ended. */
+  onTemporaryEnd: (run: RunRow) => void;
+};
+
+export type EnqueueResult =
+  | { ok: true; run: RunRow; kwargs: RunKwargs }
+  | { ok: false; code: "busy" };
+
+/**
+ * Runs of one thread, one at a time, in the order they are due. The rows are the truth: `pump` looks
+ * at them and starts what is to run, so a run whose process died is simply found again.
+ */
+export class RunQueue {
+  readonly #deps: RunQueueDeps;
+  readonly #storage: ThreadStorage;
+  readonly endings: RunEndings;
+  #execution: Execution | null = null;
+  /** Runs that have ended and whose readers have not been told yet. */
+  readonly #concluding = new Set<number>();
+
+  constructor(deps: RunQueueDeps) {
+    this.#deps = deps;
+    this.#storage = deps.storage;
+    this.endings = new RunEndings(deps);
+  }
+
+  /** Stores the run and applies its multitask strategy. Nothing executes before `pump`. */
+  enqueue(request: CreateRunRequest): EnqueueResult {
+    const { runs, texts, thread } = this.#storage;
+    const { payload, assistant } = request;
+    const now = this.#deps.now();
+    return this.#storage.transaction(() => {
+      const inFlight = runs.inFlight();
+      if (payload.multitask_strategy === "reject" && inFlight.length > 0) {
+        return { ok: false, code: "busy" };
+      }
+      const kwargs = toKwargs(request, JSON.parse(thread.get().metadata));
+      const run = runs.insert({
+        run_id: request.run_id,
+        assistant_id: assistant.assistant_id,
+        graph_id: assistant.graph_id,
+        multitask_strategy: payload.multitask_strategy,
+        metadata: JSON.stringify(kwargs.config.metadata),
+        resumable: payload.stream_resumable,
+        created_at: now + Math.round(payload.after_seconds * 1000),
+        principal: request.principal === null ? null : JSON.stringify(request.principal),
+        revision_id: request.revision_id,
+        now,
+      });
+      texts.set(kwargsName(run), JSON.stringify(kwargs));
+      if (inFlight.length === 0) {
+        const adopted = { graphId: assistant.graph_id, assistantId: assistant.assistant_id };
+        thread.adopt({ ...adopted, config: kwargs.config }, now);
+      }
+      const strategy = payload.multitask_strategy;
+      if (strategy === "interrupt" || strategy === "rollback") {
+        for (const other of inFlight) this.#cancelRow(other, strategy);
+      }
+      return { ok: true, run, kwargs };
+    });
+  }
+
+  kwargs(run: RunRow): RunKwargs | null {
+    const text = this.#storage.texts.get(kwargsName(run));
+    return text === null ? null : JSON.parse(text);
+  }
+
+  /** Nothing more will come of the run. */
+  hasEnded(runSeq: number): boolean {
+    return !this.#storage.runs.isInFlight(runSeq) && !this.#concluding.has(runSeq);
+  }
+
+  /** Starts what is due, unless something runs. Also how an interrupted run is found again. */
+  pump(): void {
+    if (this.#execution !== null) return;
+    const run = this.#storage.runs.running() ?? this.#duePending();
+    if (run !== null) this.#begin(run);
+  }
+
+  #duePending(): RunRow | null {
+    const next = this.#storage.runs.nextPending();
+    return next !== null && next.created_at <= this.#deps.now() ? next : null;
+  }
+
+  /** Cancels a run that has not ended; resolves when it has, or at once for a pending one. */
+  async cancel(run: RunRow, action: CancelAction): Promise<void> {
+    const execution = this.#execution;
+    this.#storage.transaction(() => this.#cancelRow(run, action));
+    this.#deps.onChange(run);
+    if (execution?.run.seq === run.seq) await execution.ended;
+  }
+
+  /** Ends what has run for longer than that. */
+  timeOut(limitMs: number): void {
+    const run = this.#execution?.run;
+    if (run === undefined) return;
+    const now = this.#deps.now();
+    if (now - (run.started_at ?? now) > limitMs) void this.cancel(run, "timeout");
+  }
+
+  /** Gives up what runs: the thread is being deleted. In a transaction. */
+  abandon(): void {
+    const run = this.#execution?.run;
+    if (run !== undefined) this.#endTrace(run, "The thread was deleted", { host: false });
+    this.#execution?.cancel("interrupt");
+    this.#execution?.end();
+    this.#execution = null;
+  }
+
+  #cancelRow(run: RunRow, action: CancelAction): void {
+    const { runs, thread } = this.#storage;
+    if (run.status === "running") {
+      this.#cancelRunning(run, action);
+      return;
+    }
+    if (action === "rollback") this.endings.erase(run);
+    else this.endings.end(run, { status: "interrupted" });
+    thread.settle(runs.inFlight().length > 0, this.#deps.now());
+  }
+
+  #cancelRunning(run: RunRow, action: CancelAction): void {
+    const execution = this.#execution;
+    if (execution === null || execution.run.seq !== run.seq) return;
+    execution.cancel(action);
+    setTimeout(() => {
+      // The host has not come back: its output is refused from now on, and the queue goes on.
+      if (this.#execution === execution) void this.#finish(execution, ABANDONED);
+    }, CANCEL_GRACE_MS);
+  }
+
+  #begin(row: RunRow): void {
+    const { runs, log, thread } = this.#storage;
+    if (row.attempt >= MAX_ATTEMPTS) {
+      void this.#giveUp(row);
+      return;
+    }
+    const run = this.#storage.transaction(() => {
+      const started = runs.start(row.seq, this.#deps.now());
+      // A queued run may be of another graph than the one before: from now on it owns the state.
+      if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
+      this.#append(started, [
+        {
+          event: "metadata",
+          data: JSON.stringify({ run_id: started.run_id, attempt: started.attempt }),
+        },
+      ]);
+      return { ...started, next_event: log.nextId(started.seq) };
+    });
+    const execution = new Execution(run);
+    this.#execution = execution;
+    this.#deps.onChange(run);
+    void this.#releaseWhenDurable(run);
+    // In a turn of its own: the answer, and the first event, leave before graph code takes the thread.
+    setTimeout(() => void this.#drive(execution), 0);
+  }
+
+  async #drive(execution: Execution): Promise<void> {
+    try {
+      await this.#finish(execution, toOutcome(await this.#callHost(execution)));
+    } catch (error) {
+      if (this.#execution !== execution) return;
+      console.error({
+        event: "run_attempt_failed",
+        run_id: execution.run.run_id,
+        attempt: execution.run.attempt,
+        error: String(error),
+      });
+      if (execution.cancelAction === null) this.#retry(execution);
+      else await this.#finish(execution, ABANDONED);
+    }
+  }
+
+  async #callHost(execution: Execution): Promise<unknown> {
+    const { run } = execution;
+    const { checkpoints, thread } = this.#storage;
+    const kwargs = this.kwargs(run);
+    if (kwargs === null) throw new Error(`Run ${run.run_id} has lost its arguments`);
+    const resuming = checkpoints.newestRun() === run.run_id;
+    const fromNewest = resuming || kwargs.checkpoint === null;
+    const trace = this.#deps.traces?.runs.of(run) ?? null;
+    const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
+      resuming,
+      namespaces: checkpoints.namespaces(),
+      start: fromNewest && !kwargs.temporary ? checkpoints.get("", null) : null,
+      follow: this.#deps.streams.isFollowed(run.seq),
+      trace: trace?.spec ?? null,
+    });
+    const port = new ExecutionPort(checkpoints, {
+      commit: (batch) => this.#commit(execution, batch),
+      cancelled: execution.cancelled,
+      store: this.#deps.store,
+      count: (use) => this.#deps.countUse(run.revision_id, use),
+      trace: async (batch) => trace?.accept(batch),
+    });
+    return this.#deps.host(run.revision_id).run(spec, port);
+  }
+
+  /** One group commit of the host. Refused once another attempt, or the end, took the run over. */
+  async #commit(execution: Execution, batch: RunBatch): Promise<CommitAck> {
+    if (this.#execution !== execution) return { ok: false, code: "superseded" };
+    const { run } = execution;
+    this.#storage.transaction(() => this.#apply(run, batch));
+    await this.#releaseWhenDurable(run);
+    return { ok: true, follow: this.#deps.streams.isFollowed(run.seq) };
+  }
+
+  #apply(run: RunRow, batch: RunBatch): void {
+    this.#storage.checkpoints.apply(batch.checkpoints, run.run_id);
+    this.#append(run, batch.events);
+  }
+
+  #append(run: RunRow, events: RunBatch["events"]): void {
+    const { log } = this.#storage;
+    const first = log.nextId(run.seq);
+    this.#deps.streams.hold(run.seq, first, log.append(run.seq, events));
+  }
+
+  async #releaseWhenDurable(run: RunRow): Promise<void> {
+    const end = this.#storage.log.nextId(run.seq);
+    await this.#storage.durable();
+    this.#deps.streams.release(run.seq, end);
+  }
+
+  /** The host failed, not the graph: the same run again, from its last checkpoint. */
+  #retry(execution: Execution): void {
+    execution.end();
+    setTimeout(() => {
+      if (this.#execution !== execution) return;
+      this.#execution = null;
+      this.pump();
+    }, RETRY_DELAY_MS * execution.run.attempt);
+  }
+
+  async #giveUp(run: RunRow): Promise<void> {
+    const execution = new Execution(run);
+    this.#execution = execution;
+    const snapshot = await this.#deps.states.after(run);
+    if (this.#execution !== execution) return;
+    const error: RunError = {
+      error: "RunInterruptedError",
+      message: `The run was interrupted ${MAX_ATTEMPTS} times and is not tried again.`,
+    };
+    this.#storage.transaction(() => {
+      this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
+      this.endings.end(run, { status: "error", error });
+      this.endings.settle("error", snapshot, error);
+      this.#endTrace(run, textOf(error), { host: false });
+    });
+    this.endings.keepResult(run, null, error);
+    this.#conclude(execution);
+  }
+
+  /** In the transaction that ends the run, so that the trace of no run stays open. */
+  #endTrace(run: RunRow, error: string | null, { host }: { host: boolean }): void {
+    this.#deps.traces?.ends.add(run, { error, host });
+  }
+
+  async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {
+    if (this.#execution !== execution) return;
+    const { run, cancelAction } = execution;
+    if (cancelAction === "rollback") {
+      await this.#rollBack(execution);
+      return;
+    }
+    const status = execution.finalStatus(outcome.status);
+    const error = outcome.status === "error" ? outcome.error : null;
+    const snapshot = await this.endings.snapshotOf(run, outcome);
+    if (this.#execution !== execution) return;
+    this.endings.keepResult(run, error === null ? outcome.result : null, error);
+    this.#storage.transaction(() => {
+      this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
+      if (this.endings.keepsEvents(run)) this.#append(run, outcome.tail.events);
+      const settled = settledStatus(snapshot, status);
+      const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
+      this.endings.end(run, { status, error, stop });
+      this.endings.settle(settled, snapshot, error);
+      const cancelled = cancelAction === null ? null : "The run was cancelled";
+      const reason = error === null ? cancelled : textOf(error);
+      this.#endTrace(run, reason, { host: outcome !== ABANDONED });
+    });
+    this.#conclude(execution);
+  }
+
+  /** The run and all it stored go; the thread shows again what it showed before. */
+  async #rollBack(execution: Execution): Promise<void> {
+    const { run } = execution;
+    const before = await this.#deps.states.before(run);
+    if (this.#execution !== execution) return;
+    this.#storage.transaction(() => {
+      this.endings.undo(run, before);
+      this.#endTrace(run, "The run was rolled back", { host: true });
+    });
+    this.#conclude(execution);
+  }
+
+  /** Removes a run that has ended, and what it left on the thread if nothing came after it. */
+  async remove(run: RunRow): Promise<void> {
+    const isNewest = this.#storage.checkpoints.newestRun() === run.run_id;
+    const before = isNewest ? await this.#deps.states.before(run) : null;
+    this.#storage.transaction(() => {
+      if (before === null || this.#storage.runs.inFlight().length > 0) this.endings.erase(run);
+      else this.endings.undo(run, before);
+    });
+    this.#deps.onChange(run);
+  }
+
+  /** After the commit that ended a run: the next one starts in the same turn, so in one commit. */
+  #conclude(execution: Execution): void {
+    this.#execution = null;
+    this.pump();
+    void this.#announce(execution);
+    this.#deps.onChange(execution.run);
+  }
+
+  /** Who waited for the run and then lists threads, finds this one as the run left it. */
+  async #announce(execution: Execution): Promise<void> {
+    const { run } = execution;
+    this.#concluding.add(run.seq);
+    await this.#releaseWhenDurable(run);
+    if (this.#deps.streams.hasReaders(run.seq)) await this.#deps.indexed();
+    this.#concluding.delete(run.seq);
+    this.#deps.streams.wake(run.seq);
+    execution.end();
+    if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
+  }
+}
+
+function textOf({ error, message }: RunError): string {
+  return `${error}: ${message}`;
+}

@@ -1,0 +1,231 @@
+import type {
+  CheckpointRef,
+  GraphHostApi,
+  HostErrorCode,
+  HostResult,
+  RunConfig,
+  StateUpdate,
+  ThreadSnapshot,
+  WireCheckpoint,
+} from "../../../graph-runtime/protocol.ts";
+import { withTimeout } from "../../../lib/with-timeout.ts";
+import { isJsonText, type JsonText, readJsonText } from "../../../lib/json-answer.ts";
+import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
+import type { Result } from "../contract/failures.ts";
+import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
+import type { RunRow } from "../storage/run-row.ts";
+import { parseSnapshot } from "./graph-answers.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+
+/** What reading a state may take that a run is to end with, and how large it may be. */
+const READ_LIMIT_MS = 10_000;
+const MAX_STATE_BYTES = 64 * 1024 * 1024;
+
+export type ThreadStatesDeps = {
+  /** The graphs of a revision. */
+  host: (revisionId: string | null) => GraphHostApi;
+  /** What the code of a revision has made the platform read and write. */
+  countUse: (revisionId: string | null, use: StorageUse) => void;
+};
+
+/** Whose graphs are to read or write; null for those that the Worker was built with. */
+type OfRevision = { revision_id: string | null };
+
+export type StateQuery = OfRevision & { checkpoint: CheckpointRef | null; subgraphs: boolean };
+
+export type HistoryQuery = OfRevision & {
+  checkpoint: CheckpointRef | null;
+  limit: number;
+  before: string | null;
+  filter: Record<string, unknown> | null;
+};
+
+export type UpdateStateRequest = OfRevision & {
+  checkpoint: CheckpointRef | null;
+  supersteps: StateUpdate[][];
+  /** For a thread that has not run yet: the graph whose state this is. */
+  graph_id: string | null;
+};
+
+type ReadFailure = "graph_failed" | "graph_late";
+
+export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
+
+/**
+ * The states of a thread. Only its graph can read a checkpoint (which nodes are next, what a subgraph
+ * holds), so each of these asks the graph host, with access to this thread's checkpoints.
+ */
+export class ThreadStates {
+  readonly #storage: ThreadStorage;
+  readonly #deps: ThreadStatesDeps;
+
+  constructor(storage: ThreadStorage, deps: ThreadStatesDeps) {
+    this.#storage = storage;
+    this.#deps = deps;
+  }
+
+  /** JSON text of a ThreadState. */
+  async get(thread: ThreadRow, query: StateQuery): Promise<Result<JsonText, ReadFailure>> {
+    if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
+    return this.#read(thread, thread.graph_id, query);
+  }
+
+  /** JSON text of a list of ThreadStates, newest first. */
+  async history(
+    thread: ThreadRow,
+    { revision_id, ...query }: HistoryQuery,
+  ): Promise<Result<JsonText, ReadFailure>> {
+    if (thread.graph_id === null) return { ok: true, value: "[]" };
+    const history = await this.#deps
+      .host(revision_id)
+      .getHistory(
+        { ...graphRef(thread, thread.graph_id), ...query },
+        new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id)),
+      );
+    return toResult(history);
+  }
+
+  /** What the thread showed before the run stored anything, and of which graph. */
+  async before(run: RunRow): Promise<PastState> {
+    const empty: ThreadSnapshot = { values: null, next: [], interrupts: {} };
+    const previous = this.#storage.checkpoints.lastBefore(run.run_id);
+    if (previous === null) return { snapshot: empty, graphId: null };
+    const graphId = previous.graphId ?? run.graph_id;
+    return { snapshot: (await this.#at(run, graphId, previous.id)) ?? empty, graphId };
+  }
+
+  /** What the run left behind; null when it stored nothing, or its graph cannot say. */
+  async after(run: RunRow): Promise<ThreadSnapshot | null> {
+    const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
+    if (checkpointId === null) return null;
+    return this.#at(run, run.graph_id, checkpointId);
+  }
+
+  /** The final values of a run that ended some time ago, as JSON text. */
+  async resultOf(run: RunRow): Promise<string> {
+    if (run.error !== null) return `{"__error__":${run.error}}`;
+    if (run.stop !== null) return run.stop;
+    const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
+    if (checkpointId === null) return this.#storage.thread.values() ?? "{}";
+    return (await this.#at(run, run.graph_id, checkpointId))?.values ?? "{}";
+  }
+
+  /** The caller has made sure that no run is in flight. */
+  async update(
+    thread: ThreadRow,
+    request: UpdateStateRequest,
+  ): Promise<Result<WireCheckpoint, "no_graph" | "invalid_update" | ReadFailure>> {
+    const graphId = request.graph_id ?? thread.graph_id ?? graphOfMetadata(thread);
+    if (graphId === null) return { ok: false, code: "no_graph" };
+    const { checkpoints, runs, thread: record } = this.#storage;
+    let isOpen = true;
+    const { revision_id, checkpoint: at, supersteps } = request;
+    const port = new UpdatePort(checkpoints, this.#countOf(revision_id), (batch) => {
+      // The host may still hold the port when it was given up, and a run may have begun since.
+      if (!isOpen) throw new Error("The update has ended");
+      this.#storage.transaction(() => checkpoints.apply(batch, null));
+    });
+    const asked = { ...graphRef(thread, graphId), checkpoint: at, supersteps };
+    const updated = await this.#deps
+      .host(revision_id)
+      .updateState(asked, port)
+      .finally(() => (isOpen = false));
+    if (!updated.ok) {
+      const { code, message } = updated;
+      return code === "invalid_update" ? { ok: false, code, message } : readFailure(updated);
+    }
+    const { checkpoint, snapshot } = updated.value;
+    this.#storage.transaction(() => {
+      record.setGraph(graphId);
+      record.setState(snapshot, snapshot.next.length > 0 ? "interrupted" : "idle", null);
+      record.settle(runs.inFlight().length > 0, Date.now());
+    });
+    return { ok: true, value: checkpoint };
+  }
+
+  /**
+   * As the revision of the run reads it. Null where its code cannot be asked any more, does not answer
+   * or answers something malformed, because a run ends also then.
+   */
+  async #at(
+    { revision_id }: RunRow,
+    graphId: string,
+    checkpointId: string,
+  ): Promise<ThreadSnapshot | null> {
+    const query = {
+      revision_id,
+      checkpoint: { checkpoint_id: checkpointId, checkpoint_ns: "" },
+      subgraphs: false,
+    };
+    try {
+      const read = this.#read(this.#storage.thread.get(), graphId, query);
+      const text = await withTimeout(READ_LIMIT_MS, textOf(read), () => null);
+      return text === null ? null : parseSnapshot(text);
+    } catch {
+      return null;
+    }
+  }
+
+  async #read(
+    thread: ThreadRow,
+    graphId: string,
+    { revision_id, ...query }: StateQuery,
+  ): Promise<Result<JsonText, ReadFailure>> {
+    const port = new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id));
+    const ref = graphRef(thread, graphId);
+    return toResult(await this.#deps.host(revision_id).getState({ ...ref, ...query }, port));
+  }
+
+  #countOf(revisionId: string | null): CountUse {
+    return (use) => this.#deps.countUse(revisionId, use);
+  }
+}
+
+/** The whole text of a state, where it is no larger than a thread's own may be. */
+async function textOf(read: Promise<Result<JsonText, ReadFailure>>): Promise<string | null> {
+  const state = await read;
+  return state.ok ? readJsonText(state.value, MAX_STATE_BYTES) : null;
+}
+
+/** Checks the answer, since a deployment's host may answer anything. */
+function toResult(answer: HostResult<JsonText> | null): Result<JsonText, ReadFailure> {
+  if (answer?.ok === true && isJsonText(answer.value)) return { ok: true, value: answer.value };
+  if (answer?.ok === false) return readFailure(answer);
+  return { ok: false, code: "graph_failed", message: "The graph did not answer with JSON text" };
+}
+
+function readFailure({ code, message }: { code: HostErrorCode; message: string }) {
+  const isLate = code === "graph_late";
+  return { ok: false, code: isLate ? "graph_late" : "graph_failed", message } as const;
+}
+
+/** What the state endpoint answers for a thread that has never run. */
+const EMPTY_STATE = JSON.stringify({
+  values: {},
+  next: [],
+  tasks: [],
+  interrupts: [],
+  metadata: null,
+  created_at: null,
+  checkpoint: null,
+  parent_checkpoint: null,
+});
+
+function graphRef(
+  thread: ThreadRow,
+  graphId: string,
+): { graph_id: string; config: RunConfig; thread_id: string } {
+  const config: Partial<RunConfig> = JSON.parse(thread.config);
+  const { configurable = {}, metadata = {} } = config;
+  return {
+    graph_id: graphId,
+    thread_id: thread.thread_id,
+    config: { ...config, configurable, metadata },
+  };
+}
+
+function graphOfMetadata(thread: ThreadRow): string | null {
+  const { graph_id }: { graph_id?: unknown } = JSON.parse(thread.metadata);
+  return typeof graph_id === "string" ? graph_id : null;
+}

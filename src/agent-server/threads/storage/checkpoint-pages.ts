@@ -1,0 +1,180 @@
+import type {
+  CheckpointPage,
+  CheckpointQuery,
+  StoredCheckpoint,
+} from "../../../graph-runtime/protocol.ts";
+import { ReadBudget } from "../../read-budget.ts";
+
+export type CheckpointRow = {
+  ns: string;
+  id: string;
+  parent_id: string | null;
+  checkpoint_type: string;
+  checkpoint: ArrayBuffer;
+  metadata_type: string;
+  metadata: ArrayBuffer;
+  channels: string;
+  format: number;
+};
+
+export const CHECKPOINT_COLUMNS =
+  "ns, id, parent_id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format";
+
+export const DEFAULT_CHECKPOINT_PAGE = 50;
+
+/** A page holds no more bytes, unless its first checkpoint does: it crosses RPC as one message. */
+const TURN = { rows: 1000, bytes: 8 * 1024 * 1024 };
+
+/** Each namespace costs a look-up for every page over all of them. */
+const MAX_NAMESPACES = 10_000;
+
+/** A page, and what reading it cost. */
+export type ReadPage = CheckpointPage & { rows: number; bytes: number };
+
+/**
+ * Reads pages of a thread's checkpoints, newest first. Each namespace is one range of the table's key, in the
+ * order of the page, so that a page costs the same in a long thread as in a short one.
+ */
+export class CheckpointPages {
+  readonly #sql: SqlStorage;
+  readonly #load: (row: CheckpointRow) => StoredCheckpoint;
+
+  constructor(sql: SqlStorage, load: (row: CheckpointRow) => StoredCheckpoint) {
+    this.#sql = sql;
+    this.#load = load;
+  }
+
+  /** Throws when the query is over all of more than MAX_NAMESPACES namespaces. */
+  read(query: CheckpointQuery): ReadPage {
+    const { limit = DEFAULT_CHECKPOINT_PAGE } = query;
+    const wanted = Object.entries(query.filter ?? {}).map(
+      ([key, value]) => [key, JSON.stringify(value)] as const,
+    );
+    const budget = new ReadBudget(TURN);
+    const checkpoints: StoredCheckpoint[] = [];
+    let next: string | null = null;
+    for (const row of this.#newestFirst(query)) {
+      const page = { checkpoints, next, rows: budget.rows, bytes: budget.bytes };
+      if (checkpoints.length >= limit || budget.isSpent) return page;
+      budget.count(1, row.checkpoint.byteLength + row.metadata.byteLength);
+      if (matches(row, wanted)) {
+        const stored = this.#load(row);
+        const bytes = valueBytes(stored);
+        if (checkpoints.length > 0 && !budget.hasRoomFor(bytes)) return page;
+        budget.count(stored.channels.length + stored.writes.length, bytes);
+        checkpoints.push(stored);
+      }
+      next = row.id;
+    }
+    return { checkpoints, next: null, rows: budget.rows, bytes: budget.bytes };
+  }
+
+  /** Each namespace takes one look-up, however many checkpoints it has. */
+  *namespaces(): Generator<string> {
+    let after: string | null = null;
+    for (;;) {
+      const query: SqlStorageCursor<{ ns: string | null }> =
+        after === null
+          ? this.#sql.exec("SELECT min(ns) AS ns FROM checkpoints")
+          : this.#sql.exec("SELECT min(ns) AS ns FROM checkpoints WHERE ns > ?", after);
+      after = query.one().ns;
+      if (after === null) return;
+      yield after;
+    }
+  }
+
+  #newestFirst({ ns, id, before }: CheckpointQuery): Iterable<CheckpointRow> {
+    if (id !== undefined) return this.#atId(ns, id, before);
+    return ns === undefined ? this.#merged(before) : this.#ofNamespace(ns, before);
+  }
+
+  /** Rows are read as they are asked for. */
+  #ofNamespace(ns: string, before: string | undefined): Iterable<CheckpointRow> {
+    return before === undefined
+      ? this.#sql.exec<CheckpointRow>(
+          `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? ORDER BY id DESC`,
+          ns,
+        )
+      : this.#sql.exec<CheckpointRow>(
+          `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? AND id < ? ORDER BY id DESC`,
+          ns,
+          before,
+        );
+  }
+
+  *#atId(ns: string | undefined, id: string, before: string | undefined): Generator<CheckpointRow> {
+    if (before !== undefined && id >= before) return;
+    for (const name of ns === undefined ? this.#boundedNamespaces() : [ns]) {
+      yield* this.#sql.exec<CheckpointRow>(
+        `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? AND id = ?`,
+        name,
+        id,
+      );
+    }
+  }
+
+  *#merged(before: string | undefined): Generator<CheckpointRow> {
+    const heads = new Map<string, string>();
+    const advance = (ns: string, end: string | undefined): void => {
+      const [row] = this.#idBefore(ns, end);
+      if (row === undefined) heads.delete(ns);
+      else heads.set(ns, row.id);
+    };
+    for (const ns of this.#boundedNamespaces()) advance(ns, before);
+    while (heads.size > 0) {
+      let newest: readonly [ns: string, id: string] = ["", ""];
+      for (const head of heads) if (head[1] > newest[1]) newest = head;
+      const [ns, id] = newest;
+      yield* this.#atId(ns, id, undefined);
+      advance(ns, id);
+    }
+  }
+
+  #idBefore(ns: string, end: string | undefined): { id: string }[] {
+    const cursor =
+      end === undefined
+        ? this.#sql.exec<{ id: string }>(
+            "SELECT id FROM checkpoints WHERE ns = ? ORDER BY id DESC LIMIT 1",
+            ns,
+          )
+        : this.#sql.exec<{ id: string }>(
+            "SELECT id FROM checkpoints WHERE ns = ? AND id < ? ORDER BY id DESC LIMIT 1",
+            ns,
+            end,
+          );
+    return cursor.toArray();
+  }
+
+  *#boundedNamespaces(): Generator<string> {
+    let count = 0;
+    for (const ns of this.namespaces()) {
+      count += 1;
+      if (count > MAX_NAMESPACES) {
+        throw new Error(
+          `The thread has more than ${MAX_NAMESPACES} checkpoint namespaces: list one of them, with "checkpoint_ns"`,
+        );
+      }
+      yield ns;
+    }
+  }
+}
+
+/** Each key of the metadata has the value whose JSON text is given. */
+function matches(row: CheckpointRow, wanted: (readonly [string, string | undefined])[]): boolean {
+  if (wanted.length === 0) return true;
+  const metadata = parseMetadata(row.metadata);
+  return wanted.every(([key, json]) => JSON.stringify(metadata[key]) === json);
+}
+
+/** The serde's "json" type is JSON text, and metadata is always an object, so always of that type. */
+export function parseMetadata(bytes: ArrayBuffer): Record<string, unknown> {
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+/** The size of the values of a checkpoint and of its pending writes. */
+export function valueBytes({ channels, writes, parent_writes = [] }: StoredCheckpoint): number {
+  let bytes = 0;
+  for (const [, [, data]] of channels) bytes += data.byteLength;
+  for (const [, , [, data]] of [...writes, ...parent_writes]) bytes += data.byteLength;
+  return bytes;
+}

@@ -1,0 +1,268 @@
+import type {
+  CheckpointBatch,
+  CheckpointPut,
+  CheckpointQuery,
+  StoredCheckpoint,
+  Typed,
+  WritesPut,
+} from "../../../graph-runtime/protocol.ts";
+import {
+  CHECKPOINT_COLUMNS,
+  CheckpointPages,
+  type CheckpointRow,
+  parseMetadata,
+  type ReadPage,
+} from "./checkpoint-pages.ts";
+import { byteParts, joinBytes } from "./row-parts.ts";
+import { RunCheckpoints } from "./run-checkpoints.ts";
+
+type ValueRow = { type: string; data: ArrayBuffer };
+
+type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel: string };
+
+/**
+ * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
+ * changed and, for each other channel, which ancestor wrote the value it inherits. That lineage, and
+ * not the channel's version number, names a value: two branches forked from one checkpoint count
+ * versions alike and must not share values.
+ */
+export class CheckpointTable {
+  readonly #sql: SqlStorage;
+  readonly #pages: CheckpointPages;
+  readonly #runs: RunCheckpoints;
+  /** The lineage of the checkpoint written last: usually the parent of the next one. */
+  #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#pages = new CheckpointPages(sql, (row) => this.#load(row));
+    this.#runs = new RunCheckpoints(sql);
+  }
+
+  /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
+  apply(batch: CheckpointBatch, runId: string | null): void {
+    // Should the transaction roll back, the lineage remembered here would be of rows that are gone.
+    this.#latest = null;
+    for (const op of batch) {
+      if ("put" in op) this.#put(op.put, runId);
+      else this.#putWrites(op.writes, runId);
+    }
+    if (runId !== null) this.#runs.note(batch, runId);
+  }
+
+  /** The checkpoint with that id, or the newest of the namespace. */
+  get(ns: string, id: string | null): StoredCheckpoint | null {
+    const [row] = (
+      id === null
+        ? this.#sql.exec<CheckpointRow>(
+            `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? ORDER BY id DESC LIMIT 1`,
+            ns,
+          )
+        : this.#sql.exec<CheckpointRow>(
+            `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ns = ? AND id = ?`,
+            ns,
+            id,
+          )
+    ).toArray();
+    return row === undefined ? null : this.#load(row);
+  }
+
+  /** A page, newest first; `filter` compares top-level metadata keys. A short page need not be the last. */
+  page(query: CheckpointQuery): ReadPage {
+    return this.#pages.read(query);
+  }
+
+  namespaces(): string[] {
+    return [...this.#pages.namespaces()];
+  }
+
+  /** The newest root checkpoint the run left: what its result can be read from later. */
+  lastOfRun(runId: string): string | null {
+    const [row] = this.#sql
+      .exec<{ id: string }>(
+        "SELECT id FROM checkpoints WHERE run_id = ? AND ns = '' ORDER BY id DESC LIMIT 1",
+        runId,
+      )
+      .toArray();
+    return row?.id ?? null;
+  }
+
+  /** The newest root checkpoint that is not of this run: where a rollback leads back to. */
+  lastBefore(runId: string): { id: string; graphId: string | null } | null {
+    const [row] = this.#sql
+      .exec<{ id: string; metadata: ArrayBuffer }>(
+        "SELECT id, metadata FROM checkpoints WHERE ns = '' AND run_id IS NOT ? ORDER BY id DESC LIMIT 1",
+        runId,
+      )
+      .toArray();
+    if (row === undefined) return null;
+    return { id: row.id, graphId: graphOf(row.metadata) };
+  }
+
+  /** The run whose checkpoint the thread's state is; null for a state update, or without any. */
+  newestRun(): string | null {
+    const [row] = this.#sql
+      .exec<{ run_id: string | null }>(
+        "SELECT run_id FROM checkpoints WHERE ns = '' ORDER BY id DESC LIMIT 1",
+      )
+      .toArray();
+    return row?.run_id ?? null;
+  }
+
+  /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */
+  deleteRun(runId: string): void {
+    this.#latest = null;
+    this.#runs.delete(runId);
+  }
+
+  #put(put: CheckpointPut, runId: string | null): void {
+    const sources = this.#inheritedSources(put);
+    for (const [channel, [type, data]] of put.channels) {
+      sources[channel] = put.id;
+      for (const [part, bytes] of byteParts(data).entries()) {
+        this.#sql.exec(
+          "INSERT OR REPLACE INTO channel_values (ns, checkpoint_id, channel, part, type, data) VALUES (?, ?, ?, ?, ?, ?)",
+          put.ns,
+          put.id,
+          channel,
+          part,
+          type,
+          bytes,
+        );
+      }
+    }
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO checkpoints (${CHECKPOINT_COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      put.ns,
+      put.id,
+      put.parent_id,
+      put.checkpoint[0],
+      put.checkpoint[1],
+      put.metadata[0],
+      put.metadata[1],
+      JSON.stringify(sources),
+      put.format,
+      runId,
+    );
+    this.#latest = { ns: put.ns, id: put.id, sources };
+  }
+
+  #inheritedSources(put: CheckpointPut): Record<string, string> {
+    const sources: Record<string, string> = {};
+    if (put.parent_id === null) return sources;
+    const inherited = this.#sourcesOf(put.ns, put.parent_id);
+    for (const channel of put.inherited) {
+      const source = inherited[channel];
+      if (source !== undefined) sources[channel] = source;
+    }
+    return sources;
+  }
+
+  #sourcesOf(ns: string, id: string): Record<string, string> {
+    if (this.#latest?.ns === ns && this.#latest.id === id) return this.#latest.sources;
+    const [row] = this.#sql
+      .exec<{ channels: string }>(
+        "SELECT channels FROM checkpoints WHERE ns = ? AND id = ?",
+        ns,
+        id,
+      )
+      .toArray();
+    return row === undefined ? {} : JSON.parse(row.channels);
+  }
+
+  #putWrites(put: WritesPut, runId: string | null): void {
+    for (const [idx, channel, [type, data]] of put.writes) {
+      const key = [put.ns, put.checkpoint_id, put.task_id, idx] as const;
+      // A task's ordinary writes count once; its special ones (negative idx) replace the former.
+      if (idx < 0) {
+        this.#sql.exec(
+          "DELETE FROM writes WHERE ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
+          ...key,
+        );
+      }
+      for (const [part, bytes] of byteParts(data).entries()) {
+        const { rowsWritten } = this.#sql.exec(
+          `INSERT OR IGNORE INTO writes
+             (ns, checkpoint_id, task_id, idx, part, task_path, run_id, channel, type, data)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...key,
+          part,
+          put.task_path ?? "",
+          runId,
+          channel,
+          type,
+          bytes,
+        );
+        if (rowsWritten === 0) break;
+      }
+    }
+  }
+
+  #load(row: CheckpointRow): StoredCheckpoint {
+    const sources: Record<string, string> = JSON.parse(row.channels);
+    const channels: StoredCheckpoint["channels"] = [];
+    for (const [channel, source] of Object.entries(sources)) {
+      const value = this.#channelValue(row.ns, source, channel);
+      if (value !== null) channels.push([channel, value]);
+    }
+    const stored: StoredCheckpoint = {
+      ns: row.ns,
+      id: row.id,
+      parent_id: row.parent_id,
+      checkpoint: [row.checkpoint_type, new Uint8Array(row.checkpoint)],
+      metadata: [row.metadata_type, new Uint8Array(row.metadata)],
+      channels,
+      writes: this.#writes(row.ns, row.id),
+    };
+    // Before checkpoint format 4 a parent's pending writes held the sends of its child.
+    if (row.parent_id !== null && row.format < 4) {
+      stored.parent_writes = this.#writes(row.ns, row.parent_id);
+    }
+    return stored;
+  }
+
+  #channelValue(ns: string, checkpointId: string, channel: string): Typed | null {
+    const rows = this.#sql
+      .exec<ValueRow>(
+        "SELECT type, data FROM channel_values WHERE ns = ? AND checkpoint_id = ? AND channel = ? ORDER BY part",
+        ns,
+        checkpointId,
+        channel,
+      )
+      .toArray();
+    const [first] = rows;
+    if (first === undefined) return null;
+    return [first.type, joinBytes(rows.map((row) => new Uint8Array(row.data)))];
+  }
+
+  /** In the order in which LangGraph applies the writes of a superstep. */
+  #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
+    const rows = this.#sql
+      .exec<WriteRow>(
+        `SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ?
+           ORDER BY task_path, task_id, idx, part`,
+        ns,
+        checkpointId,
+      )
+      .toArray();
+    const writes: StoredCheckpoint["writes"] = [];
+    for (const row of rows) {
+      const bytes = new Uint8Array(row.data);
+      const previous = writes.at(-1);
+      if (row.part > 0 && previous !== undefined) {
+        previous[2][1] = joinBytes([previous[2][1], bytes]);
+      } else writes.push([row.task_id, row.channel, [row.type, bytes]]);
+    }
+    return writes;
+  }
+}
+
+/** Deployed code may have stored something that LangGraph never would. */
+function graphOf(metadata: ArrayBuffer): string | null {
+  try {
+    const { graph_id } = parseMetadata(metadata);
+    return typeof graph_id === "string" ? graph_id : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,143 @@
+/** How many encoded events are kept for readers to share; a single event may be larger. */
+const KEPT_BYTES = 1024 * 1024;
+
+/** How much a reader is given at once, so that a large event is in memory once for all readers. */
+const CHUNK_BYTES = 64 * 1024;
+
+const NOTHING = new Uint8Array(0);
+
+export type LoggedEvent = { id: number; event: string; data: string };
+
+/** Gives events after `after` and before `before`, oldest first, a page at a time. */
+type Log = { read: (runSeq: number, after: number, before: number) => LoggedEvent[] };
+
+/** An event as readers get it. */
+type Frame = { id: number; event: string; bytes: Uint8Array };
+
+/**
+ * The newest events of a run, encoded: each is read from the log and encoded once for all readers that
+ * keep up. A reader that is further behind reads from the log by itself.
+ */
+export class EventFrames {
+  readonly #log: Log;
+  readonly #runSeq: number;
+  /** Without gaps, the oldest first. */
+  #kept: Frame[] = [];
+  #bytes = 0;
+  /** The log has had nothing after the last frame. */
+  #isAtEnd = false;
+
+  constructor(log: Log, runSeq: number) {
+    this.#log = log;
+    this.#runSeq = runSeq;
+  }
+
+  /** There may be more in the log than when it was last read. */
+  logChanged(): void {
+    this.#isAtEnd = false;
+  }
+
+  /** Events after `after` and before `before`, oldest first; some of them, none when there are none. */
+  read(after: number, before: number): readonly Frame[] {
+    const first = this.#kept[0];
+    const last = this.#kept.at(-1);
+    if (first !== undefined && last !== undefined) {
+      if (after + 1 >= first.id && after < last.id) return this.#kept.slice(after + 1 - first.id);
+      if (after === last.id && this.#isAtEnd) return [];
+    }
+    const page = this.#log.read(this.#runSeq, after, before).map(toFrame);
+    if (last === undefined || after >= last.id) this.#keep(page);
+    this.#isAtEnd = page.length === 0 && after === last?.id;
+    return page;
+  }
+
+  #keep(page: readonly Frame[]): void {
+    const [first] = page;
+    if (first === undefined) return;
+    if (first.id !== (this.#kept.at(-1)?.id ?? -1) + 1) {
+      this.#kept = [];
+      this.#bytes = 0;
+    }
+    for (const frame of page) {
+      this.#kept.push(frame);
+      this.#bytes += frame.bytes.byteLength;
+    }
+    let dropped = 0;
+    while (this.#bytes > KEPT_BYTES && dropped < this.#kept.length - 1) {
+      this.#bytes -= this.#kept[dropped]?.bytes.byteLength ?? 0;
+      dropped += 1;
+    }
+    this.#kept.splice(0, dropped);
+  }
+}
+
+/** One reader's place in the events of a run. */
+export class FrameReader {
+  readonly #frames: EventFrames;
+  readonly #accept: ((event: string) => boolean) | null;
+  /** The id of the event that was begun last. */
+  #after: number;
+  /** What is left of that event. */
+  #rest: Uint8Array = NOTHING;
+
+  /** `after` is the last event id that the reader has, -1 for none; an `accept` of null passes every event. */
+  constructor(
+    frames: EventFrames,
+    options: { after: number; accept: ((event: string) => boolean) | null },
+  ) {
+    this.#frames = frames;
+    this.#after = options.after;
+    this.#accept = options.accept;
+  }
+
+  /**
+   * The next bytes from events before `before`; other readers may be given the same buffer. Empty when
+   * all events that were looked at are of no interest to the reader; null when there are none.
+   */
+  next(before: number): Uint8Array | null {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    const take = (): void => {
+      const part = this.#rest.subarray(0, CHUNK_BYTES - size);
+      this.#rest = this.#rest.subarray(part.byteLength);
+      if (part.byteLength > 0) parts.push(part);
+      size += part.byteLength;
+    };
+    take();
+    if (size === CHUNK_BYTES) return joined(parts, size);
+    const page = this.#frames.read(this.#after, before);
+    for (const { id, event, bytes } of page) {
+      this.#after = id;
+      if (this.#accept !== null && !this.#accept(event)) continue;
+      this.#rest = bytes;
+      take();
+      if (size === CHUNK_BYTES) break;
+    }
+    return page.length === 0 && size === 0 ? null : joined(parts, size);
+  }
+}
+
+/** JSON text has no line breaks, so one `data` line holds it. Names come from graph code. */
+function toFrame({ id, event, data }: LoggedEvent): Frame {
+  const text = `event: ${event.replace(/[\r\n]/g, "")}\ndata: ${data}\nid: ${id}\n\n`;
+  return { id, event, bytes: new TextEncoder().encode(text) };
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.byteLength;
+  }
+  return bytes;
+}
+
+/** Whether an event belongs to one of the modes. `messages-tuple` and legacy `messages` share a name; control events pass. */
+export function isOfModes(event: string, modes: readonly string[]): boolean {
+  const name = event.split(/[|/]/, 1)[0] ?? event;
+  if (name === "metadata" || name === "error") return true;
+  return modes.includes(name) || (name === "messages" && modes.includes("messages-tuple"));
+}

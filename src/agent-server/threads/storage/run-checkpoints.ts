@@ -1,0 +1,76 @@
+import type { CheckpointBatch } from "../../../graph-runtime/protocol.ts";
+
+/**
+ * Which checkpoints and pending writes of a thread are a run's. In each namespace they lie behind the
+ * place that is noted when the run first writes there, so that none before it has to be looked at.
+ */
+export class RunCheckpoints {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Notes where the run writes. Call in the transaction that does. */
+  note(batch: CheckpointBatch, runId: string): void {
+    const firsts = new Map<string, string>();
+    for (const op of batch) {
+      const { ns, id } = "put" in op ? op.put : { ns: op.writes.ns, id: op.writes.checkpoint_id };
+      const first = firsts.get(ns);
+      if (first === undefined || id < first) firsts.set(ns, id);
+    }
+    for (const [ns, id] of firsts) {
+      this.#sql.exec(
+        `INSERT INTO run_starts (run_id, ns, checkpoint_id) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET checkpoint_id = excluded.checkpoint_id
+         WHERE excluded.checkpoint_id < run_starts.checkpoint_id`,
+        runId,
+        ns,
+        id,
+      );
+    }
+  }
+
+  /** Removes them, but for the values that checkpoints of other runs inherit. Call in a transaction. */
+  delete(runId: string): void {
+    const starts = this.#sql
+      .exec<{ ns: string; start: string }>(
+        "SELECT ns, checkpoint_id AS start FROM run_starts WHERE run_id = ?",
+        runId,
+      )
+      .toArray();
+    for (const { ns, start } of starts) this.#deleteFrom(ns, start, runId);
+    this.#sql.exec("DELETE FROM run_starts WHERE run_id = ?", runId);
+  }
+
+  #deleteFrom(ns: string, start: string, runId: string): void {
+    const deleted = this.#sql
+      .exec<{ id: string }>(
+        "DELETE FROM checkpoints WHERE ns = ? AND id >= ? AND run_id = ? RETURNING id",
+        ns,
+        start,
+        runId,
+      )
+      .toArray();
+    const ids = JSON.stringify(deleted.map(({ id }) => id));
+    this.#sql.exec(
+      `DELETE FROM writes WHERE ns = ? AND checkpoint_id >= ?
+         AND (run_id = ? OR checkpoint_id IN (SELECT value FROM json_each(?)))`,
+      ns,
+      start,
+      runId,
+      ids,
+    );
+    // Whatever inherits a value is newer than the checkpoint that wrote it.
+    this.#sql.exec(
+      `DELETE FROM channel_values WHERE ns = ?1
+         AND checkpoint_id IN (SELECT value FROM json_each(?3))
+         AND (checkpoint_id, channel) NOT IN
+           (SELECT j.value, j.key FROM checkpoints c, json_each(c.channels) j
+            WHERE c.ns = ?1 AND c.id > ?2)`,
+      ns,
+      start,
+      ids,
+    );
+  }
+}

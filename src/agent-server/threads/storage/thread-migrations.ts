@@ -1,0 +1,115 @@
+/**
+ * The SQLite schema of one thread. No index but the keys: a thread's tables are small, and every
+ * index is one more page that each step of a run writes. Migrations are append-only: an object that
+ * was last touched by an older release is brought up to date the first time it is opened.
+ */
+export const THREAD_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE thread (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    thread_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    deployment_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,        -- epoch ms, as all times here
+    updated_at INTEGER NOT NULL,
+    state_updated_at INTEGER NOT NULL,
+    status TEXT NOT NULL,               -- idle | busy | interrupted | error
+    settled_status TEXT NOT NULL,       -- what it is when no run is in flight
+    graph_id TEXT,                      -- of the latest run or update: reads state with it
+    metadata TEXT NOT NULL,
+    config TEXT NOT NULL,
+    interrupts TEXT NOT NULL,
+    error TEXT,
+    temporary INTEGER NOT NULL,         -- 1: made by a stateless run, deleted at its end
+    deleted INTEGER NOT NULL DEFAULT 0, -- 1: only the index still has to hear of it
+    version INTEGER NOT NULL,           -- of what the index shows
+    indexed_version INTEGER NOT NULL    -- of what the index has confirmed
+  );
+  CREATE TABLE runs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL UNIQUE,
+    assistant_id TEXT NOT NULL,
+    graph_id TEXT NOT NULL,
+    status TEXT NOT NULL,               -- pending | running | success | error | timeout | interrupted
+    multitask_strategy TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    resumable INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,        -- also when it is due: later than now for after_seconds
+    updated_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    next_event INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    stop TEXT,                          -- the result of a run that stopped at an interrupt
+    expires_at INTEGER                  -- when the events of an ended run go
+  );
+  CREATE TABLE events (
+    run_seq INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    part INTEGER NOT NULL,              -- a row holds at most 2 MB: longer data spans parts
+    event TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run_seq, id, part)
+  ) WITHOUT ROWID;
+  CREATE TABLE texts (
+    name TEXT NOT NULL,                 -- values | kwargs:<run_id> | trace-end:<run_id>
+    part INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (name, part)
+  ) WITHOUT ROWID;
+  CREATE TABLE checkpoints (
+    ns TEXT NOT NULL,
+    id TEXT NOT NULL,
+    parent_id TEXT,
+    run_id TEXT,
+    checkpoint_type TEXT NOT NULL,
+    checkpoint BLOB NOT NULL,
+    metadata_type TEXT NOT NULL,
+    metadata BLOB NOT NULL,
+    channels TEXT NOT NULL,             -- JSON: channel -> id of the checkpoint that wrote its value
+    format INTEGER NOT NULL,            -- LangGraph's checkpoint format, its v
+    PRIMARY KEY (ns, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE channel_values (
+    ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (ns, checkpoint_id, channel, part)
+  ) WITHOUT ROWID;
+  CREATE TABLE writes (
+    ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    run_id TEXT,
+    channel TEXT NOT NULL,
+    type TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
+  );
+  `,
+  // JSON: for whom the run works, as the project authenticated them; gone when the run has ended.
+  "ALTER TABLE runs ADD COLUMN principal TEXT",
+  // The revision of the deployment that the run began with; null for the graphs of the Worker itself.
+  "ALTER TABLE runs ADD COLUMN revision_id TEXT",
+  // The path of the task that made the write: LangGraph applies the writes of a superstep in the order of paths.
+  "ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''",
+  // The oldest checkpoint of a namespace that the run wrote, or wrote to: where a deletion begins.
+  `
+  CREATE TABLE run_starts (
+    run_id TEXT NOT NULL,
+    ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    PRIMARY KEY (run_id, ns)
+  ) WITHOUT ROWID;
+  INSERT INTO run_starts (run_id, ns, checkpoint_id)
+    SELECT run_id, ns, min(id) FROM
+      (SELECT run_id, ns, id FROM checkpoints UNION ALL SELECT run_id, ns, checkpoint_id FROM writes)
+    WHERE run_id IS NOT NULL GROUP BY run_id, ns;
+  `,
+];

@@ -1,0 +1,203 @@
+import type { RunError, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
+import type { TextTable } from "./text-table.ts";
+
+export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
+
+export type ThreadStatus = (typeof THREAD_STATUSES)[number];
+
+export type ThreadRow = {
+  thread_id: string;
+  workspace_id: string;
+  deployment_id: string;
+  created_at: number;
+  updated_at: number;
+  state_updated_at: number;
+  status: ThreadStatus;
+  settled_status: ThreadStatus;
+  graph_id: string | null;
+  metadata: string;
+  config: string;
+  interrupts: string;
+  error: string | null;
+  temporary: number;
+  deleted: number;
+  version: number;
+  indexed_version: number;
+};
+
+export type NewThread = {
+  thread_id: string;
+  workspace_id: string;
+  deployment_id: string;
+  metadata: Record<string, unknown>;
+  temporary: boolean;
+  now: number;
+};
+
+/** The name of the text that holds the values of the thread. */
+const VALUES = "values";
+
+/**
+ * The thread itself: one row, held in memory and written once at the end of each transaction that
+ * changed it, and its values as a text beside it.
+ */
+export class ThreadRecord {
+  readonly #sql: SqlStorage;
+  readonly #texts: TextTable;
+  #row: Readonly<ThreadRow> | null | undefined;
+  #dirty = false;
+
+  constructor(sql: SqlStorage, texts: TextTable) {
+    this.#sql = sql;
+    this.#texts = texts;
+  }
+
+  /** The object's tables are gone. */
+  erased(): void {
+    this.#row = null;
+    this.#dirty = false;
+  }
+
+  /** Forgets what is held in memory, after a transaction that failed. */
+  reset(): void {
+    this.#row = undefined;
+    this.#dirty = false;
+  }
+
+  /** Writes the row when it changed. Called at the end of each transaction. */
+  flush(): void {
+    if (!this.#dirty || !this.#row) return;
+    const row = this.#row;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO thread (id, ${COLUMNS.join(", ")})
+       VALUES (1, ${COLUMNS.map(() => "?").join(", ")})`,
+      ...COLUMNS.map((column) => row[column]),
+    );
+    this.#dirty = false;
+  }
+
+  create(thread: NewThread): void {
+    this.#row = {
+      thread_id: thread.thread_id,
+      workspace_id: thread.workspace_id,
+      deployment_id: thread.deployment_id,
+      created_at: thread.now,
+      updated_at: thread.now,
+      state_updated_at: thread.now,
+      status: "idle",
+      settled_status: "idle",
+      graph_id: null,
+      metadata: JSON.stringify(thread.metadata),
+      config: "{}",
+      interrupts: "{}",
+      error: null,
+      temporary: thread.temporary ? 1 : 0,
+      deleted: 0,
+      version: 1,
+      indexed_version: 0,
+    };
+    this.#dirty = true;
+  }
+
+  find(): Readonly<ThreadRow> | null {
+    if (this.#row === undefined) {
+      const rows = this.#sql.exec<ThreadRow>(`SELECT ${COLUMNS.join(", ")} FROM thread`).toArray();
+      this.#row = rows[0] ?? null;
+    }
+    return this.#row;
+  }
+
+  /** For callers that know the thread exists. */
+  get(): Readonly<ThreadRow> {
+    const row = this.find();
+    if (row === null) throw new Error("There is no thread in this object");
+    return row;
+  }
+
+  values(): string | null {
+    return this.#texts.get(VALUES);
+  }
+
+  mergeMetadata(metadata: Record<string, unknown>, now: number): void {
+    const merged = { ...JSON.parse(this.get().metadata), ...metadata };
+    this.#change({ metadata: JSON.stringify(merged), updated_at: now });
+  }
+
+  /** A run was accepted while none was in flight: the thread takes on what it runs. */
+  adopt(
+    run: { graphId: string; assistantId: string; config: Record<string, unknown> },
+    now: number,
+  ): void {
+    const metadata = {
+      ...JSON.parse(this.get().metadata),
+      graph_id: run.graphId,
+      assistant_id: run.assistantId,
+    };
+    this.#change({
+      graph_id: run.graphId,
+      metadata: JSON.stringify(metadata),
+      config: JSON.stringify(run.config),
+      status: "busy",
+      updated_at: now,
+    });
+  }
+
+  setGraph(graphId: string): void {
+    const metadata = { ...JSON.parse(this.get().metadata), graph_id: graphId };
+    this.#change({ graph_id: graphId, metadata: JSON.stringify(metadata) });
+  }
+
+  /** What the thread shows of its state. `settled` is the status once no run is in flight. */
+  setState(snapshot: ThreadSnapshot | null, settled: ThreadStatus, error: RunError | null): void {
+    this.#change({
+      settled_status: settled,
+      error: error === null ? null : JSON.stringify(error),
+      ...(snapshot === null ? {} : { interrupts: JSON.stringify(snapshot.interrupts) }),
+    });
+    if (snapshot === null) return;
+    if (snapshot.values === null) this.#texts.delete(VALUES);
+    else this.#texts.set(VALUES, snapshot.values);
+  }
+
+  /** Sets the status after a change of the queue: busy while a run is in flight, else what the state says. */
+  settle(inFlight: boolean, now: number): void {
+    const status = inFlight ? "busy" : this.get().settled_status;
+    this.#change({ status, updated_at: now, state_updated_at: now });
+  }
+
+  markDeleted(): void {
+    this.#change({ deleted: 1 });
+  }
+
+  /** This is not a change of the thread, so the index is not told of it. */
+  confirmIndexed(version: number): void {
+    this.#row = { ...this.get(), indexed_version: version };
+    this.#dirty = true;
+  }
+
+  #change(patch: Partial<ThreadRow>): void {
+    const row = this.get();
+    this.#row = { ...row, ...patch, version: row.version + 1 };
+    this.#dirty = true;
+  }
+}
+
+const COLUMNS = [
+  "thread_id",
+  "workspace_id",
+  "deployment_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "status",
+  "settled_status",
+  "graph_id",
+  "metadata",
+  "config",
+  "interrupts",
+  "error",
+  "temporary",
+  "deleted",
+  "version",
+  "indexed_version",
+] as const satisfies (keyof ThreadRow)[];

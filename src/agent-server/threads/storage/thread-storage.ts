@@ -1,0 +1,69 @@
+import { CheckpointTable } from "./checkpoint-table.ts";
+import { EventLog } from "./event-log.ts";
+import { RunTable } from "./run-table.ts";
+import { TextTable } from "./text-table.ts";
+import { ThreadRecord } from "./thread-record.ts";
+import { hasTables, migrateTables } from "../../../lib/object-migrations.ts";
+import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
+
+/** The tables of one thread, and the one way to change several of them at once. */
+export class ThreadStorage {
+  readonly texts: TextTable;
+  readonly thread: ThreadRecord;
+  readonly runs: RunTable;
+  readonly checkpoints: CheckpointTable;
+  readonly log: EventLog;
+  readonly #storage: DurableObjectStorage;
+  #exists: boolean;
+
+  constructor(storage: DurableObjectStorage) {
+    const { sql } = storage;
+    this.#storage = storage;
+    this.texts = new TextTable(sql);
+    this.thread = new ThreadRecord(sql, this.texts);
+    this.runs = new RunTable(sql);
+    this.checkpoints = new CheckpointTable(sql);
+    this.log = new EventLog(sql);
+    this.#exists = hasTables(sql);
+    if (this.#exists) this.makeTables();
+  }
+
+  /** False for a thread that was never made, or is gone: nothing but `makeTables` may be called then. */
+  get exists(): boolean {
+    return this.#exists;
+  }
+
+  /** Makes the tables that are missing. Call it in the transaction that makes the thread, or they stay without it. */
+  makeTables(): void {
+    migrateTables(this.#storage, THREAD_MIGRATIONS);
+    this.#exists = true;
+  }
+
+  /** Makes all of a change or nothing. It is synchronous, so that nothing else runs in between. */
+  transaction<T>(change: () => T): T {
+    try {
+      return this.#storage.transactionSync(() => {
+        const result = change();
+        this.thread.flush();
+        return result;
+      });
+    } catch (error) {
+      this.thread.reset();
+      this.runs.reset();
+      throw error;
+    }
+  }
+
+  async erase(): Promise<void> {
+    this.#exists = false;
+    this.thread.erased();
+    this.runs.reset();
+    await this.#storage.deleteAlarm();
+    await this.#storage.deleteAll();
+  }
+
+  /** Resolves when everything written so far is on disk. */
+  async durable(): Promise<void> {
+    await this.#storage.sync();
+  }
+}

@@ -1,0 +1,123 @@
+import type { TraceBatch, TraceSpec } from "../../../graph-runtime/protocol.ts";
+import { log, type LogLevel } from "../../../lib/log.ts";
+import type { Scope } from "../../../lib/scope.ts";
+import type { RunRow } from "../storage/run-row.ts";
+
+/** Recording takes the thread's time: the answer of the run that a batch came with goes first. */
+const RECORD_DELAY_MS = 100;
+
+/** The pauses between attempts to record a batch, which is lost when they are used up. */
+const RETRY_DELAYS_MS = [500, 2000];
+
+/** How much of the recorder's error goes into the log. */
+const MAX_LOGGED_ERROR_CHARS = 500;
+
+/** How much may wait for a slow recorder; a batch beyond it is lost. */
+const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+
+/** Creates and updates of runs, as the tracing API takes them. */
+export type TraceOperations = { post: unknown[]; patch: unknown[] };
+
+export type RunTracesDeps = {
+  scope: () => Scope;
+  record: (scope: Scope, operations: TraceOperations) => Promise<void>;
+  waitUntil: (promise: Promise<void>) => void;
+  /** The end of the root of this run's trace is recorded. */
+  onRootEnd: (runId: string) => void;
+  logLevel: LogLevel;
+};
+
+/** What the thread does with the trace of one run. */
+export type RunTrace = {
+  spec: TraceSpec;
+  /** Resolves when the batch is recorded or lost. */
+  accept: (batch: TraceBatch) => Promise<void>;
+};
+
+/**
+ * Takes the traces of a thread's runs to the recorder, one batch after the other. No run waits for it
+ * and none fails by it: a batch that cannot be recorded is lost, and the log says so.
+ */
+export class RunTraces {
+  readonly #deps: RunTracesDeps;
+  #last: Promise<void> = Promise.resolve();
+  #waitingChars = 0;
+
+  constructor(deps: RunTracesDeps) {
+    this.#deps = deps;
+  }
+
+  /** The trace of a run that has started. */
+  of(run: RunRow): RunTrace {
+    // The scope is read now, because the thread may be gone when a batch comes.
+    const scope = this.#deps.scope();
+    const started_at = run.started_at ?? run.created_at;
+    return {
+      spec: { started_at, metadata: { deployment_id: scope.deploymentId } },
+      accept: (batch) => this.#enqueue(scope, run.run_id, batch),
+    };
+  }
+
+  #enqueue(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
+    if (!isBatch(batch)) {
+      this.#logLoss(runId, { json: "", operations: 0 }, "it is no batch");
+      return Promise.resolve();
+    }
+    if (this.#waitingChars + batch.json.length > MAX_WAITING_CHARS) {
+      this.#logLoss(runId, batch, "too much is waiting");
+      return Promise.resolve();
+    }
+    this.#waitingChars += batch.json.length;
+    const recorded = Promise.all([this.#last, sleep(RECORD_DELAY_MS)]).then(async () => {
+      await this.#record(scope, runId, batch);
+      this.#waitingChars -= batch.json.length;
+    });
+    this.#last = recorded;
+    this.#deps.waitUntil(recorded);
+    return recorded;
+  }
+
+  /** Never rejects. */
+  async #record(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
+    let failure: unknown;
+    for (const delay of [0, ...RETRY_DELAYS_MS]) {
+      if (delay > 0) await sleep(delay);
+      try {
+        const operations: TraceOperations = JSON.parse(batch.json);
+        await this.#deps.record(scope, operations);
+        if (endsRun(operations, runId)) this.#deps.onRootEnd(runId);
+        return;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    this.#logLoss(runId, batch, String(failure));
+  }
+
+  #logLoss(runId: string, { operations }: TraceBatch, reason: string): void {
+    const error = reason.slice(0, MAX_LOGGED_ERROR_CHARS);
+    log(this.#deps.logLevel, "error", { event: "trace_lost", run_id: runId, operations, error });
+  }
+}
+
+function endsRun({ post, patch }: TraceOperations, runId: string): boolean {
+  return [...post, ...patch].some(
+    (run) =>
+      typeof run === "object" &&
+      run !== null &&
+      "id" in run &&
+      run.id === runId &&
+      "end_time" in run &&
+      Boolean(run.end_time),
+  );
+}
+
+/** A deployment's host is its own code, and what it sends has the type that it chose. */
+function isBatch(batch: unknown): batch is TraceBatch {
+  if (typeof batch !== "object" || batch === null) return false;
+  return "json" in batch && typeof batch.json === "string" && "operations" in batch;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,46 @@
+import { parseSettings } from "../../../env.ts";
+import type { Scope } from "../../../lib/scope.ts";
+import { recordRuns } from "../../../tracing/record.ts";
+import { deploymentName } from "../../deployment-name.ts";
+import { RunTraces, type RunTracesDeps } from "./run-traces.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+import { TraceEnds } from "./trace-ends.ts";
+
+type ThreadTracesDeps = {
+  storage: ThreadStorage;
+  scope: () => Scope;
+  waitUntil: (promise: Promise<void>) => void;
+  /** The end of a root has been recorded. */
+  onRootEnd: () => void;
+};
+
+/** The traces of a thread's runs: on their way to the tracing half, and the ends that are still to be told. */
+export type ThreadTraces = { runs: RunTraces; ends: TraceEnds };
+
+/** Null where the installation records no traces of runs. */
+export function threadTraces(env: Env, deps: ThreadTracesDeps): ThreadTraces | null {
+  const { recordTraces, logLevel } = parseSettings(env);
+  if (!recordTraces) return null;
+  const { storage, scope, waitUntil, onRootEnd } = deps;
+  const record = recorder(env);
+  const ends = new TraceEnds({ storage, scope, record, now: () => Date.now(), logLevel });
+  const runs = new RunTraces({
+    scope,
+    record,
+    waitUntil,
+    onRootEnd: (runId) => {
+      ends.told(runId);
+      onRootEnd();
+    },
+    logLevel,
+  });
+  return { runs, ends };
+}
+
+/** Records in the project of the scope's deployment; nothing for one that is gone. */
+function recorder(env: Env): RunTracesDeps["record"] {
+  return async (scope, operations) => {
+    const project = await deploymentName(env.DB, scope);
+    if (project !== null) await recordRuns(env, scope.workspaceId, project, operations);
+  };
+}

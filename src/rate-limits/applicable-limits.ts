@@ -1,0 +1,73 @@
+import type { Settings } from "../env.ts";
+import type { AppContext } from "../http/app-types.ts";
+import { sha256Hex } from "../lib/sha256.ts";
+import { matchingRows } from "./match-row.ts";
+import type { CountedBy, Limit, LimitRow } from "./policy.ts";
+
+/** A limit that counts a request, and for whom. */
+export type ApplicableLimit = {
+  name: string;
+  limit: Limit;
+  /** Hexadecimal SHA-256 of what it is counted by. */
+  partition: string;
+};
+
+type Partition = { hash: string; workspaceId: string | null };
+
+/**
+ * The limits that count a request, each of which has to admit it: the first that matches, and for which
+ * the request has what it counts by. One by user only comes on top of one by address, and after it,
+ * because a client can name any number of users.
+ */
+export async function applicableLimits(c: AppContext): Promise<ApplicableLimit[]> {
+  const partitions = new Map<CountedBy, Partition | null>();
+  let byUser: ApplicableLimit | null = null;
+  for (const row of matchingRows(c.req.method, c.req.path)) {
+    let partition = partitions.get(row.by);
+    if (partition === undefined) {
+      partition = await PARTITION_OF[row.by](c);
+      partitions.set(row.by, partition);
+    }
+    if (partition === null) continue;
+    const limit = limitOf(row, partition, c.var.settings);
+    const counted = { name: row.name, limit, partition: partition.hash };
+    if (row.by === "user") byUser ??= counted;
+    else return row.by === "ip" && byUser !== null ? [counted, byUser] : [counted];
+  }
+  throw new Error(`No limit matches ${c.req.method} ${c.req.path}`);
+}
+
+function limitOf(row: LimitRow, { workspaceId }: Partition, settings: Settings): Limit {
+  const { region, rateLimitOverrides } = settings;
+  const overrides = workspaceId === null ? undefined : rateLimitOverrides.get(workspaceId);
+  return overrides?.get(row.name) ?? row[region];
+}
+
+const PARTITION_OF: Readonly<Record<CountedBy, (c: AppContext) => Promise<Partition | null>>> = {
+  "api-key": keyPartition,
+  user: userPartition,
+  ip: ({ var: { arrival } }) => partitionOf("ip", arrival.client),
+};
+
+/** Null for what is not a key: otherwise whoever invents keys would have a budget for each. */
+async function keyPartition({ var: { arrival } }: AppContext): Promise<Partition | null> {
+  const { caller } = arrival;
+  if (!caller.key) return null;
+  const hash = await caller.hashOf(caller.key);
+  try {
+    const identity = await caller.recent(caller.key);
+    return identity === undefined ? null : { hash, workspaceId: identity.workspace_id };
+  } catch {
+    // Where the key cannot be looked up, the request is answered with an error, if it needs the key.
+    return { hash, workspaceId: null };
+  }
+}
+
+async function userPartition(c: AppContext): Promise<Partition | null> {
+  const user = c.req.header("x-user-id");
+  return user ? partitionOf("user", user, c.var.arrival.client) : null;
+}
+
+async function partitionOf(...parts: string[]): Promise<Partition> {
+  return { hash: await sha256Hex(JSON.stringify(parts)), workspaceId: null };
+}

@@ -1,0 +1,101 @@
+import { describe, test } from "vitest";
+import { CombiningWriter } from "../../../../../src/agent-server/threads/index/combining-writer.ts";
+
+type Item = { key: string; version: number; removes?: boolean };
+
+function fixture(limits = { maxItems: 50, maxSize: 1000 }) {
+  const batches: { items: Item[]; end: PromiseWithResolvers<void> }[] = [];
+  const writer = new CombiningWriter<Item>(
+    (items) => {
+      const end = Promise.withResolvers<void>();
+      batches.push({ items, end });
+      return end.promise;
+    },
+    (newer, older) => !newer.removes && !older.removes && newer.version >= older.version,
+    limits,
+  );
+  const write = (item: Item, size = 1): Promise<void> =>
+    writer.write({ key: item.key, item, size });
+  const versions = (): string[][] =>
+    batches.map(({ items }) => items.map(({ key, version }) => `${key}${version}`));
+  return { batches, write, versions };
+}
+
+/** Lets everything that is ready run. */
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("CombiningWriter", () => {
+  test("sends the first write at once and the ones during it together", async ({ expect }) => {
+    const { batches, write, versions } = fixture();
+    const writes = [
+      write({ key: "a", version: 1 }),
+      write({ key: "b", version: 1 }),
+      write({ key: "c", version: 1 }),
+    ];
+    expect(versions()).toEqual([["a1"]]);
+    batches[0]?.end.resolve();
+    await settle();
+    expect(versions()).toEqual([["a1"], ["b1", "c1"]]);
+    batches[1]?.end.resolve();
+    await Promise.all(writes);
+  });
+
+  test("sends only the newest of what waits for one key", async ({ expect }) => {
+    const { batches, write, versions } = fixture();
+    const first = write({ key: "a", version: 1 });
+    const waiting = [write({ key: "a", version: 2 }), write({ key: "a", version: 3 })];
+    batches[0]?.end.resolve();
+    await first;
+    await settle();
+    expect(versions()).toEqual([["a1"], ["a3"]]);
+    batches[1]?.end.resolve();
+    await Promise.all(waiting);
+  });
+
+  test("keeps a removal and what follows it apart and in order", async ({ expect }) => {
+    const { batches, write, versions } = fixture();
+    const writes = [
+      write({ key: "x", version: 1 }),
+      write({ key: "a", version: 9, removes: true }),
+      write({ key: "a", version: 1 }),
+    ];
+    batches[0]?.end.resolve();
+    await settle();
+    expect(versions()).toEqual([["x1"], ["a9", "a1"]]);
+    batches[1]?.end.resolve();
+    await Promise.all(writes);
+  });
+
+  test("rejects all of a failed batch and goes on with the next", async ({ expect }) => {
+    const { batches, write, versions } = fixture();
+    const first = write({ key: "a", version: 1 });
+    const second = write({ key: "b", version: 1 });
+    batches[0]?.end.reject(new Error("down"));
+    await expect(first).rejects.toThrow("down");
+    await settle();
+    batches[1]?.end.resolve();
+    await second;
+    expect(versions()).toEqual([["a1"], ["b1"]]);
+  });
+
+  test("bounds a batch by items and by size, but sends one item of any size", async ({
+    expect,
+  }) => {
+    const { batches, write, versions } = fixture({ maxItems: 2, maxSize: 10 });
+    const writes = [
+      write({ key: "a", version: 1 }, 99),
+      write({ key: "b", version: 1 }),
+      write({ key: "c", version: 1 }),
+      write({ key: "d", version: 1 }, 8),
+      write({ key: "e", version: 1 }, 8),
+    ];
+    for (let index = 0; index < 4; index += 1) {
+      batches[index]?.end.resolve();
+      await settle();
+    }
+    await Promise.all(writes);
+    expect(versions()).toEqual([["a1"], ["b1", "c1"], ["d1"], ["e1"]]);
+  });
+});

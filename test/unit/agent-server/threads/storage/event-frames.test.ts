@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import {
+  EventFrames,
+  FrameReader,
+  type LoggedEvent,
+} from "../../../../../src/agent-server/threads/storage/event-frames.ts";
+
+/** As many events as the real log gives at once, at most. */
+const PAGE = 4;
+
+/** A log in memory, which counts how often it is read. */
+class Log {
+  reads = 0;
+  readonly events: LoggedEvent[] = [];
+
+  add(event: string, data: string): void {
+    this.events.push({ id: this.events.length, event, data });
+  }
+
+  read(_run: number, after: number, before: number): LoggedEvent[] {
+    this.reads += 1;
+    return this.events.filter(({ id }) => id > after && id < before).slice(0, PAGE);
+  }
+}
+
+function setUp(events: number) {
+  const log = new Log();
+  for (let index = 0; index < events; index += 1) log.add("custom", `"${index}"`);
+  const frames = new EventFrames(log, 1);
+  const open = (after = -1, accept: ((event: string) => boolean) | null = null) =>
+    new FrameReader(frames, { after, accept });
+  return { log, frames, open };
+}
+
+/** All that a reader gets now, and in how many pieces. */
+function drain(reader: FrameReader, before = Infinity): { text: string; pieces: number } {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let pieces = 0; ; pieces += 1) {
+    const bytes = reader.next(before);
+    if (bytes === null) return { text, pieces };
+    text += decoder.decode(bytes, { stream: true });
+  }
+}
+
+const idsIn = (text: string): number[] =>
+  [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+
+test("an event is read from the log once for all readers", () => {
+  const { log, frames, open } = setUp(0);
+  const readers = Array.from({ length: 50 }, () => open());
+  for (const reader of readers) expect(reader.next(Infinity)).toBeNull();
+  log.reads = 0;
+  for (let index = 0; index < 10; index += 1) {
+    log.add("custom", String(index));
+    frames.logChanged();
+    for (const reader of readers) expect(idsIn(drain(reader).text)).toEqual([index]);
+  }
+  // One for the event, and one that finds nothing after it.
+  expect(log.reads).toBe(20);
+});
+
+test("readers of one event are given the same bytes", () => {
+  const { open } = setUp(1);
+  const [first, second] = [open().next(Infinity), open().next(Infinity)];
+  expect(first).toEqual(second);
+  expect(first?.buffer).toBe(second?.buffer);
+});
+
+test("readers at different places get everything after their own, in order", () => {
+  const { log, frames, open } = setUp(11);
+  const readers = [open(), open(3), open(9), open(10), open(99)];
+  const expected = [-1, 3, 9, 10, 10].map((after) =>
+    Array.from({ length: 10 - after }, (_, index) => after + 1 + index),
+  );
+  expect(readers.map((reader) => idsIn(drain(reader).text))).toEqual(expected);
+  log.add("custom", "1");
+  frames.logChanged();
+  expect(readers.map((reader) => idsIn(drain(reader).text))).toEqual([[11], [11], [11], [11], []]);
+});
+
+test("a slow reader gets what the others have left behind", () => {
+  const { log, frames, open } = setUp(0);
+  const [slow, quick] = [open(), open()];
+  for (let index = 0; index < 40; index += 1) {
+    log.add("custom", JSON.stringify("x".repeat(100_000)));
+    frames.logChanged();
+    drain(quick);
+  }
+  expect(idsIn(drain(slow).text)).toEqual(Array.from({ length: 40 }, (_, index) => index));
+});
+
+test("what is not durable is not shown, and follows", () => {
+  const { frames, open } = setUp(3);
+  const reader = open();
+  expect(idsIn(drain(reader, 2).text)).toEqual([0, 1]);
+  frames.logChanged();
+  expect(idsIn(drain(reader).text)).toEqual([2]);
+});
+
+test("a large event comes in pieces", () => {
+  const { log, open } = setUp(1);
+  const large = JSON.stringify("é".repeat(150_000));
+  log.add("values", large);
+  log.add("custom", "2");
+  const { text, pieces } = drain(open());
+  expect(text).toBe(
+    `event: custom\ndata: "0"\nid: 0\n\nevent: values\ndata: ${large}\nid: 1\n\nevent: custom\ndata: 2\nid: 2\n\n`,
+  );
+  expect(pieces).toBe(Math.ceil(new TextEncoder().encode(text).byteLength / (64 * 1024)));
+});
+
+test("events that a reader did not ask for are passed over", () => {
+  const { log, open } = setUp(6);
+  log.add("values", "{}");
+  log.add("custom\r\n", "1");
+  const accept = (event: string): boolean => event === "values";
+  expect(idsIn(drain(open(-1, accept)).text)).toEqual([6]);
+  expect(drain(open(6)).text).toBe("event: custom\ndata: 1\nid: 7\n\n");
+});
