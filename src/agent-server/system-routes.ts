@@ -4,7 +4,8 @@ import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { booleanParam } from "../http/query-params.ts";
 import { createRouter } from "../http/router.ts";
-import { isDiskFull, storageFull } from "../http/storage-full.ts";
+import { storageFull } from "../http/storage-full.ts";
+import { isDiskFull } from "../lib/local-disk.ts";
 import { LANGGRAPH_VERSION, VERSION } from "../lib/version.ts";
 
 /** Health and version: for load balancers and SDKs, without a key. */

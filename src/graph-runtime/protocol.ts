@@ -45,6 +45,8 @@ export type StoredCheckpoint = {
   writes: [task_id: string, channel: string, value: Typed][];
   /** Pending writes of the parent: only old checkpoint formats (v < 4) keep their sends there. */
   parent_writes?: [task_id: string, channel: string, value: Typed][];
+  /** There is no room for the writes in this message: each checkpoint's are asked for by themselves. */
+  writes_apart?: true;
 };
 
 export type CheckpointQuery = {
@@ -55,6 +57,8 @@ export type CheckpointQuery = {
   limit?: number | undefined;
   /** Equality on top-level metadata keys. */
   filter?: Record<string, unknown> | undefined;
+  /** Whoever asks takes `writes_apart`; others are refused what is too large for one message. */
+  apart?: boolean | undefined;
 };
 
 /** A page may be short, or empty, and not be the last. */
@@ -66,10 +70,22 @@ export type CheckpointPage = {
 
 /** The part of a thread's storage that a checkpointer needs; an RpcTarget of the ThreadObject. */
 export interface CheckpointPort {
-  getCheckpoint(ns: string, id: string | null): Promise<StoredCheckpoint | null>;
+  getCheckpoint(
+    ns: string,
+    id: string | null,
+    options?: { apart: boolean },
+  ): Promise<StoredCheckpoint | null>;
+  /** The pending writes of one checkpoint. */
+  getWrites(ns: string, id: string): Promise<StoredCheckpoint["writes"]>;
   /** Newest first. Rejects when `limit` is not 1 to MAX_CHECKPOINT_PAGE. */
   checkpointPage(query: CheckpointQuery): Promise<CheckpointPage>;
 }
+
+/**
+ * What a checkpoint may have with all its channel values, and what all its pending writes may have: each is read by
+ * one RPC message, which carries 32 MiB.
+ */
+export const MAX_CHECKPOINT_BYTES = 30 * 1024 * 1024;
 
 /** How many checkpoints one page may be asked for. */
 export const MAX_CHECKPOINT_PAGE = 100;

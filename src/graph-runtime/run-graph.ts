@@ -115,7 +115,8 @@ async function execute(
     console.error(`Run ${spec.run_id} of graph ${spec.graph_id} failed:`, failure);
     const error = describeError(failure);
     journal.event({ event: "error", data: JSON.stringify(error) });
-    return { tail: await journal.close(), result, snapshot, status: "error", error };
+    // Nobody is shown its values, and what was too large to be stored is too large to be told.
+    return { tail: await journal.close(), result: null, snapshot, status: "error", error };
   }
   const tail = await journal.close();
   return { tail, result, snapshot, status: cancelled ? "interrupted" : "success" };

@@ -13,6 +13,7 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { CheckpointSizes } from "./checkpoint-size.ts";
 import type {
   CheckpointOp,
   CheckpointPort,
@@ -49,6 +50,7 @@ const LIST_PAGE_SIZE = 50;
 export class ThreadCheckpointer extends BaseCheckpointSaver {
   readonly #options: ThreadCheckpointerOptions;
   readonly #namespaces: Set<string> | null;
+  readonly #sizes = new CheckpointSizes();
   #start: StoredCheckpoint | null;
 
   constructor(options: ThreadCheckpointerOptions) {
@@ -68,10 +70,10 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
       return undefined;
     const prefetched = this.#start;
     if (prefetched !== null && ns === prefetched.ns && (id === null || id === prefetched.id)) {
-      return this.#toTuple(prefetched);
+      return this.#goOnFrom(prefetched);
     }
-    const stored = await this.#options.port.getCheckpoint(ns, id);
-    return stored === null ? undefined : this.#toTuple(stored);
+    const stored = await this.#options.port.getCheckpoint(ns, id, { apart: true });
+    return stored === null ? undefined : this.#goOnFrom(stored);
   }
 
   async *list(
@@ -89,8 +91,9 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
         before,
         limit: Math.min(left, LIST_PAGE_SIZE),
         filter,
+        apart: true,
       });
-      for (const stored of checkpoints) yield await this.#toTuple(stored);
+      for (const stored of checkpoints) yield await this.#toTuple(await this.#whole(stored));
       if (next === null) return;
       before = next;
       left -= checkpoints.length;
@@ -123,6 +126,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
         (channel) => !Object.hasOwn(newVersions, channel),
       ),
     };
+    this.#sizes.notePut(put);
     if (ns === (this.#start?.ns ?? "")) this.#start = null;
     this.#namespaces?.add(ns);
     await this.#options.sink({ put });
@@ -155,6 +159,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
         ]),
       ),
     };
+    this.#sizes.noteWrites(put);
     if (this.#start?.id === checkpointId) this.#start = null;
     await this.#options.sink({ writes: put });
   }
@@ -192,6 +197,23 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
       );
     }
     return this.#options.threadId;
+  }
+
+  async #goOnFrom(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const whole = await this.#whole(stored);
+    this.#sizes.noteRead(whole);
+    return this.#toTuple(whole);
+  }
+
+  async #whole(stored: StoredCheckpoint): Promise<StoredCheckpoint> {
+    if (stored.writes_apart === undefined) return stored;
+    const { ns, id, parent_id, parent_writes } = stored;
+    const { port } = this.#options;
+    const whole = { ...stored, writes: await port.getWrites(ns, id) };
+    if (parent_writes !== undefined && parent_id !== null) {
+      whole.parent_writes = await port.getWrites(ns, parent_id);
+    }
+    return whole;
   }
 
   async #toTuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {

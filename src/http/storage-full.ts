@@ -1,11 +1,6 @@
 import { log } from "../lib/log.ts";
 import { ApiError } from "../lib/api-error.ts";
-
-/** The binding by which a local platform tells how much room its disk has. */
-const DISK_BINDING = "LOCAL_DISK";
-
-/** A disk with less is full: each new object needs a file of its own, and a log beside it. */
-const MIN_FREE_BYTES = 4 * 1024 * 1024;
+import { isDiskFull } from "../lib/local-disk.ts";
 
 /** What SQLite, D1 and the system say. */
 const FULL = /database or disk is full|exceeded maximum db size|no space left on device/i;
@@ -38,29 +33,10 @@ export function storageFull(cause?: unknown): ApiError {
   );
 }
 
-/** Whether the disk of a local platform has no room left; false where nobody can tell. */
-export async function isDiskFull(env: unknown): Promise<boolean> {
-  const disk: unknown = Reflect.get(Object(env), DISK_BINDING);
-  if (!isFetcher(disk)) return false;
-  try {
-    const { free_bytes } = await (
-      await disk.fetch("http://disk/")
-    ).json<{ free_bytes?: unknown }>();
-    return typeof free_bytes === "number" && free_bytes < MIN_FREE_BYTES;
-  } catch {
-    // Whoever asks has a failure of its own to tell.
-    return false;
-  }
-}
-
 function messagesOf(error: unknown): string[] {
   const messages: string[] = [];
   for (let each = error; each instanceof Error && messages.length < MAX_CAUSES; each = each.cause) {
     messages.push(each.message);
   }
   return messages;
-}
-
-function isFetcher(value: unknown): value is Fetcher {
-  return typeof value === "object" && value !== null && "fetch" in value;
 }

@@ -242,7 +242,7 @@ test("a run that was stored by an older release can be deleted", async ({ expect
     ]) {
       storage.sql.exec(
         `INSERT INTO checkpoints (ns, id, run_id, checkpoint_type, checkpoint, metadata_type, metadata,
-           channels, format) VALUES ('', ?, ?, 'json', '{}', 'json', '{}', '{}', 4)`,
+           channels, format) VALUES ('', ?, ?, 'json', x'7b7d', 'json', x'7b7d', '{}', 4)`,
         idOf(Number(id)),
         String(run),
       );

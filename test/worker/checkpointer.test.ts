@@ -77,7 +77,8 @@ class SaverOfManyThreads extends BaseCheckpointSaver {
           return action(new CheckpointTable(state.storage.sql));
         });
       const port: CheckpointPort = {
-        getCheckpoint: (ns, id) => use((table) => table.get(ns, id)),
+        getCheckpoint: (ns, id, options) => use((table) => table.get(ns, id, options)),
+        getWrites: (ns, id) => use((table) => table.writes(ns, id)),
         checkpointPage: (query) => use((table) => table.page(query)),
       };
       const sink = (op: CheckpointOp): Promise<void> => use((table) => table.apply([op], null));

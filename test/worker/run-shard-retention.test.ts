@@ -152,7 +152,7 @@ test("a payload outlives a shard that goes between its upload and its write", as
   assert(shard !== undefined);
   const [first] = await store.objects();
   const run = root({ start: NOON, inputs: { text: LARGE } });
-  const uploaded = await uploadPayloads(env.PAYLOADS, shard, [
+  const uploaded = await uploadPayloads(env, shard, [
     readRun("post", run, { identity: "required" }),
   ]);
   await passDays(shard, SHORT_DAYS);

@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, inject, test } from "vitest";
 import { createApp } from "../../src/app.ts";
+import { explainStorage } from "../../src/http/storage-full.ts";
+import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
+import type { RunWrite } from "../../src/tracing/model/run-write.ts";
 import { migrateIndex } from "./support.ts";
 
 const SENTENCE =
@@ -55,5 +58,31 @@ describe("the check of the database", () => {
     const body = { detail: "The database does not answer" };
     expect(await check({ DB })).toEqual({ status: 503, body });
     expect(await check({ DB, LOCAL_DISK: diskWith(1e9) })).toEqual({ status: 503, body });
+  });
+});
+
+describe("a large payload", () => {
+  const write: RunWrite = {
+    kind: "post",
+    id: crypto.randomUUID(),
+    identity: undefined,
+    project: undefined,
+    payloads: { inputs: { json: JSON.stringify("x".repeat(2 * 1024 * 1024)) } },
+    facts: {},
+  };
+  const ref = { workspaceId: crypto.randomUUID(), projectId: "p", day: 20_000, bucket: 0 };
+
+  test("is not put where there is no room for it, and the answer says so", async ({ expect }) => {
+    const silent = { put: () => expect.unreachable() } as unknown as R2Bucket;
+    const full = { PAYLOADS: silent, LOCAL_DISK: diskWith(5 * 1024 * 1024) };
+    const failure = await uploadPayloads(full, ref, [write]).catch((error: unknown) => error);
+    const told = await explainStorage(failure as Error, full);
+    expect(told).toMatchObject({ code: "insufficient_storage", message: SENTENCE });
+  });
+
+  test("is put where there is", async ({ expect }) => {
+    const roomy = { PAYLOADS: env.PAYLOADS, LOCAL_DISK: diskWith(7 * 1024 * 1024) };
+    const [stored] = await uploadPayloads(roomy, ref, [write]);
+    expect(stored?.payloads.inputs).toMatchObject({ bytes: 2 * 1024 * 1024 + 2 });
   });
 });

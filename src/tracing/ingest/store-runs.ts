@@ -170,7 +170,7 @@ async function writeToShard(
   if (first === undefined) return { failures: [], orphaned: [] };
   const { ref, project } = first;
   const given = group.map(({ write }) => write);
-  const writes = await uploadPayloads(env.PAYLOADS, ref, given);
+  const writes = await uploadPayloads(env, ref, given);
   const result = await shardStub(env, ref).write(ref, writes, project.trace_tier);
   if (result.projectGone) {
     forgetProject(workspaceId, project);

@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { requireRoom } from "../../lib/local-disk.ts";
 import { clipText } from "../model/clip-text.ts";
 import { payloadObjectKey } from "../shard/payload-objects.ts";
 import type { ShardRef } from "../shard/shard-ref.ts";
@@ -10,7 +12,7 @@ const ERROR_HEAD_CHARS = 2000;
 
 /** Puts large payloads to R2, and a reference into the write in their place. */
 export async function uploadPayloads(
-  bucket: R2Bucket,
+  env: Pick<Env, "PAYLOADS">,
   ref: ShardRef,
   writes: readonly RunWrite[],
 ): Promise<RunWrite[]> {
@@ -26,8 +28,9 @@ export async function uploadPayloads(
       if (field === "extra" || payload === undefined || !("json" in payload)) continue;
       if (payload.json.length < LARGE_CHARS) continue;
       const key = payloadObjectKey(ref, write.id, field);
+      await requireRoom(env, Buffer.byteLength(payload.json));
       // One after the other: several of 20 MB at once would not fit into memory.
-      const stored = await bucket.put(key, payload.json, {
+      const stored = await env.PAYLOADS.put(key, payload.json, {
         httpMetadata: { contentType: "application/json" },
       });
       payloads[field] = { object: key, bytes: stored.size };

@@ -15,7 +15,7 @@ import {
   type WritableCheckpointPort,
 } from "../../../graph-runtime/protocol.ts";
 import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
-import { DEFAULT_CHECKPOINT_PAGE, valueBytes } from "../storage/checkpoint-pages.ts";
+import { DEFAULT_CHECKPOINT_PAGE, valueBytes, writeBytes } from "../storage/checkpoint-pages.ts";
 import type { CheckpointTable } from "../storage/checkpoint-table.ts";
 
 // Methods of an RpcTarget are all that graph code can reach of a thread. Fields are #private: a
@@ -37,10 +37,20 @@ export class ReadPort extends RpcTarget implements CheckpointPort {
     this.#calls = calls;
   }
 
-  async getCheckpoint(ns: string, id: string | null): Promise<StoredCheckpoint | null> {
-    const stored = this.#checkpoints.get(ns, id);
+  async getCheckpoint(
+    ns: string,
+    id: string | null,
+    { apart = false } = {},
+  ): Promise<StoredCheckpoint | null> {
+    const stored = this.#checkpoints.get(ns, id, { apart });
     this.#count({ operations: 1, rows: 1, bytes: stored === null ? 0 : valueBytes(stored) });
     return stored;
+  }
+
+  async getWrites(ns: string, id: string): Promise<StoredCheckpoint["writes"]> {
+    const writes = this.#checkpoints.writes(ns, id);
+    this.#count({ operations: 1, rows: writes.length, bytes: writeBytes(writes) });
+    return writes;
   }
 
   async checkpointPage(query: CheckpointQuery): Promise<CheckpointPage> {

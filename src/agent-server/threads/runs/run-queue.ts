@@ -243,7 +243,7 @@ export class RunQueue {
     const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
       resuming,
       namespaces: checkpoints.namespaces(),
-      start: fromNewest && !kwargs.temporary ? checkpoints.get("", null) : null,
+      start: fromNewest && !kwargs.temporary ? checkpoints.start() : null,
       follow: this.#deps.streams.isFollowed(run.seq),
       trace: trace?.spec ?? null,
     });

@@ -28,6 +28,8 @@ const TURN = { rows: 1000, bytes: 8 * 1024 * 1024 };
 /** Each namespace costs a look-up for every page over all of them. */
 const MAX_NAMESPACES = 10_000;
 
+type Load = (row: CheckpointRow, options: { apart: boolean }) => StoredCheckpoint;
+
 /** A page, and what reading it cost. */
 export type ReadPage = CheckpointPage & { rows: number; bytes: number };
 
@@ -37,16 +39,16 @@ export type ReadPage = CheckpointPage & { rows: number; bytes: number };
  */
 export class CheckpointPages {
   readonly #sql: SqlStorage;
-  readonly #load: (row: CheckpointRow) => StoredCheckpoint;
+  readonly #load: Load;
 
-  constructor(sql: SqlStorage, load: (row: CheckpointRow) => StoredCheckpoint) {
+  constructor(sql: SqlStorage, load: Load) {
     this.#sql = sql;
     this.#load = load;
   }
 
   /** Throws when the query is over all of more than MAX_NAMESPACES namespaces. */
   read(query: CheckpointQuery): ReadPage {
-    const { limit = DEFAULT_CHECKPOINT_PAGE } = query;
+    const { limit = DEFAULT_CHECKPOINT_PAGE, apart = false } = query;
     const wanted = Object.entries(query.filter ?? {}).map(
       ([key, value]) => [key, JSON.stringify(value)] as const,
     );
@@ -58,7 +60,7 @@ export class CheckpointPages {
       if (checkpoints.length >= limit || budget.isSpent) return page;
       budget.count(1, row.checkpoint.byteLength + row.metadata.byteLength);
       if (matches(row, wanted)) {
-        const stored = this.#load(row);
+        const stored = this.#load(row, { apart });
         const bytes = valueBytes(stored);
         if (checkpoints.length > 0 && !budget.hasRoomFor(bytes)) return page;
         budget.count(stored.channels.length + stored.writes.length, bytes);
@@ -173,8 +175,10 @@ export function parseMetadata(bytes: ArrayBuffer): Record<string, unknown> {
 
 /** The size of the values of a checkpoint and of its pending writes. */
 export function valueBytes({ channels, writes, parent_writes = [] }: StoredCheckpoint): number {
-  let bytes = 0;
-  for (const [, [, data]] of channels) bytes += data.byteLength;
-  for (const [, , [, data]] of [...writes, ...parent_writes]) bytes += data.byteLength;
-  return bytes;
+  const ofChannels = channels.reduce((sum, [, [, data]]) => sum + data.byteLength, 0);
+  return ofChannels + writeBytes(writes) + writeBytes(parent_writes);
+}
+
+export function writeBytes(writes: StoredCheckpoint["writes"]): number {
+  return writes.reduce((sum, [, , [, data]]) => sum + data.byteLength, 0);
 }

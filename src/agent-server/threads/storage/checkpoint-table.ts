@@ -1,10 +1,11 @@
-import type {
-  CheckpointBatch,
-  CheckpointPut,
-  CheckpointQuery,
-  StoredCheckpoint,
-  Typed,
-  WritesPut,
+import {
+  type CheckpointBatch,
+  type CheckpointPut,
+  type CheckpointQuery,
+  MAX_CHECKPOINT_BYTES,
+  type StoredCheckpoint,
+  type Typed,
+  type WritesPut,
 } from "../../../graph-runtime/protocol.ts";
 import {
   CHECKPOINT_COLUMNS,
@@ -12,9 +13,13 @@ import {
   type CheckpointRow,
   parseMetadata,
   type ReadPage,
+  writeBytes,
 } from "./checkpoint-pages.ts";
 import { byteParts, joinBytes } from "./row-parts.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
+
+/** A larger one is not sent along with a run, whose input shares the message: the graph host asks for it. */
+const MAX_START_BYTES = 8 * 1024 * 1024;
 
 type ValueRow = { type: string; data: ArrayBuffer };
 
@@ -35,7 +40,7 @@ export class CheckpointTable {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#pages = new CheckpointPages(sql, (row) => this.#load(row));
+    this.#pages = new CheckpointPages(sql, (row, options) => this.#readable(row, options));
     this.#runs = new RunCheckpoints(sql);
   }
 
@@ -50,8 +55,19 @@ export class CheckpointTable {
     if (runId !== null) this.#runs.note(batch, runId);
   }
 
-  /** The checkpoint with that id, or the newest of the namespace. */
-  get(ns: string, id: string | null): StoredCheckpoint | null {
+  /** The newest root checkpoint; null when there is none, or it is not small. */
+  start(): StoredCheckpoint | null {
+    const row = this.#find("", null);
+    return row === undefined ? null : this.#load(row, MAX_START_BYTES);
+  }
+
+  /** The checkpoint with that id, or the newest of the namespace. Throws when it is too large to be read. */
+  get(ns: string, id: string | null, { apart = false } = {}): StoredCheckpoint | null {
+    const row = this.#find(ns, id);
+    return row === undefined ? null : this.#readable(row, { apart });
+  }
+
+  #find(ns: string, id: string | null): CheckpointRow | undefined {
     const [row] = (
       id === null
         ? this.#sql.exec<CheckpointRow>(
@@ -64,7 +80,7 @@ export class CheckpointTable {
             id,
           )
     ).toArray();
-    return row === undefined ? null : this.#load(row);
+    return row;
   }
 
   /** A page, newest first; `filter` compares top-level metadata keys. A short page need not be the last. */
@@ -198,12 +214,39 @@ export class CheckpointTable {
     }
   }
 
-  #load(row: CheckpointRow): StoredCheckpoint {
+  /** Pending writes, in the order in which LangGraph applies those of a superstep. Throws when they are too large. */
+  writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
+    const writes = this.#writes(ns, checkpointId);
+    if (writeBytes(writes) <= MAX_CHECKPOINT_BYTES) return writes;
+    throw new Error(
+      `Checkpoint ${checkpointId} cannot be read: its pending writes have more than ${MAX_CHECKPOINT_BYTES} bytes`,
+    );
+  }
+
+  #readable(row: CheckpointRow, { apart }: { apart: boolean }): StoredCheckpoint {
+    const stored = this.#load(row, MAX_CHECKPOINT_BYTES);
+    if (stored === null) {
+      throw new Error(
+        `Checkpoint ${row.id} cannot be read: with its channel values it has more than ${MAX_CHECKPOINT_BYTES} bytes`,
+      );
+    }
+    if (stored.writes_apart === undefined || apart) return stored;
+    throw new Error(
+      `Checkpoint ${row.id} cannot be read at once: with its pending writes it has more than ${MAX_CHECKPOINT_BYTES} bytes. Deploy the project again to have it read in parts.`,
+    );
+  }
+
+  /** Without its writes where it has more bytes with them; null when it has more without them. */
+  #load(row: CheckpointRow, maxBytes: number): StoredCheckpoint | null {
+    let bytes = row.checkpoint.byteLength + row.metadata.byteLength;
     const sources: Record<string, string> = JSON.parse(row.channels);
     const channels: StoredCheckpoint["channels"] = [];
     for (const [channel, source] of Object.entries(sources)) {
       const value = this.#channelValue(row.ns, source, channel);
-      if (value !== null) channels.push([channel, value]);
+      if (value === null) continue;
+      bytes += value[1].byteLength;
+      if (bytes > maxBytes) return null;
+      channels.push([channel, value]);
     }
     const stored: StoredCheckpoint = {
       ns: row.ns,
@@ -218,6 +261,11 @@ export class CheckpointTable {
     if (row.parent_id !== null && row.format < 4) {
       stored.parent_writes = this.#writes(row.ns, row.parent_id);
     }
+    const { writes, parent_writes = [] } = stored;
+    if (bytes + writeBytes(writes) + writeBytes(parent_writes) <= maxBytes) return stored;
+    stored.writes = [];
+    if (stored.parent_writes !== undefined) stored.parent_writes = [];
+    stored.writes_apart = true;
     return stored;
   }
 
@@ -235,7 +283,6 @@ export class CheckpointTable {
     return [first.type, joinBytes(rows.map((row) => new Uint8Array(row.data)))];
   }
 
-  /** In the order in which LangGraph applies the writes of a superstep. */
   #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
     const rows = this.#sql
       .exec<WriteRow>(
