@@ -14,7 +14,7 @@ const testWithUsers = testWithServer({ ...VARS, AGENT_AUTH: "api-key" }, "custom
 const testWithPlatformKeys = testWithServer({ ...VARS, AGENT_AUTH: "api-key" });
 const testWithoutKeys = testWithServer({ ...VARS, AGENT_AUTH: "none" });
 
-/** Longer than a change of an enrolment takes to be seen. */
+/** Longer than a change of the private-endpoint settings takes to be seen. */
 const SEEN = { timeout: 60_000, interval: 200 };
 
 async function statuses(server: TestServer, headers: Record<string, string>): Promise<number[]> {

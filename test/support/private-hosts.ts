@@ -41,11 +41,11 @@ export type Tenant = {
 export async function newTenant(
   server: TestServer,
   name: string,
-  enrolment: { privateOnly?: boolean; networks?: string[] } | null,
+  endpoint: { privateOnly?: boolean; networks?: string[] } | null,
 ): Promise<Tenant> {
   const { id, apiKey } = await makeWorkspace(server, name);
-  if (enrolment !== null) {
-    const { privateOnly = false, networks = [] } = enrolment;
+  if (endpoint !== null) {
+    const { privateOnly = false, networks = [] } = endpoint;
     await addPrivateEndpoint(server.database, id, { privateOnly, networks });
   }
   return {
