@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, inject, test } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { explainStorage } from "../../src/http/storage-full.ts";
+import { ReceivedAttachments } from "../../src/tracing/ingest/received-attachments.ts";
 import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
 import type { RunWrite } from "../../src/tracing/model/run-write.ts";
 import { migrateIndex } from "./support.ts";
@@ -85,4 +86,20 @@ describe("a large payload", () => {
     const [stored] = await uploadPayloads(roomy, ref, [write]);
     expect(stored?.payloads.inputs).toMatchObject({ bytes: 2 * 1024 * 1024 + 2 });
   });
+});
+
+test("an attachment is not put where there is no room for it, with a length or without", async ({
+  expect,
+}) => {
+  const silent = { put: () => expect.unreachable() } as unknown as R2Bucket;
+  const full = { PAYLOADS: silent, LOCAL_DISK: diskWith(5 * 1024 * 1024) };
+  const received = new ReceivedAttachments(full, crypto.randomUUID(), 10 * 1024 * 1024);
+  for (const length of [2 * 1024 * 1024, null]) {
+    const stream = new Response(new Uint8Array(2 * 1024 * 1024)).body;
+    if (stream === null) throw new Error("A body of bytes is a stream");
+    const attachment = { runId: "r", name: "photo", mimeType: "image/png", length, stream };
+    const failure = await received.receive(attachment).catch((error: unknown) => error);
+    const told = await explainStorage(failure as Error, full);
+    expect(told).toMatchObject({ code: "insufficient_storage", message: SENTENCE });
+  }
 });

@@ -1,3 +1,4 @@
+import { requireRoom } from "../../lib/local-disk.ts";
 import {
   finishSourceUpload,
   insertSourceUpload,
@@ -45,16 +46,18 @@ export function readUploadGrant(secret: string, token: string): Promise<UploadGr
  * The same once more is fine, as from a client that has not seen the answer; another one is a 409.
  */
 export async function storeUpload(
-  { DB, SOURCES }: Pick<Env, "DB" | "SOURCES">,
+  env: Pick<Env, "DB" | "SOURCES">,
   { workspaceId, objectPath }: UploadGrant,
   bytes: Uint8Array,
 ): Promise<void> {
   if (GZIP_MAGIC.some((byte, index) => bytes[index] !== byte)) {
     throw new ApiError("bad_request", "The body is not a gzip file: send a .tar.gz");
   }
+  const { DB, SOURCES } = env;
   const key = { workspaceId, objectPath };
   const upload = await selectSourceUpload(DB, key);
   if (upload === undefined) throw noSuchUpload();
+  await requireRoom(env, bytes.byteLength);
   const stored = await SOURCES.put(objectPath, bytes, {
     onlyIf: new Headers({ "if-none-match": "*" }),
     httpMetadata: { contentType: "application/gzip" },

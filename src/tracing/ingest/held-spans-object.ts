@@ -1,3 +1,4 @@
+import { requireRoom } from "../../lib/local-disk.ts";
 import { DurableObject } from "cloudflare:workers";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
@@ -96,6 +97,7 @@ export class HeldSpansObject extends DurableObject<Env> {
         const text = JSON.stringify(span);
         if (text.length <= MAX_ROW_CHARS) return { span, body: text, object: null };
         const object = `${workspaceId}/held-spans/${crypto.randomUUID()}`;
+        await requireRoom(this.env, Buffer.byteLength(text));
         await this.env.PAYLOADS.put(object, text);
         return { span, body: null, object };
       }),

@@ -1,3 +1,4 @@
+import { requireRoom } from "../../lib/local-disk.ts";
 import { concatBytes } from "../../lib/bytes.ts";
 import type { Attachment, RunWrite } from "../model/run-write.ts";
 
@@ -18,14 +19,14 @@ const MAX_MIME_TYPE_CHARS = 255;
 
 /** The attachments of one request: each goes to R2 as it arrives, and then into a write of its run. */
 export class ReceivedAttachments {
-  readonly #bucket: R2Bucket;
+  readonly #env: Pick<Env, "PAYLOADS">;
   readonly #workspaceId: string;
   readonly #maxBytes: number;
   readonly #waiting = new Map<string, Attachment[]>();
   readonly #counts = new Map<string, number>();
 
-  constructor(bucket: R2Bucket, workspaceId: string, maxBytes: number) {
-    this.#bucket = bucket;
+  constructor(env: Pick<Env, "PAYLOADS">, workspaceId: string, maxBytes: number) {
+    this.#env = env;
     this.#workspaceId = workspaceId;
     this.#maxBytes = maxBytes;
   }
@@ -46,15 +47,18 @@ export class ReceivedAttachments {
     }
     const object = `${this.#workspaceId}/attachments/${runId}/${crypto.randomUUID()}`;
     const options = { httpMetadata: { contentType: mimeType } };
+    const { PAYLOADS } = this.#env;
     let bytes: number;
     if (length === null) {
       const collected = await collect(stream);
       if (collected === null) {
         return `without a length, it should be no larger than ${MAX_UNMEASURED_BYTES} bytes`;
       }
-      bytes = (await this.#bucket.put(object, collected, options)).size;
+      await requireRoom(this.#env, collected.byteLength);
+      bytes = (await PAYLOADS.put(object, collected, options)).size;
     } else {
-      bytes = await putStream(this.#bucket, object, stream, length, options);
+      await requireRoom(this.#env, length);
+      bytes = await putStream(PAYLOADS, object, stream, length, options);
     }
     this.#counts.set(runId, count + 1);
     const waiting = this.#waiting.get(runId) ?? [];
@@ -92,7 +96,7 @@ export class ReceivedAttachments {
   async discardWaiting(): Promise<void> {
     const objects = [...this.#waiting.values()].flat().map(({ object }) => object);
     this.#waiting.clear();
-    await deleteObjects(this.#bucket, objects);
+    await deleteObjects(this.#env.PAYLOADS, objects);
   }
 }
 

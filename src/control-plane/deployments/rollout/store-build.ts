@@ -1,3 +1,4 @@
+import { requireRoom } from "../../../lib/local-disk.ts";
 import type { RevisionRow } from "../../../db/rollouts-repo.ts";
 import { MAX_TARBALL_BYTES } from "../../../lib/project-manifest.ts";
 import {
@@ -34,6 +35,7 @@ export async function buildRevision(
   if (stored === null && sourceMap !== null) {
     logs.info("Its source map is too large: errors name the bundle");
   }
+  await requireRoom(env, packed.byteLength + (stored?.length ?? 0));
   await Promise.all([
     stored === null ? undefined : env.SOURCES.put(sourceMapKey(ref), stored),
     env.SOURCES.put(builtCodeKey(ref), packed),

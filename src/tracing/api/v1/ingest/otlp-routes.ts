@@ -1,3 +1,4 @@
+import { requireRoom } from "../../../../lib/local-disk.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../../../http/app-types.ts";
 import { ApiError } from "../../../../lib/api-error.ts";
@@ -122,6 +123,7 @@ async function upload(
   const uploaded: Attachment[] = [];
   for (const { name, mimeType, bytes } of attachments) {
     const object = `${c.var.scope.workspaceId}/attachments/${runId}/${crypto.randomUUID()}`;
+    await requireRoom(c.env, bytes.byteLength);
     await c.env.PAYLOADS.put(object, bytes, { httpMetadata: { contentType: mimeType } });
     uploaded.push({ name, mimeType, bytes: bytes.byteLength, object });
   }

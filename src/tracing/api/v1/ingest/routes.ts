@@ -102,11 +102,7 @@ ingestRoutes.openapi(
     );
     const broken = await storeMultipart(items, {
       session,
-      attachments: new ReceivedAttachments(
-        c.env.PAYLOADS,
-        scope.workspaceId,
-        settings.maxIngestBytes,
-      ),
+      attachments: new ReceivedAttachments(c.env, scope.workspaceId, settings.maxIngestBytes),
       feedback: new ReceivedFeedback(feedbackDeps(c.env), scope.workspaceId, (value, id) =>
         parseFeedbackBody(value, id, ({ path, keys }) =>
           noteIgnored(c, [{ path: ["feedback", 0, ...path], keys }]),
