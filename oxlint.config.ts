@@ -3,8 +3,13 @@ import { ROOMS, type Room } from "./scripts/architecture/rooms.ts";
 
 /** The rooms as the plugin takes them. Of those that match a file the first counts, so files come before folders. */
 const files = ROOMS.flatMap(({ name, paths }) =>
-  paths.map((path) => ({ category: name, pattern: path.endsWith(".ts") ? path : `${path}/**` })),
+  paths.map((path) => ({ category: name, pattern: filesOf(path) })),
 ).toSorted((left, right) => exactness(right.pattern) - exactness(left.pattern));
+
+/** The files of a path of a room, which is a folder or files. */
+function filesOf(path: string): string {
+  return path.endsWith(".ts") ? path : `${path}/**`;
+}
 
 function exactness(pattern: string): number {
   return (pattern.endsWith(".ts") ? 1000 : 0) + pattern.length;
@@ -36,9 +41,9 @@ const THREADS = {
 
 /** Which packages a room's files may not import, and which of its files that is not about. */
 function withoutPackages({ name, paths, web = [] }: Room): OxlintOverride[] {
-  const files = paths.map((path) => (path.endsWith(".ts") ? path : `${path}/**`));
+  const files = paths.map(filesOf);
   const inner = ROOMS.filter((room) => room.name.startsWith(`${name}/`));
-  const innerFiles = inner.flatMap((room) => room.paths.map((path) => `${path}/**`));
+  const innerFiles = inner.flatMap((room) => room.paths.map(filesOf));
   const everywhere = [...(name === "db" ? [] : [DRIZZLE]), ...(name === "lib" ? [BINDINGS] : [])];
   const restrict = (patterns: object[], excludeFiles: string[]): OxlintOverride => ({
     files,
@@ -46,7 +51,8 @@ function withoutPackages({ name, paths, web = [] }: Room): OxlintOverride[] {
     rules: { "no-restricted-imports": ["error", { patterns }] },
   });
   if (web === "all") return [restrict(everywhere, innerFiles)];
-  const webFiles = web.map((pattern) => `${paths[0]}/${pattern}`);
+  const folder = paths[0].replace(/\/[^/]*\.ts$/, "");
+  const webFiles = web.map((pattern) => `${folder}/${pattern}`);
   return [
     restrict(everywhere, innerFiles),
     restrict([...everywhere, WEB], [...webFiles, ...innerFiles]),

@@ -36,6 +36,17 @@ export const TRACING_FLOORS = [
   "tracing/attachments",
 ] as const;
 
+const AGENT_SERVER_ROOMS = [
+  "agent-server/base",
+  "agent-server/store",
+  "agent-server/threads/storage",
+  "agent-server/threads/contract",
+  "agent-server/threads/traces",
+  "agent-server/threads/index",
+  "agent-server/threads/runs",
+  "agent-server/threads/object",
+] as const;
+
 export const ROOMS: readonly Room[] = [
   {
     name: "lib",
@@ -287,10 +298,90 @@ export const ROOMS: readonly Room[] = [
     web: "all",
   },
   {
+    name: "agent-server/base",
+    paths: [
+      "src/agent-server/{agent-call,bounded-host,deployment-name,described-project,graph-host}.ts",
+      "src/agent-server/{read-budget,revision-cache}.ts",
+    ],
+    holds: "what a call is about, and the graph host that serves it",
+    mayImport: ["revision-host", "graph-runtime", "http", "db", "env", "lib"],
+    web: ["agent-call.ts"],
+  },
+  {
+    name: "agent-server/store",
+    paths: ["src/agent-server/store"],
+    holds: "LangGraph's long-term store, an object for each deployment",
+    mayImport: ["agent-server/base", "graph-runtime", "regions", "lib"],
+  },
+  {
+    name: "agent-server/threads/storage",
+    paths: ["src/agent-server/threads/storage"],
+    holds: "the tables of a thread",
+    mayImport: ["agent-server/base", "graph-runtime", "lib"],
+  },
+  {
+    name: "agent-server/threads/contract",
+    paths: ["src/agent-server/threads/contract"],
+    holds: "what a thread is asked and answers, as routes and the object both know it",
+    mayImport: ["agent-server/threads/storage", "graph-runtime", "lib"],
+  },
+  {
+    name: "agent-server/threads/traces",
+    paths: ["src/agent-server/threads/traces"],
+    holds: "the traces of a thread's runs, on their way to tracing",
+    mayImport: [
+      "agent-server/threads/storage",
+      "agent-server/threads/contract",
+      "agent-server/base",
+      "tracing/doors",
+      "graph-runtime",
+      "env",
+      "lib",
+    ],
+  },
+  {
+    name: "agent-server/threads/index",
+    paths: ["src/agent-server/threads/index"],
+    holds: "the thread's row in D1, and how it gets there",
+    mayImport: ["agent-server/threads/storage", "db", "regions", "lib"],
+  },
+  {
+    name: "agent-server/threads/runs",
+    paths: ["src/agent-server/threads/runs"],
+    holds: "the queue of runs, their execution, their streams and the states of a thread",
+    mayImport: [
+      "agent-server/threads/storage",
+      "agent-server/threads/contract",
+      "agent-server/threads/traces",
+      "deployment-log",
+      "graph-runtime",
+      "lib",
+    ],
+  },
+  {
+    name: "agent-server/threads/object",
+    paths: ["src/agent-server/threads/object"],
+    holds: "the object of one thread, which wires all of these",
+    mayImport: [
+      "agent-server/threads/storage",
+      "agent-server/threads/contract",
+      "agent-server/threads/traces",
+      "agent-server/threads/index",
+      "agent-server/threads/runs",
+      "agent-server/store",
+      "agent-server/base",
+      "deployment-log",
+      "graph-runtime",
+      "env",
+      "lib",
+    ],
+  },
+  {
     name: "agent-server",
     paths: ["src/agent-server"],
-    holds: "assistants, threads, runs, streams, the store, who may do what",
+    holds: "routes of assistants, threads, runs and the store; who may do what",
     mayImport: [
+      ...AGENT_SERVER_ROOMS,
       "tracing/doors",
       "revision-host",
       "deployment-log",
@@ -304,17 +395,13 @@ export const ROOMS: readonly Room[] = [
       "env",
       "lib",
     ],
-    web: [
-      ...ROUTES,
-      "**/{agent-call,inside-entrypoint,json-filter}.ts",
-      "auth/{authenticate,deployment}.ts",
-    ],
+    web: [...ROUTES, "**/{inside-entrypoint,json-filter}.ts", "auth/{authenticate,deployment}.ts"],
   },
   {
     name: "agent-server/doors",
     paths: ["src/agent-server/remove-scope.ts"],
     holds: "what the agent server keeps for deployments: the removal of all that one has",
-    mayImport: ["agent-server", "db", "lib"],
+    mayImport: ["agent-server", ...AGENT_SERVER_ROOMS, "db", "lib"],
   },
   {
     name: "bulk-export/s3",
@@ -384,6 +471,9 @@ export const ROOMS: readonly Room[] = [
     mayImport: [
       "agent-server",
       "agent-server/doors",
+      "agent-server/store",
+      "agent-server/threads/index",
+      "agent-server/threads/object",
       "bulk-export",
       "control-plane",
       "control-plane/oauth",

@@ -1,3 +1,4 @@
+import { concatBytes } from "../../../lib/bytes.ts";
 import {
   type CheckpointBatch,
   type CheckpointPut,
@@ -15,7 +16,7 @@ import {
   type ReadPage,
   writeBytes,
 } from "./checkpoint-pages.ts";
-import { byteParts, joinBytes } from "./row-parts.ts";
+import { byteParts } from "./row-parts.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
 
 /** A larger one is not sent along with a run, whose input shares the message: the graph host asks for it. */
@@ -280,7 +281,7 @@ export class CheckpointTable {
       .toArray();
     const [first] = rows;
     if (first === undefined) return null;
-    return [first.type, joinBytes(rows.map((row) => new Uint8Array(row.data)))];
+    return [first.type, concatBytes(rows.map((row) => new Uint8Array(row.data)))];
   }
 
   #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
@@ -297,7 +298,7 @@ export class CheckpointTable {
       const bytes = new Uint8Array(row.data);
       const previous = writes.at(-1);
       if (row.part > 0 && previous !== undefined) {
-        previous[2][1] = joinBytes([previous[2][1], bytes]);
+        previous[2][1] = concatBytes([previous[2][1], bytes]);
       } else writes.push([row.task_id, row.channel, [row.type, bytes]]);
     }
     return writes;

@@ -26,15 +26,3 @@ export function byteParts(bytes: Uint8Array): Uint8Array[] {
   }
   return parts;
 }
-
-export function joinBytes(parts: Uint8Array[]): Uint8Array {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first;
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.byteLength;
-  }
-  return joined;
-}

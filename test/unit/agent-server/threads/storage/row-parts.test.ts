@@ -1,10 +1,7 @@
+import { concatBytes } from "../../../../../src/lib/bytes.ts";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import {
-  byteParts,
-  joinBytes,
-  textParts,
-} from "../../../../../src/agent-server/threads/storage/row-parts.ts";
+import { byteParts, textParts } from "../../../../../src/agent-server/threads/storage/row-parts.ts";
 
 const ROW_LIMIT_BYTES = 2_000_000;
 
@@ -38,6 +35,6 @@ describe("byteParts", () => {
     }
     const parts = byteParts(large);
     expect(parts.every((part) => part.byteLength < ROW_LIMIT_BYTES)).toBe(true);
-    expect(Buffer.compare(joinBytes(parts), large)).toBe(0);
+    expect(Buffer.compare(concatBytes(parts), large)).toBe(0);
   });
 });
