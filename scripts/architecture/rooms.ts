@@ -183,7 +183,7 @@ export const ROOMS: readonly Room[] = [
     name: "tracing/ingest/decode",
     paths: ["src/tracing/ingest/decode"],
     holds: "from the bytes of a request to writes of runs",
-    mayImport: ["tracing/model", "tracing/usage", "http", "lib"],
+    mayImport: ["tracing/model", "tracing/usage", "lib"],
   },
   {
     name: "tracing/ingest/otlp",
@@ -207,7 +207,6 @@ export const ROOMS: readonly Room[] = [
       "tracing/feedback",
       "db",
       "regions",
-      "http",
       "env",
       "lib",
     ],
