@@ -88,8 +88,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "regions",
     paths: ["src/regions"],
-    holds: "where objects are, and how one region asks the other",
-    mayImport: ["env", "secrets", "lib"],
+    holds: "which region this is, and where its objects are",
+    mayImport: ["env", "lib"],
   },
   {
     name: "work",
@@ -108,7 +108,7 @@ export const ROOMS: readonly Room[] = [
     name: "identity",
     paths: ["src/identity"],
     holds: "workspaces, their keys, plans and private hosts",
-    mayImport: ["db", "env", "front-door", "http", "regions", "secrets", "settings", "lib"],
+    mayImport: ["db", "env", "front-door", "http", "secrets", "settings", "lib"],
     web: "all",
   },
   {
