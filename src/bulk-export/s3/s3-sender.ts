@@ -12,7 +12,7 @@ export type S3Credentials = {
 };
 
 export type S3Options = {
-  /** Of one request, from its first byte to the answer's last. */
+  /** The time that one request has, from its first byte to the answer's last. */
   requestTimeoutMs: number;
   /** How often a request is sent before its failure is reported. */
   attempts: number;
@@ -33,7 +33,7 @@ export type S3Request = {
   body?: Uint8Array;
   /** Fewer than those of the options. */
   attempts?: number;
-  /** Of the answer; more is a failure. */
+  /** How large the answer may be; more is a failure. */
   maxBytes?: number;
   /** May be sent after the deadline: it harms nobody who works on the object then. */
   late?: boolean;
