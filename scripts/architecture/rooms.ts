@@ -99,8 +99,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "regions",
     paths: ["src/regions"],
-    holds: "where objects are, and how one region asks the other",
-    mayImport: ["env", "secrets", "lib"],
+    holds: "which region this is, and where its objects are",
+    mayImport: ["env", "lib"],
   },
   {
     name: "work",
@@ -119,7 +119,7 @@ export const ROOMS: readonly Room[] = [
     name: "identity",
     paths: ["src/identity"],
     holds: "workspaces, their keys, plans and private hosts",
-    mayImport: ["db", "env", "front-door", "http", "regions", "secrets", "settings", "lib"],
+    mayImport: ["db", "env", "front-door", "http", "secrets", "settings", "lib"],
     web: "all",
   },
   {
@@ -194,7 +194,7 @@ export const ROOMS: readonly Room[] = [
     name: "tracing/ingest/decode",
     paths: ["src/tracing/ingest/decode"],
     holds: "from the bytes of a request to writes of runs",
-    mayImport: ["tracing/model", "tracing/usage", "http", "lib"],
+    mayImport: ["tracing/model", "tracing/usage", "lib"],
   },
   {
     name: "tracing/ingest/otlp",
@@ -218,7 +218,6 @@ export const ROOMS: readonly Room[] = [
       "tracing/feedback",
       "db",
       "regions",
-      "http",
       "env",
       "lib",
     ],

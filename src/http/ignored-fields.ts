@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { log } from "../lib/log.ts";
 import type { AppContext, AppEnv } from "./app-types.ts";
-import type { UnknownMembers } from "./unknown-members.ts";
+import type { UnknownMembers } from "../lib/unknown-members.ts";
 
 export const IGNORED_FIELDS_HEADER = "x-ignored-fields";
 

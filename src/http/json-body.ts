@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { concatBytes } from "../lib/bytes.ts";
+import { readLimited } from "../lib/bytes.ts";
 import type { AppEnv } from "./app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { parseJson } from "./json-text.ts";
@@ -31,20 +31,8 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
 /** The whole body; 413 beyond `maxBytes`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > maxBytes + MAX_DRAINED_BYTES) throw tooLarge(maxBytes);
-  if (request.body === null) return new Uint8Array(0);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    // A client that is cut off while it sends sees a broken connection, and no answer.
-    if (size > maxBytes + MAX_DRAINED_BYTES) throw tooLarge(maxBytes);
-    if (size <= maxBytes) chunks.push(chunk);
-  }
-  if (size > maxBytes) throw tooLarge(maxBytes);
-  return concatBytes(chunks);
-}
-
-function tooLarge(maxBytes: number): ApiError {
-  return new ApiError("payload_too_large", `Request body is larger than ${maxBytes} bytes`);
+  const isHopeless = declared > maxBytes + MAX_DRAINED_BYTES;
+  const bytes = isHopeless ? null : await readLimited(request.body, maxBytes, MAX_DRAINED_BYTES);
+  if (bytes !== null) return bytes;
+  throw new ApiError("payload_too_large", `Request body is larger than ${maxBytes} bytes`);
 }

@@ -2,7 +2,7 @@ import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import type { AppEnv } from "./app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { noteIgnored } from "./ignored-fields.ts";
-import { tolerant, type UnknownMembers } from "./unknown-members.ts";
+import { tolerant, type UnknownMembers } from "../lib/unknown-members.ts";
 import { toValidationDetail } from "./validation-detail.ts";
 
 const SOURCE_OF = {

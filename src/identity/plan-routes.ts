@@ -3,7 +3,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { createRouter } from "../http/router.ts";
 import { LOWEST_PLAN } from "../lib/plan-order.ts";
 import { BILLING_REGION } from "../lib/region.ts";
-import { type PlanAnswer } from "../regions/billing-call.ts";
+import { type PlanAnswer } from "./billing-call.ts";
 import { isSignedCall } from "../secrets/signed-call.ts";
 
 /** What the other region asks. Not for clients: it is in no document, and needs a signature. */

@@ -8,7 +8,7 @@ import { LOWEST_PLAN, type Plan } from "../lib/plan-order.ts";
 import { parseSettings, type Settings } from "../env.ts";
 import { log } from "../lib/log.ts";
 import { BILLING_REGION } from "../lib/region.ts";
-import { askForPlan } from "../regions/billing-call.ts";
+import { askForPlan } from "./billing-call.ts";
 
 /** How long a plan from the other region is taken for the present one. */
 const FRESH_MS = 60_000;

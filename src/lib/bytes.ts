@@ -10,3 +10,24 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   }
   return bytes;
 }
+
+/**
+ * Reads a body to its end; null when it is longer than `maxBytes`. Beyond them it drops up to `maxDrainedBytes`,
+ * because a sender that is cut off sees a broken connection and no answer, and cancels what is left.
+ */
+export async function readLimited(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  maxDrainedBytes = 0,
+): Promise<Uint8Array | null> {
+  if (body === null) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the body.
+    if (size > maxBytes + maxDrainedBytes) return null;
+    if (size <= maxBytes) chunks.push(chunk);
+  }
+  return size > maxBytes ? null : concatBytes(chunks);
+}

@@ -3,7 +3,7 @@ import type { Settings } from "../env.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { log } from "../lib/log.ts";
-import { BILLING_PATH } from "../regions/billing-call.ts";
+import { BILLING_PATH } from "../lib/region.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type ApplicableLimit, applicableLimits } from "./applicable-limits.ts";
 import { type DecisionDeps, decide } from "./decide.ts";

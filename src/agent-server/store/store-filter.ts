@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 type Comparison = (value: unknown, operand: unknown) => boolean;
 
 /** LangGraph's store operators. Ordering compares numbers with numbers and strings with strings. */
@@ -46,15 +47,7 @@ function compare(value: unknown, operand: unknown, test: (sign: number) => boole
 
 /** Compares structure, regardless of the order of keys. */
 function equals(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || !left || !right) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  const leftEntries = Object.entries(left);
-  const rightMap = new Map(Object.entries(right));
-  return (
-    leftEntries.length === rightMap.size &&
-    leftEntries.every(([key, value]) => rightMap.has(key) && equals(value, rightMap.get(key)))
-  );
+  return left === right || isDeepStrictEqual(left, right);
 }
 
 /** True when the labels begin with `prefix` and end with `suffix`; `*` stands for any one label. */

@@ -5,7 +5,7 @@ const FALSE_POSITIVES = 0.01;
 const MAX_BYTES = 1024 * 1024;
 const WORDS_PER_BLOCK = 8;
 
-/** Of Parquet's split block bloom filter. */
+/** The salts that Parquet gives its split block bloom filter. */
 const SALTS = [
   0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
 ] as const;

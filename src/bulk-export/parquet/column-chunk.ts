@@ -7,7 +7,7 @@ import type { FileOutput } from "./file-output.ts";
 import type { PageBuffer } from "./page-buffer.ts";
 import { replaceUnpairedSurrogates } from "./unpaired-surrogates.ts";
 
-/** Of values before compression: a page is read as a whole, whatever of it is asked for. */
+/** The size of a page before compression: readers take a page as a whole, whatever of it they are asked for. */
 export const PAGE_BYTES = 1024 * 1024;
 
 export type ChunkTarget = {

@@ -43,7 +43,7 @@ export async function writeLists(
   return { chunk: writer.end(undefined), bloomFilter: undefined };
 }
 
-/** Of dotted orders: the ids above the run's own. */
+/** Reads the ids above the run's own in its dotted order. */
 export const readAncestors: ListReader = (values, bytes, start, end) => {
   const count = ancestorCount(end - start);
   for (let index = 0; index < count; index += 1) {
@@ -53,7 +53,7 @@ export const readAncestors: ListReader = (values, bytes, start, end) => {
   return count;
 };
 
-/** Of JSON lists of texts, each of which is parsed once. */
+/** Reads JSON lists of texts, and parses each list once. */
 export function jsonListReader(): ListReader {
   const known = new TextDictionary();
   const lists: Uint8Array[][] = [];

@@ -8,7 +8,7 @@ import { TextDictionary } from "./text-dictionary.ts";
 /** Texts of a column by their numbers in a dictionary. */
 type Numbered = {
   dictionary: TextDictionary;
-  /** Of the texts that are there. */
+  /** The numbers of the texts that are there. */
   numbers: Int32Array;
   definition: Uint8Array;
   missing: number;

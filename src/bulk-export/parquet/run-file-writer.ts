@@ -7,12 +7,11 @@ import type { ExportColumn } from "./columns.ts";
 import { FileOutput } from "./file-output.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { type GroupContext, writeRowGroup } from "./row-group.ts";
-import { rowSizes } from "./row-sizes.ts";
-import { numbersOf, type RowSlice, rowsIn, startOf, textsOf } from "./row-slices.ts";
+import { numbersOf, rowSizes, type RowSlice, rowsIn, startOf, textsOf } from "./row-slices.ts";
 import { fileSchema } from "./schema.ts";
 import type { PayloadStore } from "./stored-texts.ts";
 
-/** Of a bound of a text column: an id fits in. */
+/** The most that a bound of a text column has: an id fits in. */
 const STATISTICS_BYTES = 64;
 const CREATED_BY = "threadworks";
 
@@ -39,7 +38,7 @@ export type RunFileOptions = {
 
 export type WrittenFile = {
   rows: number;
-  /** Of the file. */
+  /** The size of the file. */
   bytes: number;
   /** Microseconds. */
   firstStart: number;

@@ -158,7 +158,7 @@ function writeCopy(output: Uint8Array, offset: number, length: number, to: numbe
   return writeShortCopy(output, offset, rest, at);
 }
 
-/** Of 4 to 64 bytes. */
+/** Writes a copy of 4 to 64 bytes. */
 function writeShortCopy(output: Uint8Array, offset: number, length: number, at: number): number {
   if (length < 12 && offset < 2048) {
     output[at] = 1 | ((length - 4) << 2) | ((offset >>> 8) << 5);

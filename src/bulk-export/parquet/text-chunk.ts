@@ -2,8 +2,8 @@ import { NO_TEXT, STORED_TEXT } from "../../tracing/model/packed-runs.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { ByteBounds } from "./byte-bounds.ts";
 import { type ChunkTarget, ChunkWriter, PAGE_BYTES, type WrittenChunk } from "./column-chunk.ts";
-import { numberTexts, writeNumbers } from "./numbered-texts.ts";
-import type { PageBuffer } from "./page-buffer.ts";
+import { numberPage, numberTexts, writeNumbers } from "./numbered-texts.ts";
+import { PageBuffer } from "./page-buffer.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 import { type PayloadStore, type StoredPayload, StoredTexts } from "./stored-texts.ts";
 
@@ -130,4 +130,21 @@ async function addStored(
   } else {
     await page.addStream(object.body, object.size);
   }
+}
+
+/** Writes a column in which all rows have the same text. */
+export async function writeConstant(
+  target: ChunkTarget,
+  rows: number,
+  text: string,
+): Promise<WrittenChunk> {
+  const bytes = new TextEncoder().encode(text);
+  const dictionary = new PageBuffer();
+  dictionary.add(bytes, 0, bytes.length);
+  const writer = new ChunkWriter(target);
+  await writer.writeDictionary(dictionary.bytes(), 1);
+  const levels = { definition: undefined, repetition: undefined };
+  await writer.writePage(numberPage(new Int32Array(rows), 1), { rows, count: rows, levels });
+  const chunk = writer.end({ min_value: bytes, max_value: bytes, null_count: 0n });
+  return { chunk, bloomFilter: undefined };
 }

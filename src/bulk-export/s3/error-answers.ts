@@ -89,13 +89,13 @@ export function errorOf(answer: S3Answer): S3Error {
     const message = document?.texts["Message"] ?? "";
     return new S3Error(failureOf(status, code, message), textOf(code, message), { status, code });
   }
-  // Of AWS, to HEAD requests for a bucket of another region.
+  // AWS answers so to HEAD requests for a bucket of another region.
   if (headers.has("x-amz-bucket-region") && status < 400) {
     const region = headers.get("x-amz-bucket-region");
     return new S3Error("invalid_bucket", `The bucket is in region ${region}`, { status });
   }
   if (body.byteLength === 0 && status >= 400) {
-    // Of AWS, to HEAD requests with a token that has expired.
+    // AWS answers so to HEAD requests with a token that has expired.
     const failure = status === 400 ? "access_denied" : failureOf(status, "", "");
     return new S3Error(failure, `HTTP ${status} without a reason`, { status });
   }

@@ -23,7 +23,7 @@ export type S3Failure =
 export class S3Error extends Error {
   override readonly name = "S3Error";
   readonly failure: S3Failure;
-  /** Of the HTTP answer; null when there was none. */
+  /** The status of the HTTP answer; null when there was none. */
   readonly status: number | null;
   /** S3's error code, when the answer had one. */
   readonly code: string | null;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
-import { concatBytes } from "../../lib/bytes.ts";
+import { readLimited } from "../../lib/bytes.ts";
 import type { S3Answer } from "./error-answers.ts";
 import { objectUrl, type S3Location } from "./s3-address.ts";
 import { S3Error } from "./s3-error.ts";
@@ -12,7 +12,7 @@ export type S3Credentials = {
 };
 
 export type S3Options = {
-  /** Of one request, from its first byte to the answer's last. */
+  /** The time that one request has, from its first byte to the answer's last. */
   requestTimeoutMs: number;
   /** How often a request is sent before its failure is reported. */
   attempts: number;
@@ -33,7 +33,7 @@ export type S3Request = {
   body?: Uint8Array;
   /** Fewer than those of the options. */
   attempts?: number;
-  /** Of the answer; more is a failure. */
+  /** How large the answer may be; more is a failure. */
   maxBytes?: number;
   /** May be sent after the deadline: it harms nobody who works on the object then. */
   late?: boolean;
@@ -152,26 +152,13 @@ async function exchange(url: URL, init: RequestInit, maxBytes: number): Promise<
   try {
     const response = await fetch(url, init);
     const { status, headers } = response;
-    return { status, headers, body: await readBody(response, maxBytes) };
+    const body = await readLimited(response.body, maxBytes);
+    if (body !== null) return { status, headers, body };
+    throw new S3Error("invalid_endpoint", `Answer is larger than ${maxBytes} bytes`, { status });
   } catch (error) {
     if (error instanceof S3Error) throw error;
     throw new S3Error("unavailable", `Connection failed: ${reasonOf(error)}`);
   }
-}
-
-async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
-  if (response.body === null) return EMPTY;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) {
-      const { status } = response;
-      throw new S3Error("invalid_endpoint", `Answer is larger than ${maxBytes} bytes`, { status });
-    }
-    chunks.push(chunk);
-  }
-  return concatBytes(chunks);
 }
 
 /** Buckets with object lock take no object without an MD5. */

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { z } from "zod";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import type { OAuthDeps } from "./deps.ts";
-import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
+import { jsonOrUndefined, readText } from "./provider-answers.ts";
 
 /** What an MCP server's authorization server says of itself, and the client that it has registered. */
 export type McpClient = {
@@ -95,7 +95,7 @@ function guardedFetch(deps: OAuthDeps): Fetch {
       response = await fetch(url, { ...sent, redirect: "manual", signal });
       // What comes without a request for authorization may be a stream of events, without end.
       const isRead = response.headers.get("content-type")?.includes("json") === true;
-      text = isRead ? await readLimited(response, MAX_DOCUMENT_BYTES) : null;
+      text = isRead ? await readText(response, MAX_DOCUMENT_BYTES) : null;
       if (!isRead) await response.body?.cancel();
     } catch {
       throw new McpDiscoveryError(`${new URL(url).origin} did not answer`);

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
-import { concatBytes } from "../../lib/bytes.ts";
+import { readLimited } from "../../lib/bytes.ts";
 
 /** An answer of a token endpoint: the status, and the JSON of its body, or that it has none. */
 export type TokenAnswer = { status: number; body: unknown };
@@ -109,17 +109,9 @@ function plainText(text: string): string {
 }
 
 /** A body as text; null when it is longer than `maxBytes`. */
-export async function readLimited(response: Response, maxBytes: number): Promise<string | null> {
-  if (response.body === null) return "";
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the body.
-    if (size > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(concatBytes(chunks));
+export async function readText(response: Response, maxBytes: number): Promise<string | null> {
+  const bytes = await readLimited(response.body, maxBytes);
+  return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
 /** The JSON of a text; undefined when it is none. */

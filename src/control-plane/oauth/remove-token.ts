@@ -14,7 +14,7 @@ import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import { log } from "../../lib/log.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import type { OAuthDeps } from "./deps.ts";
-import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
+import { jsonOrUndefined, readText } from "./provider-answers.ts";
 import { openTokens } from "./sealed-secrets.ts";
 import { clientAuthOf } from "./token-endpoint.ts";
 
@@ -124,7 +124,7 @@ async function revocationEndpoint(
   for (const path of METADATA_PATHS) {
     const url = new URL(path, tokenUrl);
     const response = await fetch(url, { redirect: "manual", signal });
-    const metadata = jsonOrUndefined(await readLimited(response, MAX_METADATA_BYTES));
+    const metadata = jsonOrUndefined(await readText(response, MAX_METADATA_BYTES));
     const endpoint = endpointIn(metadata, tokenUrl);
     if (endpoint !== null) return endpointRefusal(endpoint, policy) === null ? endpoint : null;
   }

@@ -3,7 +3,7 @@ import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
 import type { OAuthDeps } from "./deps.ts";
 import { failureOf, type OAuthFailure } from "./provider-answers.ts";
-import { jsonOrUndefined, readLimited } from "./provider-answers.ts";
+import { jsonOrUndefined, readText } from "./provider-answers.ts";
 import { parseScopes } from "./scopes.ts";
 import { openClientSecret } from "./sealed-secrets.ts";
 import { accountLabel, standardAnswer, tokenMetadata } from "./provider-answers.ts";
@@ -111,7 +111,7 @@ async function askForToken(
   try {
     const response = await send({ server, client, auth, options });
     status = response.status;
-    body = jsonOrUndefined(await readLimited(response, MAX_ANSWER_BYTES));
+    body = jsonOrUndefined(await readText(response, MAX_ANSWER_BYTES));
   } catch {
     return unreachable("The provider's token endpoint did not answer");
   }

@@ -1,7 +1,7 @@
 import { clipText } from "../model/clip-text.ts";
 import { parseTime } from "../../lib/parse-time.ts";
 import { MAX_LEAF_CHARS } from "../model/text-leaves.ts";
-import { parseUuid } from "../model/uuid.ts";
+import { parseUuid } from "../../lib/uuid.ts";
 import { type Micros, RUN_TYPES } from "../model/run-write.ts";
 import { FilterError } from "./filter-error.ts";
 import { type Family, type FieldName, fieldOf, type ValueType } from "./fields.ts";

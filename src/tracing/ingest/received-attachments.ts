@@ -1,5 +1,5 @@
+import { readLimited } from "../../lib/bytes.ts";
 import { requireRoom } from "../../lib/local-disk.ts";
-import { concatBytes } from "../../lib/bytes.ts";
 import type { Attachment, RunWrite } from "../model/run-write.ts";
 
 type Received = {
@@ -50,7 +50,7 @@ export class ReceivedAttachments {
     const { PAYLOADS } = this.#env;
     let bytes: number;
     if (length === null) {
-      const collected = await collect(stream);
+      const collected = await readLimited(stream, MAX_UNMEASURED_BYTES);
       if (collected === null) {
         return `without a length, it should be no larger than ${MAX_UNMEASURED_BYTES} bytes`;
       }
@@ -130,16 +130,4 @@ async function putStream(
   }
   if (stored.status === "rejected") throw stored.reason;
   return length;
-}
-
-/** Null when it is too large to be held. */
-async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > MAX_UNMEASURED_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return concatBytes(chunks);
 }

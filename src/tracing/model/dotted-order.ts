@@ -1,7 +1,7 @@
 import { utcMicros } from "../../lib/parse-time.ts";
 import { dayOf } from "../../lib/utc-day.ts";
 import type { Micros } from "./run-write.ts";
-import { parseUuid } from "./uuid.ts";
+import { parseUuid } from "../../lib/uuid.ts";
 
 /**
  * A dotted order is the way from the root of a trace down to a run: for each run on it a segment

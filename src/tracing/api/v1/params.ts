@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../../http/path-params.ts";
-import { parseUuid } from "../../model/uuid.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
 
 /** A query key that may be repeated; each value is taken as it is. */
 export function textListParam() {

@@ -1,4 +1,4 @@
-import type { NoteUnknown } from "../../../http/unknown-members.ts";
+import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import type { RunWrite } from "../../model/run-write.ts";
 import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
@@ -6,7 +6,7 @@ import { scanItems, scanMembers, skipSpace, skipValue } from "../../model/json-t
 import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
 import { payloadTexts, readRun } from "./run-body.ts";
 import type { SourceTexts } from "./run-payloads.ts";
-import { parseUuid } from "../../model/uuid.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
 
 const KINDS = ["post", "patch"] as const;
 

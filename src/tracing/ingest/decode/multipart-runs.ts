@@ -1,4 +1,4 @@
-import type { NoteUnknown } from "../../../http/unknown-members.ts";
+import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { InvalidJson, type JsonValue, parseJsonValue } from "./json-value.ts";
 import { malformed } from "./invalid-run.ts";
 import { multipartBoundary, type MultipartLimits, MultipartReader } from "./multipart.ts";

@@ -1,7 +1,7 @@
-import type { UnknownMembers } from "../../../http/unknown-members.ts";
+import type { UnknownMembers } from "../../../lib/unknown-members.ts";
 import type { PayloadField, RunWrite } from "../../model/run-write.ts";
 import { isPayloadField } from "./run-payloads.ts";
-import { parseUuid } from "../../model/uuid.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
 
 type RunKind = RunWrite["kind"];
 

@@ -1,3 +1,4 @@
+import { concatBytes } from "../../../lib/bytes.ts";
 import { ApiError } from "../../../lib/api-error.ts";
 import { BodyReader } from "./body-reader.ts";
 import { type BodyEncoding, decompress } from "./decompress.ts";
@@ -31,20 +32,8 @@ export async function collectRequestBody(
   limits: BodyLimits,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of readRequestBody(request, limits)) {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-  }
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
+  for await (const chunk of readRequestBody(request, limits)) chunks.push(chunk);
+  return concatBytes(chunks);
 }
 
 async function* decoded(

@@ -1,5 +1,5 @@
 import { payloadTextLength, type RunWrite } from "../../model/run-write.ts";
-import type { NoteUnknown } from "../../../http/unknown-members.ts";
+import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { FieldPartName, RunPartName } from "./part-name.ts";

@@ -1,7 +1,7 @@
 import type { Micros } from "../../model/run-write.ts";
 import { InvalidRun } from "./invalid-run.ts";
 import { parseTime } from "../../../lib/parse-time.ts";
-import { parseUuid } from "../../model/uuid.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
 
 /** Reads the fields of one run object: undefined for what is missing or null, InvalidRun thrown. */
 export class RunFields {

@@ -1,5 +1,5 @@
 import { type DottedSegment, parseDottedOrder } from "../../model/dotted-order.ts";
-import { parseUuid } from "../../model/uuid.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
 import { textOf } from "./attribute-access.ts";
 import { InvalidSpan } from "./invalid-span.ts";
 import type { Attributes, Span } from "./span.ts";

@@ -1,4 +1,4 @@
-import { type NoteUnknown, parseKnown } from "../../../../http/unknown-members.ts";
+import { type NoteUnknown, parseKnown } from "../../../../lib/unknown-members.ts";
 import { toValidationDetail } from "../../../../http/validation-detail.ts";
 import { ApiError, invalidField } from "../../../../lib/api-error.ts";
 import {

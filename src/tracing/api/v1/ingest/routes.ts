@@ -4,7 +4,7 @@ import type { AppContext } from "../../../../http/app-types.ts";
 import { ApiError, invalidField } from "../../../../lib/api-error.ts";
 import { noteIgnored } from "../../../../http/ignored-fields.ts";
 import { createRouter } from "../../../../http/router.ts";
-import type { NoteUnknown } from "../../../../http/unknown-members.ts";
+import type { NoteUnknown } from "../../../../lib/unknown-members.ts";
 import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
 import type { RunWrite } from "../../../model/run-write.ts";
 import { runIdParam } from "../params.ts";

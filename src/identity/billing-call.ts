@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { PLANS, type Plan } from "../lib/plan-order.ts";
+import { BILLING_PATH } from "../lib/region.ts";
 import type { Settings } from "../env.ts";
 import { signCall } from "../secrets/signed-call.ts";
-
-/** Below the tracing API, so that it is reached on its host. */
-export const BILLING_PATH = "/api/v1/internal/plans";
 
 const TIMEOUT_MS = 3_000;
 

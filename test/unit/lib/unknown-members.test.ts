@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { describe, test } from "vitest";
-import { parseKnown } from "../../../src/http/unknown-members.ts";
+import { parseKnown } from "../../../src/lib/unknown-members.ts";
 
 const send = z.strictObject({ node: z.string(), input: z.unknown() });
 

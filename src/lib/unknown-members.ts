@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import type { z } from "zod";
 
 /** Members that a schema has no place for: `path` leads to the object that they are in. */
 export type UnknownMembers = { path: PropertyKey[]; keys: string[] };

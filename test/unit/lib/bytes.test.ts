@@ -1,0 +1,49 @@
+import { describe, test } from "vitest";
+import { readLimited } from "../../../src/lib/bytes.ts";
+
+/** A body of single bytes, and how many of them were asked for before it was cancelled. */
+function countedBody(size: number) {
+  const seen = { read: 0, isCancelled: false };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (seen.read === size) return controller.close();
+        seen.read += 1;
+        controller.enqueue(Uint8Array.of(seen.read));
+      },
+      cancel() {
+        seen.isCancelled = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, seen };
+}
+
+describe("a body that is read within a limit", () => {
+  test("comes in one piece", async ({ expect }) => {
+    expect(await readLimited(countedBody(3).body, 3)).toEqual(Uint8Array.of(1, 2, 3));
+    expect(await readLimited(null, 3)).toEqual(new Uint8Array(0));
+  });
+
+  test("is cancelled as soon as it is longer", async ({ expect }) => {
+    const { body, seen } = countedBody(10);
+
+    expect(await readLimited(body, 3)).toBeNull();
+    expect(seen).toEqual({ read: 4, isCancelled: true });
+  });
+
+  test("is read to its end where that is not far", async ({ expect }) => {
+    const { body, seen } = countedBody(5);
+
+    expect(await readLimited(body, 3, 2)).toBeNull();
+    expect(seen).toEqual({ read: 5, isCancelled: false });
+  });
+
+  test("is cancelled where its end is far", async ({ expect }) => {
+    const { body, seen } = countedBody(10);
+
+    expect(await readLimited(body, 3, 2)).toBeNull();
+    expect(seen).toEqual({ read: 6, isCancelled: true });
+  });
+});
