@@ -96,13 +96,17 @@ export class ProjectAuth {
       const handler = [event, resource, `*:${action}`, "*"]
         .map((key) => this.#handlers.get(key))
         .find((found) => found !== undefined);
-      if (handler === undefined) return { ok: true, filter: null, metadata: value["metadata"] };
+      const left = () => ({
+        metadata: plainCopy(value["metadata"]),
+        ...(resource === "store" ? { item: itemOf(value) } : {}),
+      });
+      if (handler === undefined) return { ok: true, filter: null, ...left() };
       const context = { event, resource, action, value, user, permissions };
       const returned = await resultOf(handler(context));
       if (returned === false) {
         return { ok: false, status: 403, detail: "Forbidden", headers: [] };
       }
-      return { ok: true, filter: toFilter(returned), metadata: plainCopy(value["metadata"]) };
+      return { ok: true, filter: toFilter(returned), ...left() };
     });
   }
 }
@@ -173,6 +177,11 @@ function requireTextKeys(value: unknown): void {
     throw new HandlerError("A handler returned a filter with a symbol as a key");
   }
   for (const inner of Object.values(value)) requireTextKeys(inner);
+}
+
+/** What an event of the store is about, as its handler left it. */
+function itemOf({ namespace, key, value }: Record<string, unknown>): unknown {
+  return plainCopy({ namespace, key, value });
 }
 
 /** As JSON has it: what crosses to the platform has no classes and no functions. */

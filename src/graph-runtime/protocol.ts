@@ -359,9 +359,12 @@ export type AuthRefusal = {
 
 export type AuthenticationResult = { ok: true; principal: Principal } | AuthRefusal;
 
-/** `filter` as the handler returned it, null for none; `metadata` is what it left in `value`. */
+/**
+ * `filter` as the handler returned it, null for none; `metadata` is what it left in `value`, and `item` what it
+ * left of its namespace, key and value there when the resource is the store. Hosts of earlier builds tell no `item`.
+ */
 export type AuthorizationResult =
-  | { ok: true; filter: Record<string, unknown> | null; metadata: unknown }
+  | { ok: true; filter: Record<string, unknown> | null; metadata: unknown; item?: unknown }
   | AuthRefusal;
 
 /** A graph that cannot be served, and why. */

@@ -15,6 +15,11 @@ export function jsonList(items: AsyncIterable<string>): Promise<JsonText> {
   return joinParts(partsOfList(items));
 }
 
+/** An object whose one member is a list, which is asked for like that of `jsonList`. */
+export function jsonListAs(member: string, items: AsyncIterable<string>): Promise<JsonText> {
+  return joinParts(partsOfMember(member, items));
+}
+
 /** A list of what is made of each row. */
 export function jsonListOf<Row>(
   rows: AsyncIterable<Row>,
@@ -59,6 +64,15 @@ async function* partsOfList(items: AsyncIterable<string>): AsyncGenerator<string
     separator = ",";
   }
   yield separator === "[" ? "[]" : "]";
+}
+
+async function* partsOfMember(
+  member: string,
+  items: AsyncIterable<string>,
+): AsyncGenerator<string, void> {
+  yield `{${JSON.stringify(member)}:`;
+  yield* partsOfList(items);
+  yield "}";
 }
 
 async function* emptyParts(): AsyncGenerator<string, void> {}

@@ -10,11 +10,12 @@ import {
   isAgentServer,
   makeThings as makeThingsOf,
   MISSING_IDS,
+  targetOf,
   withoutIds,
 } from "../support/agent-routes.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
-import { fill, type Route, routesWithIds } from "../support/tenancy.ts";
+import { type Route, routesWithIds } from "../support/tenancy.ts";
 
 const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth");
 
@@ -52,6 +53,11 @@ const EVENTS: Record<string, string> = {
   "GET /threads/{thread_id}/runs/{run_id}/stream": "threads:read run_id thread_id",
   "GET /runs/{run_id}/join": "threads:read run_id thread_id",
   "GET /runs/{run_id}/stream": "threads:read run_id thread_id",
+  "PUT /store/items": "store:put key namespace value",
+  "GET /store/items": "store:get key namespace",
+  "DELETE /store/items": "store:delete key namespace",
+  "POST /store/items/search": "store:search filter limit namespace offset query",
+  "POST /store/namespaces": "store:list_namespaces limit max_depth namespace offset suffix",
 };
 
 const CREATES_RUN =
@@ -76,7 +82,7 @@ async function ask(
   ids: AgentIds,
   headers: Record<string, string>,
 ) {
-  const path = fill(route.path, ids);
+  const path = targetOf(route, ids);
   return answerOf(send(server, route.method, path, bodyFor(route, ids), headers));
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from "@langchain/langgraph-sdk";
-import { documentedRoutes, type Route } from "./tenancy.ts";
+import { documentedRoutes, fill, type Route } from "./tenancy.ts";
 import type { TestServer } from "./server.ts";
 import { MISSING_ID } from "./uuid.ts";
 
@@ -49,8 +49,16 @@ export async function makeThings(client: Client): Promise<AgentIds> {
   };
 }
 
+/** The route's path about `ids`, with the query that it needs. */
+export function targetOf({ method, path }: Route, ids: AgentIds): string {
+  return fill(path, ids) + (method === "GET" && path === "/store/items" ? "?key=k" : "");
+}
+
 /** A body that the route accepts. */
 export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefined {
+  if (path === "/store/items" && method !== "GET") {
+    return { namespace: ["n"], key: "k", ...(method === "PUT" ? { value: {} } : {}) };
+  }
   if (method === "GET" || method === "DELETE") return undefined;
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
   if (path === "/assistants") return { graph_id: "branching" };

@@ -10,7 +10,8 @@ import { describedProject } from "../described-project.ts";
 /** The actions of the agent server's routes, as a project's handlers are told of them. */
 export type AuthEvent =
   | `assistants:${"create" | "read" | "update" | "delete" | "search"}`
-  | `threads:${"create" | "read" | "update" | "delete" | "search" | "create_run"}`;
+  | `threads:${"create" | "read" | "update" | "delete" | "search" | "create_run"}`
+  | `store:${"put" | "get" | "delete" | "search" | "list_namespaces"}`;
 
 /**
  * Leave to do one thing. Threads and assistants are only reached with one, so that a route cannot
@@ -35,20 +36,28 @@ export async function authorize(
   event: AuthEvent,
   value: EventValue,
 ): Promise<Access> {
-  const metadata = value.metadata ?? undefined;
+  const decided = await decide(call, event, value);
+  if (decided === null) return { filter: null, metadata: value.metadata ?? undefined };
+  return { filter: decided.filter, metadata: metadataOf(decided.metadata, event) };
+}
+
+/** What the handler of an event allows, and what it left of the event's value; null where there is no handler. */
+export async function decide(
+  call: AgentCall,
+  event: AuthEvent,
+  value: Record<string, unknown>,
+): Promise<{ filter: MetadataFilter | null; metadata: unknown; item: unknown } | null> {
   const { principal } = call;
-  if (principal === null) return { filter: null, metadata };
+  if (principal === null) return null;
   const [resource = "", action = ""] = event.split(":");
   const keys = [event, resource, `*:${action}`, "*"];
   const { auth: info } = await describedProject(call);
-  if (!keys.some((key) => info?.events.includes(key))) return { filter: null, metadata };
+  if (!keys.some((key) => info?.events.includes(key))) return null;
   const request = { resource, action, value, ...principal };
   const decided = toAuthorization(await requestedGraphs(call).authorize(request));
   if (!decided.ok) throw projectRefusal(decided);
-  return {
-    filter: decided.filter === null ? null : filterOf(decided.filter, event),
-    metadata: metadataOf(decided.metadata, event),
-  };
+  const { filter, metadata, item } = decided;
+  return { filter: filter === null ? null : filterOf(filter, event), metadata, item };
 }
 
 function filterOf(filter: Record<string, unknown>, event: AuthEvent): MetadataFilter {

@@ -38,6 +38,7 @@ const authorization = z.discriminatedUnion("ok", [
     // As it came, for `parseFilter` to read: a schema of records would leave out what it cannot keep.
     filter: z.custom<Record<string, unknown>>(isObject).nullable(),
     metadata: z.unknown(),
+    item: z.unknown().optional(),
   }),
   refusal,
 ]);

@@ -1,10 +1,11 @@
 import type { StoredItem, StoreOperation, StorePosition } from "../../graph-runtime/protocol.ts";
+import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
-import { matchesFilter } from "./store-filter.ts";
-import { matchesNamespace } from "./store-filter.ts";
+import { oversize } from "./item-size.ts";
+import { matchesFilter, matchesNamespace } from "./store-filter.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
-type Put = Extract<StoreOperation, { op: "put" }>;
+export type Put = Extract<StoreOperation, { op: "put" }>;
 type Search = Extract<StoreOperation, { op: "search" }>;
 type ListNamespaces = Extract<StoreOperation, { op: "list_namespaces" }>;
 
@@ -13,9 +14,8 @@ export type Found<T> = { found: T[]; rest: StoreOperation | null };
 
 type ItemRow = StorePosition & { value: string; created_at: number };
 
-/** SQLite in an object takes rows of at most 2 MB. */
-const MAX_VALUE_BYTES = 1_900_000;
-const MAX_NAME_BYTES = 8192;
+/** Whoever asks sees only the items that match; null sees any. */
+export type SeenBy = MetadataFilter | null;
 
 /** Up to so many items below a prefix are sorted here. Where there are more, all items are read in order. */
 const SORTED_ROWS = 2000;
@@ -46,22 +46,29 @@ export class ItemTable {
     `);
   }
 
-  get({ namespace, key }: Get, budget: ReadBudget): StoredItem | null {
-    return this.#item({ namespace: JSON.stringify(namespace), key }, budget);
+  get({ namespace, key }: Get, budget: ReadBudget, seenBy: SeenBy = null): StoredItem | null {
+    const item = this.#item({ namespace: JSON.stringify(namespace), key }, budget);
+    return item !== null && isSeen(item, seenBy) ? item : null;
   }
 
-  /** Stores an item; a null value deletes it. Putting again replaces the value and keeps `created_at`. */
-  put({ namespace, key, value }: Put, budget: ReadBudget): null {
+  /**
+   * Stores an item; a null value deletes it. Putting again replaces the value and keeps `created_at`. An item that
+   * `seenBy` does not match is left as it is: the answer is false then.
+   */
+  put({ namespace, key, value }: Put, budget: ReadBudget, seenBy: SeenBy = null): boolean {
     const name = JSON.stringify(namespace);
+    if (seenBy !== null) {
+      const stored = this.#item({ namespace: name, key }, budget);
+      if (stored !== null && !isSeen(stored, seenBy)) return false;
+    }
     if (value === null) {
       budget.count(1, 0);
       this.#sql.exec("DELETE FROM items WHERE namespace = ? AND key = ?", name, key);
-      return null;
+      return true;
     }
     const text = JSON.stringify(value);
-    checkSize("value", text, MAX_VALUE_BYTES);
-    checkSize("namespace", name, MAX_NAME_BYTES);
-    checkSize("key", key, MAX_NAME_BYTES);
+    const problem = oversize({ namespace: name, key, value: text });
+    if (problem !== null) throw new Error(problem.message);
     budget.count(1, text.length);
     this.#sql.exec(
       `INSERT INTO items (namespace, key, value, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
@@ -71,22 +78,25 @@ export class ItemTable {
       text,
       Date.now(),
     );
-    return null;
+    return true;
   }
 
   /** Finds items, the newest update first. An item that is put between the turns of a search may be missing. */
-  search(operation: Search, budget: ReadBudget): Found<StoredItem> {
+  search(operation: Search, budget: ReadBudget, seenBy: SeenBy = null): Found<StoredItem> {
     const { namespace_prefix, filter, limit } = operation;
+    const isFound = (item: StoredItem): boolean =>
+      (filter === undefined || matchesFilter(item.value, filter)) && isSeen(item, seenBy);
+    const isAnyFound = filter === undefined && seenBy === null;
     const { from, to } = rangeOf(namespace_prefix);
     const found: StoredItem[] = [];
     let { after, offset } = operation;
     if (limit <= 0) return { found, rest: null };
     for (const place of this.#places(operation, budget)) {
       const isUnder = place.namespace > from && place.namespace < to;
-      const isCounted = isUnder && filter === undefined && offset > 0;
+      const isCounted = isUnder && isAnyFound && offset > 0;
       const item = isUnder && !isCounted ? this.#item(place, budget) : null;
       if (isCounted) offset -= 1;
-      else if (item !== null && (filter === undefined || matchesFilter(item.value, filter))) {
+      else if (item !== null && isFound(item)) {
         if (offset > 0) offset -= 1;
         else found.push(item);
       }
@@ -100,7 +110,11 @@ export class ItemTable {
   }
 
   /** Lists namespaces in the order of their texts. Each takes one look-up, however many items it has. */
-  listNamespaces(operation: ListNamespaces, budget: ReadBudget): Found<string[]> {
+  listNamespaces(
+    operation: ListNamespaces,
+    budget: ReadBudget,
+    seenBy: SeenBy = null,
+  ): Found<string[]> {
     const { prefix = [], suffix, max_depth, limit } = operation;
     const wildcard = prefix.indexOf("*");
     const { from, to } = rangeOf(wildcard < 0 ? prefix : prefix.slice(0, wildcard));
@@ -122,8 +136,10 @@ export class ItemTable {
         const name = labels.slice(0, max_depth ?? labels.length);
         // All that begin with these labels are the same name, and beside each other.
         if (name.length < labels.length) after = rangeOf(name).to;
-        if (offset > 0) offset -= 1;
-        else found.push(name);
+        if (seenBy === null || matchesMetadata({ namespace: name }, seenBy)) {
+          if (offset > 0) offset -= 1;
+          else found.push(name);
+        }
       }
       if (budget.isSpent && found.length < limit) {
         return { found, rest: { ...operation, after, offset, limit: limit - found.length } };
@@ -220,12 +236,10 @@ function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function checkSize(field: string, text: string, max: number): void {
-  // UTF-8 needs at least a byte for each UTF-16 unit, and at most three.
-  if (text.length * 3 <= max) return;
-  const bytes = new TextEncoder().encode(text).byteLength;
-  if (bytes <= max) return;
-  throw new Error(
-    `The "${field}" of an item of the store has ${bytes} bytes as JSON; at most ${max} are allowed`,
-  );
+/** A filter is about the members of the value, and beside them about the item's namespace and key. */
+export function isSeen(
+  { namespace, key, value }: Pick<StoredItem, "namespace" | "key" | "value">,
+  seenBy: SeenBy,
+): boolean {
+  return seenBy === null || matchesMetadata({ ...value, namespace, key }, seenBy);
 }

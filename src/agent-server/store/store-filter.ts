@@ -19,10 +19,18 @@ export function matchesFilter(
   return Object.entries(filter).every(([key, condition]) => matches(value[key], condition));
 }
 
+/** The first operator of the filter that there is not; null when it has none such. */
+export function unknownOperator(filter: Record<string, unknown>): string | null {
+  const names = Object.values(filter)
+    .filter(isOperatorObject)
+    .flatMap((condition) => Object.keys(condition));
+  return names.find((name) => !Object.hasOwn(OPERATORS, name)) ?? null;
+}
+
 function matches(value: unknown, condition: unknown): boolean {
   if (!isOperatorObject(condition)) return equals(value, condition);
   return Object.entries(condition).every(([name, operand]) => {
-    const operator = OPERATORS[name];
+    const operator = Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined;
     if (operator === undefined) throw new Error(`Unknown filter operator "${name}"`);
     return operator(value, operand);
   });

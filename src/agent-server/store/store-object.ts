@@ -5,10 +5,17 @@ import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import { ReadBudget } from "../read-budget.ts";
 import { checkOperations } from "./check-operations.ts";
-import { type Found, ItemTable } from "./item-table.ts";
+import { type Found, ItemTable, type Put, type SeenBy } from "./item-table.ts";
 
 /** What one call may read: other calls wait for its end, and what it has read is in memory. */
 const TURN = { rows: 5000, bytes: 8 * 1024 * 1024 };
+
+export type ReadOperation = Exclude<StoreOperation, Put>;
+
+/** A turn of one operation that reads: what is left of it reads, too. */
+export type ReadTurn = Pick<StoreTurn, "answers"> & {
+  begun: { found: unknown[]; rest: ReadOperation } | null;
+};
 
 /**
  * A deployment's long-term store (LangGraph's BaseStore): items under hierarchical namespaces, shared
@@ -35,18 +42,32 @@ export class StoreObject extends DurableObject<Env> {
    */
   async execute(operations: StoreOperation[]): Promise<StoreTurn> {
     checkOperations(operations);
-    if (!this.#hasTable) this.#items.create();
-    this.#hasTable = true;
-    return this.ctx.storage.transactionSync(() => this.#turn(operations));
+    return this.#transact(() => this.#turn(operations, null));
   }
 
-  #turn(operations: StoreOperation[]): StoreTurn {
+  /** Performs one operation that reads, or a part of it, for somebody who sees only what `seenBy` matches. */
+  async read(operation: ReadOperation, seenBy: SeenBy): Promise<ReadTurn> {
+    return this.#transact(() => this.#turn([operation], seenBy) as ReadTurn);
+  }
+
+  /** Puts or deletes an item. False when there is one that `seenBy` does not match: it is left as it is. */
+  async put(operation: Put, seenBy: SeenBy): Promise<boolean> {
+    return this.#transact(() => this.#items.put(operation, new ReadBudget(TURN), seenBy));
+  }
+
+  #transact<T>(work: () => T): T {
+    if (!this.#hasTable) this.#items.create();
+    this.#hasTable = true;
+    return this.ctx.storage.transactionSync(work);
+  }
+
+  #turn(operations: StoreOperation[], seenBy: SeenBy): StoreTurn {
     const budget = new ReadBudget(TURN);
     const answers: unknown[] = [];
     let begun: StoreTurn["begun"] = null;
     for (const operation of operations) {
       if (answers.length > 0 && budget.isSpent) break;
-      const performed = this.#perform(operation, budget);
+      const performed = this.#perform(operation, budget, seenBy);
       begun = performed.begun;
       if (begun !== null) break;
       answers.push(performed.answer);
@@ -54,16 +75,17 @@ export class StoreObject extends DurableObject<Env> {
     return { answers, begun, rows: budget.rows, bytes: budget.bytes };
   }
 
-  #perform(operation: StoreOperation, budget: ReadBudget): Performed {
+  #perform(operation: StoreOperation, budget: ReadBudget, seenBy: SeenBy): Performed {
     switch (operation.op) {
       case "get":
-        return { answer: this.#items.get(operation, budget), begun: null };
+        return { answer: this.#items.get(operation, budget, seenBy), begun: null };
       case "put":
-        return { answer: this.#items.put(operation, budget), begun: null };
+        this.#items.put(operation, budget, seenBy);
+        return { answer: null, begun: null };
       case "search":
-        return listed(this.#items.search(operation, budget));
+        return listed(this.#items.search(operation, budget, seenBy));
       case "list_namespaces":
-        return listed(this.#items.listNamespaces(operation, budget));
+        return listed(this.#items.listNamespaces(operation, budget, seenBy));
     }
   }
 }

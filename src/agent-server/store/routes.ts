@@ -1,0 +1,114 @@
+import { createRoute, type z } from "@hono/zod-openapi";
+import { noteIgnored } from "../../http/ignored-fields.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { createRouter } from "../../http/router.ts";
+import { agentCall } from "../agent-call.ts";
+import type { ResponseConfig } from "../../http/streamed-response.ts";
+import {
+  deleteItemSchema,
+  foundItemsSchema,
+  foundNamespacesSchema,
+  getItemQuery,
+  itemSchema,
+  listNamespacesSchema,
+  putItemSchema,
+  searchItemsSchema,
+} from "./schemas.ts";
+import { deleteItem, getItem, listNamespaces, putItem, searchItems } from "./store-service.ts";
+
+/** The items that a deployment's graphs keep across threads. */
+export const storeRoutes = createRouter();
+
+const foundItems: ResponseConfig = {
+  description: "The items of the page",
+  content: { "application/json": { schema: foundItemsSchema } },
+};
+
+const foundNamespaces: ResponseConfig = {
+  description: "The namespaces of the page",
+  content: { "application/json": { schema: foundNamespacesSchema } },
+};
+
+function jsonBodyOf<T extends z.ZodType>(schema: T) {
+  return { required: true, content: { "application/json": { schema } } };
+}
+
+storeRoutes.openapi(
+  createRoute({
+    method: "put",
+    path: "/store/items",
+    tags: ["Store"],
+    summary: "Put an item in the place of what is there",
+    request: { body: jsonBodyOf(putItemSchema) },
+    responses: { 204: { description: "Stored" } },
+  }),
+  async (c) => {
+    await putItem(agentCall(c), c.req.valid("json"));
+    return c.body(null, 204);
+  },
+);
+
+storeRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/store/items",
+    tags: ["Store"],
+    summary: "Get an item",
+    request: { query: getItemQuery },
+    responses: {
+      200: {
+        description: "The item; null when there is none",
+        content: { "application/json": { schema: itemSchema.nullable() } },
+      },
+    },
+  }),
+  async (c) => {
+    const { namespace = [], key } = c.req.valid("query");
+    return c.json(await getItem(agentCall(c), namespace, key), 200);
+  },
+);
+
+storeRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/store/items",
+    tags: ["Store"],
+    summary: "Delete an item",
+    request: { body: jsonBodyOf(deleteItemSchema) },
+    responses: { 204: { description: "Deleted, or not there" } },
+  }),
+  async (c) => {
+    const { namespace, key } = c.req.valid("json");
+    await deleteItem(agentCall(c), namespace ?? [], key);
+    return c.body(null, 204);
+  },
+);
+
+storeRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/store/items/search",
+    tags: ["Store"],
+    summary: "Search items",
+    request: { body: jsonBodyOf(searchItemsSchema) },
+    responses: { 200: foundItems },
+  }),
+  async (c) => {
+    const search = c.req.valid("json");
+    // There is no index: the answer is that of a search without it, as servers of the ecosystem give it.
+    if (search.query) noteIgnored(c, [{ path: [], keys: ["query"] }]);
+    return jsonResponse(c, await searchItems(agentCall(c), search));
+  },
+);
+
+storeRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/store/namespaces",
+    tags: ["Store"],
+    summary: "List namespaces",
+    request: { body: jsonBodyOf(listNamespacesSchema) },
+    responses: { 200: foundNamespaces },
+  }),
+  async (c) => jsonResponse(c, await listNamespaces(agentCall(c), c.req.valid("json"))),
+);

@@ -1,0 +1,95 @@
+import { z } from "@hono/zod-openapi";
+import { notServed } from "../../http/not-served.ts";
+import { jsonFilter } from "../json-filter.ts";
+import { unknownOperator } from "./store-filter.ts";
+
+const DEFAULT_ITEMS = 10;
+const DEFAULT_NAMESPACES = 100;
+
+const labels = z.array(z.string());
+const jsonObject = z.record(z.string(), z.unknown());
+
+/** SQLite stores UTF-8: half of a surrogate pair would become another key, and a NUL its end for some readers. */
+const key = z.string().refine((text) => text.isWellFormed() && !text.includes("\0"), {
+  message: "Input should be well-formed Unicode without the character NUL",
+  params: { type: "string_unicode" },
+});
+
+const count = (whenAbsent: number) =>
+  z
+    .int()
+    .min(0)
+    .nullish()
+    .transform((value) => value ?? whenAbsent);
+
+const filter = jsonFilter().superRefine((conditions, ctx) => {
+  const operator = unknownOperator(conditions);
+  if (operator === null) return;
+  ctx.addIssue({
+    code: "custom",
+    message: `Unknown filter operator "${operator}": there are $eq, $ne, $gt, $gte, $lt and $lte`,
+    params: { type: "value_error" },
+  });
+});
+
+export const putItemSchema = z
+  .strictObject({
+    namespace: labels,
+    key,
+    value: jsonObject,
+    ttl: notServed("Items do not expire here: delete them when they are of no more use"),
+  })
+  .openapi("StorePutRequest");
+
+export const deleteItemSchema = z
+  .strictObject({ namespace: labels.nullish(), key })
+  .openapi("StoreDeleteRequest");
+
+export const getItemQuery = z.strictObject({
+  /** Clients join the labels by dots; the API's description has a list. */
+  namespace: z
+    .union([z.string(), labels])
+    .transform((value) => (typeof value === "string" ? value.split(".") : value))
+    .optional()
+    .openapi({ type: "string", description: "The labels, joined by dots" }),
+  key,
+});
+
+export const searchItemsSchema = z
+  .strictObject({
+    namespace_prefix: labels.nullish(),
+    filter: filter.nullish(),
+    limit: count(DEFAULT_ITEMS),
+    offset: count(0),
+    /** Has no effect without an index. */
+    query: z.string().nullish(),
+  })
+  .openapi("StoreSearchRequest");
+
+export const listNamespacesSchema = z
+  .strictObject({
+    prefix: labels.nullish(),
+    suffix: labels.nullish(),
+    max_depth: z.int().min(1).nullish(),
+    limit: count(DEFAULT_NAMESPACES),
+    offset: count(0),
+  })
+  .openapi("StoreListNamespacesRequest");
+
+export const itemSchema = z
+  .object({
+    namespace: labels,
+    key: z.string(),
+    value: jsonObject,
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .openapi("Item");
+
+export const foundItemsSchema = z.object({ items: z.array(itemSchema) });
+
+export const foundNamespacesSchema = z.object({ namespaces: z.array(labels) });
+
+export type ItemPut = z.infer<typeof putItemSchema>;
+export type ItemsSearch = z.infer<typeof searchItemsSchema>;
+export type NamespacesSearch = z.infer<typeof listNamespacesSchema>;

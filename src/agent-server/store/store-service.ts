@@ -1,0 +1,133 @@
+import type { StoredItem } from "../../graph-runtime/protocol.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
+import { jsonListAs, type JsonText } from "../../lib/json-answer.ts";
+import { toIso } from "../../lib/time.ts";
+import type { AgentCall } from "../agent-call.ts";
+import { authorizeStore } from "../auth/store-access.ts";
+import { oversize } from "./item-size.ts";
+import { isSeen, type SeenBy } from "./item-table.ts";
+import type { ItemPut, ItemsSearch, NamespacesSearch } from "./schemas.ts";
+import { type ReadOperation, type ReadTurn, type StoreObject, storeOf } from "./store-object.ts";
+
+/** Puts an item where the project's handler says, and not over one that the caller does not see. */
+export async function putItem(call: AgentCall, { namespace, key, value }: ItemPut): Promise<void> {
+  requireNamespace(namespace);
+  requireSize({ namespace, key, value });
+  const { target, filter } = await authorizeStore(call, "store:put", { namespace, key, value });
+  requireNamespace(target.namespace);
+  requireSize(target);
+  if (!isSeen(target, filter)) throw new ApiError("forbidden", "Not authorized");
+  const isPut = await itemsOf(call).put({ op: "put", ...target }, filter);
+  if (!isPut) throw new ApiError("not_found", "Item not found");
+}
+
+/** The item as JSON; null when there is none that the caller sees. */
+export async function getItem(call: AgentCall, namespace: string[], key: string) {
+  const { target, filter } = await authorizeStore(call, "store:get", { namespace, key });
+  const { answers } = await itemsOf(call).read({ op: "get", ...target }, filter);
+  const item = answers[0] as StoredItem | null;
+  return item === null ? null : toItemJson(item);
+}
+
+/** An item that is not there, or that the caller does not see, is deleted already. */
+export async function deleteItem(call: AgentCall, namespace: string[], key: string): Promise<void> {
+  if (namespace.length > 0) requireNamespace(namespace);
+  const { target, filter } = await authorizeStore(call, "store:delete", { namespace, key });
+  await itemsOf(call).put({ op: "put", ...target, value: null }, filter);
+}
+
+/** The items of the page, newest update first, as JSON. They are read while the answer is sent. */
+export async function searchItems(call: AgentCall, search: ItemsSearch): Promise<JsonText> {
+  const { namespace_prefix, filter, limit, offset, query } = search;
+  const namespace = namespace_prefix ?? [];
+  if (namespace.length > 0) requireNamespace(namespace);
+  const options = { filter, limit, offset, query };
+  const access = await authorizeStore(call, "store:search", { namespace }, options);
+  const operation: ReadOperation = {
+    op: "search",
+    namespace_prefix: access.target.namespace,
+    filter: filter ?? undefined,
+    limit,
+    offset,
+  };
+  const items = found<StoredItem>(call, operation, access.filter);
+  return jsonListAs("items", textsOf(items, toItemJson));
+}
+
+/** The namespaces of the page, in the order of their texts, as JSON. */
+export async function listNamespaces(call: AgentCall, search: NamespacesSearch): Promise<JsonText> {
+  const { prefix, suffix, max_depth, limit, offset } = search;
+  for (const labels of [prefix, suffix]) if (labels?.length) requireNamespace(labels);
+  const options = { suffix, max_depth, limit, offset };
+  const { target, filter } = await authorizeStore(
+    call,
+    "store:list_namespaces",
+    { namespace: prefix ?? [] },
+    options,
+  );
+  const operation: ReadOperation = {
+    op: "list_namespaces",
+    prefix: target.namespace,
+    suffix: suffix ?? undefined,
+    max_depth: max_depth ?? undefined,
+    limit,
+    offset,
+  };
+  const namespaces = found<string[]>(call, operation, filter);
+  return jsonListAs(
+    "namespaces",
+    textsOf(namespaces, (labels) => labels),
+  );
+}
+
+function itemsOf({ env, scope }: AgentCall): Pick<StoreObject, "read" | "put"> {
+  return storeOf(env, scope);
+}
+
+/** What a search or a list finds, in as many turns of the store as it takes; each begins when it is asked for. */
+async function* found<T>(
+  call: AgentCall,
+  operation: ReadOperation,
+  seenBy: SeenBy,
+): AsyncGenerator<T, void> {
+  for (let next: ReadOperation | null = operation; next !== null;) {
+    const turn: ReadTurn = await itemsOf(call).read(next, seenBy);
+    // The store answers an operation with what that operation finds.
+    yield* (turn.begun?.found ?? turn.answers[0]) as T[];
+    next = turn.begun?.rest ?? null;
+  }
+}
+
+async function* textsOf<T>(
+  items: AsyncIterable<T>,
+  toJson: (item: T) => object,
+): AsyncGenerator<string, void> {
+  for await (const item of items) yield JSON.stringify(toJson(item));
+}
+
+function toItemJson({ namespace, key, value, created_at, updated_at }: StoredItem) {
+  const times = { created_at: toIso(created_at), updated_at: toIso(updated_at) };
+  return { namespace, key, value, ...times };
+}
+
+function requireNamespace(labels: string[]): void {
+  if (labels.length === 0) throw new ApiError("bad_request", "Namespace is required");
+  if (labels.every((label) => label !== "" && !label.includes("."))) return;
+  throw new ApiError(
+    "validation",
+    `Namespace labels cannot be empty or contain periods. Received: ${labels.join(".")}`,
+  );
+}
+
+function requireSize({
+  namespace,
+  key,
+  value,
+}: Pick<ItemPut, "namespace" | "key" | "value">): void {
+  const problem = oversize({
+    namespace: JSON.stringify(namespace),
+    key,
+    value: JSON.stringify(value),
+  });
+  if (problem !== null) throw invalidField(["body", problem.field], problem.message, "too_long");
+}
