@@ -53,6 +53,8 @@ export async function makeThings(client: Client): Promise<AgentIds> {
 export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefined {
   if (method === "GET" || method === "DELETE") return undefined;
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
+  if (path === "/runs/batch") return [{ assistant_id: "branching", input: {} }];
+  if (path === "/runs/cancel") return { thread_id: ids.thread_id, run_ids: [ids.run_id] };
   if (path === "/assistants") return { graph_id: "branching" };
   if (path.endsWith("/state/checkpoint")) {
     return { checkpoint: { checkpoint_id: ids.checkpoint_id } };

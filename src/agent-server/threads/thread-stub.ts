@@ -15,6 +15,7 @@ type ThreadStub = Pick<
   | "getRun"
   | "deleteRun"
   | "cancelRun"
+  | "cancelRuns"
   | "joinRun"
   | "streamRun"
   | "getState"
@@ -55,6 +56,7 @@ export function threadSeenBy(
     getRun: (...rest) => thread.getRun(filter, ...rest),
     deleteRun: (...rest) => thread.deleteRun(filter, ...rest),
     cancelRun: (...rest) => thread.cancelRun(filter, ...rest),
+    cancelRuns: (...rest) => thread.cancelRuns(filter, ...rest),
     joinRun: (...rest) => thread.joinRun(filter, ...rest),
     streamRun: (...rest) => thread.streamRun(filter, ...rest),
     getState: (...rest) => thread.getState(filter, ...rest),

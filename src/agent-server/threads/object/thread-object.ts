@@ -15,7 +15,7 @@ import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
 import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "../runs/run-streams.ts";
-import { isInFlight, type RunRow } from "../storage/run-row.ts";
+import { isInFlight, type RunRow, type RunSelection } from "../storage/run-row.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
@@ -207,6 +207,17 @@ export class ThreadObject extends DurableObject<Env> {
     const cancelled = this.#queue.cancel(run, options.action);
     if (options.wait) await cancelled;
     return { ok: true, value: null };
+  }
+
+  /** How many such runs there are. Those in flight are cancelled; nothing waits for their ends. */
+  async cancelRuns(
+    filter: Visibility,
+    selection: RunSelection,
+    action: CancelAction,
+  ): Promise<number> {
+    const runs = this.#wake(filter) === null ? [] : this.#storage.runs.select(selection);
+    this.#queue.cancelAll(runs.filter(isInFlight), action);
+    return runs.length;
   }
 
   /** The run's final values as a JSON body that begins at once and ends with the run. */
