@@ -32,6 +32,7 @@ const ROUTES = [
   "GET /threads",
   "POST /threads/count",
   "GET /threads/{thread_id}",
+  "POST /threads/{thread_id}/copy",
   "PATCH /threads/{thread_id}",
   "DELETE /threads/{thread_id}",
   "GET /threads/{thread_id}/state",

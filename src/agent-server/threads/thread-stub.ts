@@ -8,6 +8,7 @@ type ThreadStub = Pick<
   ThreadObject,
   | "create"
   | "get"
+  | "copy"
   | "patch"
   | "remove"
   | "createRun"
@@ -49,6 +50,7 @@ export function threadSeenBy(
   return {
     create: (...rest) => thread.create(filter, ...rest),
     get: (...rest) => thread.get(filter, ...rest),
+    copy: (...rest) => thread.copy(filter, ...rest),
     patch: (...rest) => thread.patch(filter, ...rest),
     remove: (...rest) => thread.remove(filter, ...rest),
     createRun: (...rest) => thread.createRun(filter, ...rest),

@@ -16,6 +16,7 @@ import type { CreateRunRequest } from "../contract/run-request.ts";
 import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "../runs/run-streams.ts";
 import { isInFlight, type RunRow, type RunSelection } from "../storage/run-row.ts";
+import { readCopy, writeCopy } from "./thread-copy.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
@@ -27,6 +28,7 @@ import {
   type UpdateStateRequest,
 } from "../runs/thread-states.ts";
 import type {
+  CopyThreadResult,
   CreateRunResult,
   CreateThreadRequest,
   EventsQuery,
@@ -122,7 +124,11 @@ export class ThreadObject extends DurableObject<Env> {
       }
       return { ok: true, value: this.#thread(existing) };
     }
-    this.#make(request.scope, request.thread_id, request.metadata, false);
+    const { scope, thread_id, metadata, copy } = request;
+    this.#storage.transaction(() => {
+      this.#make(scope, thread_id, metadata, false);
+      if (copy !== undefined) writeCopy(this.#storage, copy);
+    });
     await this.#drainIndex();
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
@@ -130,6 +136,11 @@ export class ThreadObject extends DurableObject<Env> {
   async get(filter: Visibility): Promise<Thread | null> {
     const row = this.#wake(filter);
     return row === null ? null : this.#thread(row);
+  }
+
+  async copy(filter: Visibility): Promise<CopyThreadResult> {
+    if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
+    return readCopy(this.#storage);
   }
 
   async patch(filter: Visibility, metadata: Record<string, unknown>): Promise<Thread | null> {
