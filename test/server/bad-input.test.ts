@@ -347,7 +347,7 @@ describe("a route that does not exist", () => {
 
   test.for([
     ["GET", "/runs/stream", "POST"],
-    ["PUT", "/threads", "POST"],
+    ["PUT", "/threads", "GET, POST"],
     ["DELETE", "/runs/wait", "POST"],
     ["POST", `/threads/${MISSING_ID}`, "GET, PATCH, DELETE"],
     ["DELETE", `/threads/${MISSING_ID}/state`, "GET, POST"],

@@ -1,5 +1,5 @@
 import type { Client } from "@langchain/langgraph-sdk";
-import { describe } from "vitest";
+import { describe, vi } from "vitest";
 import { defaultAssistantId } from "../../src/agent-server/assistants/assistant-id.ts";
 import { bearer } from "../support/bearer.ts";
 import {
@@ -34,9 +34,11 @@ const EVENTS: Record<string, string> = {
   "GET /assistants/{assistant_id}/subgraphs": "assistants:read assistant_id",
   "GET /assistants/{assistant_id}/subgraphs/{namespace}": "assistants:read assistant_id",
   "POST /threads": "threads:create if_exists metadata thread_id",
+  "GET /threads": "threads:search ids limit metadata offset status values",
   "POST /threads/search": "threads:search ids limit metadata offset status values",
   "POST /threads/count": "threads:search metadata status values",
   "GET /threads/{thread_id}": "threads:read thread_id",
+  "POST /threads/{thread_id}/copy": "threads:read thread_id",
   "PATCH /threads/{thread_id}": "threads:update metadata thread_id",
   "DELETE /threads/{thread_id}": "threads:delete thread_id",
   "GET /threads/{thread_id}/state": "threads:read thread_id",
@@ -49,6 +51,7 @@ const EVENTS: Record<string, string> = {
   "GET /threads/{thread_id}/runs/{run_id}": "threads:read run_id thread_id",
   "DELETE /threads/{thread_id}/runs/{run_id}": "threads:delete run_id thread_id",
   "POST /threads/{thread_id}/runs/{run_id}/cancel": "threads:update action metadata thread_id",
+  "POST /runs/cancel": "threads:update action metadata thread_id",
   "GET /threads/{thread_id}/runs/{run_id}/join": "threads:read run_id thread_id",
   "GET /threads/{thread_id}/runs/{run_id}/stream": "threads:read run_id thread_id",
   "GET /runs/{run_id}/join": "threads:read run_id thread_id",
@@ -67,6 +70,7 @@ for (const follow of ["", "/stream", "/wait"]) {
   EVENTS[`POST /threads/{thread_id}/runs${follow}`] = CREATES_RUN;
   EVENTS[`POST /runs${follow}`] = CREATES_RUN;
 }
+EVENTS["POST /runs/batch"] = CREATES_RUN;
 
 function clientOf(server: TestServer, user: string | object): Client {
   return server.client({ headers: bearer(user) });
@@ -167,6 +171,10 @@ describe("another user", () => {
     expect(await second.assistants.count()).toBe(0);
     const answer = await send(server, "POST", "/threads/search", {}, bearer("seeker"));
     expect(answer.headers.get("x-pagination-total")).toBe("0");
+    const listed = (user: string) =>
+      answerOf(send(server, "GET", "/threads?select=thread_id", undefined, bearer(user)));
+    expect(await listed("finder")).toEqual({ status: 200, body: [{ thread_id }] });
+    expect(await listed("seeker")).toEqual({ status: 200, body: [] });
   });
 
   test("cannot take a thread's or an assistant's id, nor run on it", async ({ server, expect }) => {
@@ -253,6 +261,15 @@ describe("another user", () => {
     ] as const) {
       const answer = await send(server, method, path, undefined, bearer("hunter"));
       expect([path, answer.status]).toEqual([path, 404]);
+    }
+    await vi.waitFor(
+      async () => expect(await client.threads.count({ status: "busy" })).toBe(1),
+      60_000,
+    );
+    const named = { thread_id, run_ids: [onThread.run_id] };
+    for (const body of [named, { status: "all" }]) {
+      const answer = await send(server, "POST", "/runs/cancel", body, bearer("hunter"));
+      expect([body, answer.status]).toEqual([body, 404]);
     }
     for (const { thread_id, run_id } of [onThread, stateless]) {
       const { status } = await client.runs.get(thread_id, run_id);

@@ -200,6 +200,30 @@ describe("searching", () => {
     expect(await find({ nested: { none: null } })).toEqual([]);
   });
 
+  test("lists by a query what a search finds", async ({ client, server, expect }) => {
+    const [first, second, third] = await createThree(client, "list");
+    const list = async (query: string) => {
+      const answer = await send(server, "GET", `/threads?${query}`);
+      const threads = answer.body as { thread_id: string }[];
+      return { answer, ids: threads.map(({ thread_id }) => thread_id), threads };
+    };
+    const all = `ids=${first}&ids=${second}&ids=${third}`;
+    const found = await list(`${all}&sort_by=created_at&sort_order=asc&limit=2&status=idle`);
+    expect(found.ids).toEqual([first, second]);
+    expect(found.threads[0]).toEqual(await client.threads.get(first));
+    expect(found.answer.headers.get("x-pagination-total")).toBe("3");
+    expect(found.answer.headers.get("x-pagination-next")).toBe("2");
+    const next = await list(`${all}&sort_by=created_at&sort_order=asc&offset=2&select=thread_id`);
+    expect(next.threads).toEqual([{ thread_id: third }]);
+    expect((await list(`ids=["${second}"]&limit=1`)).ids).toEqual([second]);
+    for (const query of ["limit=0", "limit=1001", "status=done", "ids=x", "sort_by=name"]) {
+      expect([query, (await send(server, "GET", `/threads?${query}`)).status]).toEqual([
+        query,
+        422,
+      ]);
+    }
+  });
+
   test("filters by ids, where none means no filter", async ({ client, expect }) => {
     const [first, , third] = await createThree(client, "ids");
     const ids = [third, MISSING_ID, first];

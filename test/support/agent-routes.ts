@@ -61,6 +61,8 @@ export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefi
   }
   if (method === "GET" || method === "DELETE") return undefined;
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
+  if (path === "/runs/batch") return [{ assistant_id: "branching", input: {} }];
+  if (path === "/runs/cancel") return { thread_id: ids.thread_id, run_ids: [ids.run_id] };
   if (path === "/assistants") return { graph_id: "branching" };
   if (path.endsWith("/state/checkpoint")) {
     return { checkpoint: { checkpoint_id: ids.checkpoint_id } };

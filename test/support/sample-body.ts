@@ -46,7 +46,7 @@ function sample(given: Schema, path: string, context: Context): unknown {
   const type = [schema.type].flat().find((each) => each !== "null");
   if (type === "array") {
     const items = schema.items;
-    return items === undefined ? [] : [sample(items, path.replace(/\.$/, "[]."), context)];
+    return items === undefined ? [] : [sample(items, `${path.replace(/\.$/, "")}[].`, context)];
   }
   if (type === "integer" || type === "number") return schema.minimum ?? 1;
   if (type === "boolean") return true;

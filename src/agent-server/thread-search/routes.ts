@@ -1,6 +1,7 @@
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { type ApiError, invalidField } from "../../lib/api-error.ts";
+import type { AppContext } from "../../http/app-types.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
@@ -9,6 +10,7 @@ import type { ResponseConfig } from "../../http/streamed-response.ts";
 import {
   foundThreadsSchema,
   threadCountSchema,
+  threadListQuery,
   type ThreadSearch,
   threadSearchSchema,
 } from "./schemas.ts";
@@ -33,17 +35,19 @@ threadSearchRoutes.openapi(
     },
     responses: { 200: foundThreads },
   }),
-  async (c) => {
-    const search = c.req.valid("json");
-    const { metadata, values, status, ids, limit, offset } = search;
-    const value = { metadata, values, status, ids, limit, offset };
-    const access = await authorize(agentCall(c), "threads:search", value);
-    const found = await searchIndex(c.env, c.var.scope, search, access);
-    if (found === null) throw tooManyThreads(search);
-    const { threads, total, returned, page } = found;
-    setPaginationHeaders(c, page, { total, returned });
-    return jsonResponse(c, threads);
-  },
+  (c) => answerSearch(c, c.req.valid("json")),
+);
+
+threadSearchRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads",
+    tags: ["Threads"],
+    summary: "List threads",
+    request: { query: threadListQuery },
+    responses: { 200: foundThreads },
+  }),
+  (c) => answerSearch(c, c.req.valid("query")),
 );
 
 threadSearchRoutes.openapi(
@@ -71,6 +75,17 @@ threadSearchRoutes.openapi(
     return c.json(total, 200);
   },
 );
+
+async function answerSearch(c: AppContext, search: ThreadSearch): Promise<Response> {
+  const { metadata, values, status, ids, limit, offset } = search;
+  const value = { metadata, values, status, ids, limit, offset };
+  const access = await authorize(agentCall(c), "threads:search", value);
+  const found = await searchIndex(c.env, c.var.scope, search, access);
+  if (found === null) throw tooManyThreads(search);
+  const { threads, total, returned, page } = found;
+  setPaginationHeaders(c, page, { total, returned });
+  return jsonResponse(c, threads);
+}
 
 function tooManyThreads({ metadata, values }: Pick<ThreadSearch, "metadata" | "values">): ApiError {
   const field = values ? "values" : metadata ? "metadata" : "sort_by";

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
+import { integerParam, listParam } from "../../http/query-params.ts";
 import { jsonFilter } from "../json-filter.ts";
 import { THREAD_STATUSES } from "../threads/storage/thread-record.ts";
 import { threadSchema } from "../threads/thread-schemas.ts";
@@ -7,6 +8,7 @@ import { EXTRACT_ROOTS, type ExtractPath, parseExtractPath } from "./extract-pat
 
 const MAX_EXTRACTS = 10;
 const MAX_IDS = 1000;
+const MAX_PAGE = 1000;
 
 export const THREAD_FIELDS = [
   "thread_id",
@@ -24,7 +26,16 @@ export const THREAD_FIELDS = [
 export type ThreadField = (typeof THREAD_FIELDS)[number];
 
 /** SDKs know a field `context`, which threads here do not have: it may be asked for. */
-const selectSchema = z.array(z.enum([...THREAD_FIELDS, "context"]));
+const SELECTABLE = [...THREAD_FIELDS, "context"] as const;
+
+const sortBySchema = z.enum([
+  "thread_id",
+  "status",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+]);
+const sortOrderSchema = z.enum(["asc", "desc"]);
 
 const extractSchema = z
   .record(z.string(), z.string())
@@ -65,18 +76,27 @@ export const threadSearchSchema = z
   .strictObject({
     ...filterFields,
     ids: z.array(uuidParam()).max(MAX_IDS).nullish(),
-    limit: z.int().min(1).max(1000).nullish(),
+    limit: z.int().min(1).max(MAX_PAGE).nullish(),
     offset: z.int().min(0).nullish(),
-    sort_by: z
-      .enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"])
-      .nullish(),
-    sort_order: z.enum(["asc", "desc"]).nullish(),
-    select: selectSchema.nullish(),
+    sort_by: sortBySchema.nullish(),
+    sort_order: sortOrderSchema.nullish(),
+    select: z.array(z.enum(SELECTABLE)).nullish(),
     extract: extractSchema.nullish(),
   })
   .openapi("ThreadSearchRequest");
 
 export type ThreadSearch = z.infer<typeof threadSearchSchema>;
+
+/** The part of a search that fits a query. */
+export const threadListQuery = z.strictObject({
+  status: z.enum(THREAD_STATUSES).optional(),
+  ids: listParam().pipe(z.array(uuidParam()).max(MAX_IDS)).optional(),
+  limit: integerParam({ min: 1, max: MAX_PAGE }).optional(),
+  offset: integerParam({ min: 0 }).optional(),
+  sort_by: sortBySchema.optional(),
+  sort_order: sortOrderSchema.optional(),
+  select: listParam(SELECTABLE).optional(),
+});
 
 export const threadCountSchema = z.strictObject(filterFields).openapi("ThreadCountRequest");
 

@@ -1,28 +1,26 @@
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
-import { v7 as uuidv7 } from "uuid";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { resolveAssistant } from "../assistants/resolve-assistant.ts";
-import { authorize } from "../auth/authorize.ts";
-import { threadWith } from "../auth/thread-access.ts";
-import { requestedRevision } from "../graph-host.ts";
-import { BUSY_TEXT, threadFailure } from "./contract/failures.ts";
+import { type NewRunOptions, prepareRun, startRun } from "./new-run.ts";
 import type { ResponseConfig } from "../../http/streamed-response.ts";
-import type { Follow, RunPayload } from "./contract/run-request.ts";
+import type { Follow } from "./contract/run-request.ts";
 import {
+  runBatchSchema,
   type RunCreateBody,
   runCreateStatefulSchema,
   runCreateStatelessSchema,
   runSchema,
-  toRunPayload,
 } from "./run-schemas.ts";
 import { streamResponse } from "../../http/streamed-response.ts";
 
 /** Creates runs: on a thread, or on a thread of their own (stateless). */
 export const runCreateRoutes = createRouter();
+
+/** Of the runs of a batch: an invocation has six connections. */
+const RUNS_AT_ONCE = 6;
 
 const RESPONSES: Record<Follow, ResponseConfig & { suffix: string }> = {
   none: {
@@ -79,77 +77,66 @@ for (const follow of ["none", "events", "result"] as const) {
     responses: { 200: response },
   });
   runCreateRoutes.openapi(stateless, (c) => {
-    const { on_completion, if_not_exists: _always, ...body } = c.req.valid("json");
-    const temporary = on_completion !== "keep";
+    const { body, temporary } = statelessRun(c.req.valid("json"));
     return createRun(c, body, { follow, threadId: null, createThread: true, temporary });
   });
+}
+
+runCreateRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/batch",
+    tags: ["Stateless runs"],
+    summary: "Create several runs without a thread",
+    request: {
+      body: { required: true, content: { "application/json": { schema: runBatchSchema } } },
+    },
+    responses: {
+      200: {
+        description: "The runs, in the order of the request",
+        content: { "application/json": { schema: z.array(runSchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const call = agentCall(c);
+    // Nothing is made before each of them may be: a refusal leaves no part of a batch behind.
+    const prepared = await mapLimited(c.req.valid("json"), RUNS_AT_ONCE, (item) => {
+      const { body, temporary } = statelessRun(item);
+      return prepareRun(call, body, {
+        follow: "none",
+        threadId: null,
+        createThread: true,
+        temporary,
+      });
+    });
+    const runs = await mapLimited(
+      prepared,
+      RUNS_AT_ONCE,
+      async (each) => (await startRun(each)).run,
+    );
+    return c.json(runs, 200);
+  },
+);
+
+function statelessRun(item: z.infer<typeof runCreateStatelessSchema>) {
+  const { on_completion, if_not_exists: _always, ...body } = item;
+  return { body, temporary: on_completion !== "keep" };
 }
 
 async function createRun(
   c: AppContext,
   body: RunCreateBody,
-  options: {
-    follow: Follow;
-    threadId: string | null;
-    createThread: boolean;
-    temporary: boolean;
-  },
+  options: NewRunOptions,
 ): Promise<Response> {
-  const { scope } = c.var;
   const { follow } = options;
-  const assistant = await resolveAssistant(agentCall(c), body.assistant_id);
-  const runId = uuidv7();
-  // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
-  const threadId = options.threadId ?? runId;
-  const payload = toRunPayload(body);
-  const access = await authorize(agentCall(c), "threads:create_run", {
-    ...createRunValue(payload),
-    thread_id: options.threadId,
-    assistant_id: assistant.assistant_id,
-    run_id: runId,
-    if_not_exists: options.createThread ? "create" : "reject",
-  });
-  const onDisconnect = body.on_disconnect ?? (follow === "result" ? "cancel" : "continue");
-  const created = await threadWith(agentCall(c), threadId, access).createRun({
-    scope,
-    thread_id: threadId,
-    run_id: runId,
-    assistant: {
-      assistant_id: assistant.assistant_id,
-      graph_id: assistant.graph_id,
-      config: assistant.config,
-      context: assistant.context,
-      metadata: assistant.metadata,
-    },
-    payload: { ...payload, metadata: access.metadata ?? {} },
-    create_thread: options.createThread,
-    temporary: options.temporary,
-    follow,
-    cancel_on_disconnect: onDisconnect === "cancel",
-    principal: c.var.principal,
-    ...requestedRevision(agentCall(c)),
-  });
-  if (!created.ok) {
-    if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);
-    throw threadFailure(created, threadId);
-  }
-  const { run, stream } = created.value;
-  const path = options.threadId === null ? `/runs/${runId}` : `/threads/${threadId}/runs/${runId}`;
+  const { run, stream } = await startRun(await prepareRun(agentCall(c), body, options));
+  const { run_id } = run;
+  const path =
+    options.threadId === null ? `/runs/${run_id}` : `/threads/${run.thread_id}/runs/${run_id}`;
   c.header("Content-Location", path);
   if (stream === null) return c.json(run);
   // Where a client goes on reading when its connection breaks.
   c.header("Location", `${path}/${follow === "events" ? "stream" : "join"}`);
   return streamResponse(c, follow === "events" ? "events" : "json", stream);
-}
-
-/** A new run as a project's handlers are shown it. */
-function createRunValue({ metadata, multitask_strategy, after_seconds, ...kwargs }: RunPayload) {
-  return {
-    status: "pending",
-    metadata,
-    multitask_strategy,
-    prevent_insert_if_inflight: multitask_strategy === "reject",
-    after_seconds,
-    kwargs,
-  };
 }

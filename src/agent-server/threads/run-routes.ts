@@ -6,9 +6,10 @@ import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { threadFor } from "../auth/thread-access.ts";
+import { cancelRuns } from "./cancel-runs.ts";
 import { threadFailure } from "./contract/failures.ts";
 import type { ResponseConfig } from "../../http/streamed-response.ts";
-import { RUN_FIELDS, runSchema } from "./run-schemas.ts";
+import { RUN_FIELDS, runsCancelSchema, runSchema, toCancelTarget } from "./run-schemas.ts";
 import { RUN_STATUSES } from "./storage/run-row.ts";
 import { streamResponse } from "../../http/streamed-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
@@ -37,6 +38,8 @@ const finalValues: ResponseConfig = {
 
 /** What the Python client sends when its caller names no mode: all of them. */
 const NO_MODE = "";
+
+const cancelAction = z.enum(["interrupt", "rollback"]);
 
 const streamQuery = z.strictObject({
   stream_mode: listParam([...STREAM_MODES, NO_MODE]).optional(),
@@ -118,7 +121,7 @@ runRoutes.openapi(
       params: runParams,
       query: z.strictObject({
         wait: booleanParam().optional(),
-        action: z.enum(["interrupt", "rollback"]).optional(),
+        action: cancelAction.optional(),
       }),
     },
     responses: {
@@ -134,6 +137,25 @@ runRoutes.openapi(
     const cancelled = await thread.cancelRun(run_id, { action, wait });
     if (!cancelled.ok) throw threadFailure(cancelled, thread_id);
     return c.body(null, wait ? 204 : 202);
+  },
+);
+
+runRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/runs/cancel",
+    tags: ["Runs"],
+    summary: "Cancel runs of a thread, or those of a status on all threads",
+    request: {
+      query: z.strictObject({ action: cancelAction.optional() }),
+      body: { required: true, content: { "application/json": { schema: runsCancelSchema } } },
+    },
+    responses: { 204: { description: "Cancelling" } },
+  }),
+  async (c) => {
+    const { action = "interrupt" } = c.req.valid("query");
+    await cancelRuns(agentCall(c), toCancelTarget(c.req.valid("json")), action);
+    return c.body(null, 204);
   },
 );
 

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import { notServed } from "../../http/not-served.ts";
+import { uuidParam } from "../../http/path-params.ts";
 import type { RunPayload } from "./contract/run-request.ts";
 import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./storage/run-row.ts";
 
@@ -82,6 +83,45 @@ export const runCreateStatelessSchema = runCreate
     if_not_exists: z.enum(["reject", "create"]).nullish(),
   })
   .openapi("RunCreateStateless");
+
+/** The named runs of one thread, which cancels them in one turn. */
+const MAX_CANCELLED = 1000;
+
+/** Each run is some calls, of which one request may make so many. */
+const MAX_BATCH = 100;
+
+export const runBatchSchema = z
+  .array(runCreateStatelessSchema)
+  .min(1)
+  .max(MAX_BATCH)
+  .openapi("RunBatchCreate");
+
+const unused = z.null().optional();
+
+/** The runs to cancel: those named, or those of a status. */
+export const runsCancelSchema = z
+  .union([
+    z.strictObject({
+      status: z.enum(["pending", "running", "all"]),
+      thread_id: unused,
+      run_ids: unused,
+    }),
+    z.strictObject({
+      status: unused,
+      thread_id: uuidParam(),
+      run_ids: z.array(uuidParam()).min(1).max(MAX_CANCELLED),
+    }),
+  ])
+  .openapi("RunsCancel");
+
+export type CancelTarget =
+  | { thread_id: string; run_ids: string[] }
+  | { status: "pending" | "running" | "all" };
+
+export function toCancelTarget(body: z.infer<typeof runsCancelSchema>): CancelTarget {
+  const { status, thread_id, run_ids } = body;
+  return status ? { status } : { thread_id, run_ids };
+}
 
 export type RunCreateBody = z.infer<typeof runCreate>;
 

@@ -78,6 +78,40 @@ threadRoutes.openapi(
 
 threadRoutes.openapi(
   createRoute({
+    method: "post",
+    path: "/threads/{thread_id}/copy",
+    tags: ["Threads"],
+    summary: "Copy a thread's state and checkpoints into a new thread",
+    request: { params },
+    responses: { 200: { ...oneThread, description: "The new thread" } },
+  }),
+  async (c) => {
+    const call = agentCall(c);
+    const { thread_id } = c.req.valid("param");
+    const copied = await (await threadFor(call, "threads:read", { thread_id })).copy();
+    if (!copied.ok) throw threadFailure(copied, thread_id);
+    const { value: copy } = copied;
+    const copyId = uuidv7();
+    const value = {
+      thread_id: copyId,
+      metadata: { ...copy.metadata, thread_id: copyId },
+      if_exists: "raise" as const,
+    };
+    const access = await authorize(call, "threads:create", value);
+    const { metadata = {} } = access;
+    const created = await threadWith(call, copyId, access).create({
+      ...value,
+      metadata,
+      scope: call.scope,
+      copy,
+    });
+    if (!created.ok) throw threadFailure(created, copyId);
+    return c.json(created.value, 200);
+  },
+);
+
+threadRoutes.openapi(
+  createRoute({
     method: "patch",
     path: "/threads/{thread_id}",
     tags: ["Threads"],

@@ -8,6 +8,7 @@ type ThreadStub = Pick<
   ThreadObject,
   | "create"
   | "get"
+  | "copy"
   | "patch"
   | "remove"
   | "createRun"
@@ -15,6 +16,7 @@ type ThreadStub = Pick<
   | "getRun"
   | "deleteRun"
   | "cancelRun"
+  | "cancelRuns"
   | "joinRun"
   | "streamRun"
   | "getState"
@@ -48,6 +50,7 @@ export function threadSeenBy(
   return {
     create: (...rest) => thread.create(filter, ...rest),
     get: (...rest) => thread.get(filter, ...rest),
+    copy: (...rest) => thread.copy(filter, ...rest),
     patch: (...rest) => thread.patch(filter, ...rest),
     remove: (...rest) => thread.remove(filter, ...rest),
     createRun: (...rest) => thread.createRun(filter, ...rest),
@@ -55,6 +58,7 @@ export function threadSeenBy(
     getRun: (...rest) => thread.getRun(filter, ...rest),
     deleteRun: (...rest) => thread.deleteRun(filter, ...rest),
     cancelRun: (...rest) => thread.cancelRun(filter, ...rest),
+    cancelRuns: (...rest) => thread.cancelRuns(filter, ...rest),
     joinRun: (...rest) => thread.joinRun(filter, ...rest),
     streamRun: (...rest) => thread.streamRun(filter, ...rest),
     getState: (...rest) => thread.getState(filter, ...rest),

@@ -8,6 +8,7 @@ type FailureCode =
   | "thread_not_found"
   | "thread_exists"
   | "thread_busy"
+  | "thread_too_large"
   | "run_not_found"
   | "no_graph"
   | "invalid_update"
@@ -18,6 +19,10 @@ const TEXTS: Record<FailureCode, { code: ErrorCode; text: (threadId: string) => 
   thread_not_found: { code: "not_found", text: (id) => `Thread with ID ${id} not found` },
   thread_exists: { code: "conflict", text: () => "Thread already exists" },
   thread_busy: { code: "conflict", text: () => "Thread is busy" },
+  thread_too_large: {
+    code: "payload_too_large",
+    text: () => "The thread has more than 16 MB or 20,000 rows of checkpoints: it cannot be copied",
+  },
   run_not_found: { code: "not_found", text: () => "Run not found" },
   no_graph: { code: "bad_request", text: (id) => `Thread ${id} has no graph ID` },
   invalid_update: { code: "validation", text: () => "The update is not valid" },

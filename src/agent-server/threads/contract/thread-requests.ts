@@ -1,5 +1,6 @@
 import { matchesMetadata, type MetadataFilter } from "../../../lib/metadata-filter.ts";
-import type { ThreadRow } from "../storage/thread-record.ts";
+import type { CheckpointCopy } from "../storage/checkpoint-copy.ts";
+import type { CopiedState, ThreadRow } from "../storage/thread-record.ts";
 import type { WireCheckpoint } from "../../../graph-runtime/protocol.ts";
 import type { JsonText } from "../../../lib/json-answer.ts";
 import type { Scope } from "../../../lib/scope.ts";
@@ -22,7 +23,20 @@ export type CreateThreadRequest = {
   thread_id: string;
   metadata: Record<string, unknown>;
   if_exists: "raise" | "do_nothing";
+  /** What the thread begins with; without it, it begins empty. */
+  copy?: ThreadCopy;
 };
+
+/** What a thread gives to its copy: what it shows of its state, and all its checkpoints, but no runs. */
+export type ThreadCopy = {
+  metadata: Record<string, unknown>;
+  shown: CopiedState;
+  /** JSON text. */
+  values: string | null;
+  checkpoints: CheckpointCopy;
+};
+
+export type CopyThreadResult = Result<ThreadCopy, "thread_not_found" | "thread_too_large">;
 
 export type EventsQuery = {
   last_event_id: number | null;

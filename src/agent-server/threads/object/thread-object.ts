@@ -15,7 +15,8 @@ import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
 import { runTexts } from "./run-list.ts";
 import { RunStreams, textStream } from "../runs/run-streams.ts";
-import { isInFlight, type RunRow } from "../storage/run-row.ts";
+import { isInFlight, type RunRow, type RunSelection } from "../storage/run-row.ts";
+import { readCopy, writeCopy } from "./thread-copy.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
@@ -27,6 +28,7 @@ import {
   type UpdateStateRequest,
 } from "../runs/thread-states.ts";
 import type {
+  CopyThreadResult,
   CreateRunResult,
   CreateThreadRequest,
   EventsQuery,
@@ -122,7 +124,11 @@ export class ThreadObject extends DurableObject<Env> {
       }
       return { ok: true, value: this.#thread(existing) };
     }
-    this.#make(request.scope, request.thread_id, request.metadata, false);
+    const { scope, thread_id, metadata, copy } = request;
+    this.#storage.transaction(() => {
+      this.#make(scope, thread_id, metadata, false);
+      if (copy !== undefined) writeCopy(this.#storage, copy);
+    });
     await this.#drainIndex();
     return { ok: true, value: this.#thread(this.#storage.thread.get()) };
   }
@@ -130,6 +136,11 @@ export class ThreadObject extends DurableObject<Env> {
   async get(filter: Visibility): Promise<Thread | null> {
     const row = this.#wake(filter);
     return row === null ? null : this.#thread(row);
+  }
+
+  async copy(filter: Visibility): Promise<CopyThreadResult> {
+    if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
+    return readCopy(this.#storage);
   }
 
   async patch(filter: Visibility, metadata: Record<string, unknown>): Promise<Thread | null> {
@@ -207,6 +218,17 @@ export class ThreadObject extends DurableObject<Env> {
     const cancelled = this.#queue.cancel(run, options.action);
     if (options.wait) await cancelled;
     return { ok: true, value: null };
+  }
+
+  /** How many such runs there are. Those in flight are cancelled; nothing waits for their ends. */
+  async cancelRuns(
+    filter: Visibility,
+    selection: RunSelection,
+    action: CancelAction,
+  ): Promise<number> {
+    const runs = this.#wake(filter) === null ? [] : this.#storage.runs.select(selection);
+    this.#queue.cancelAll(runs.filter(isInFlight), action);
+    return runs.length;
   }
 
   /** The run's final values as a JSON body that begins at once and ends with the run. */

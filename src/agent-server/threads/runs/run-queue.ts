@@ -152,6 +152,14 @@ export class RunQueue {
     if (execution?.run.seq === run.seq) await execution.ended;
   }
 
+  /** Cancels in one transaction: none of the runs starts because another one of them has ended. */
+  cancelAll(runs: readonly RunRow[], action: CancelAction): void {
+    this.#storage.transaction(() => {
+      for (const run of runs) this.#cancelRow(run, action);
+    });
+    for (const run of runs.slice(0, 1)) this.#deps.onChange(run);
+  }
+
   /** Ends what has run for longer than that. */
   timeOut(limitMs: number): void {
     const run = this.#execution?.run;

@@ -8,6 +8,7 @@ import {
   type Typed,
   type WritesPut,
 } from "../../../graph-runtime/protocol.ts";
+import { type CheckpointCopy, readCheckpoints, writeCheckpoints } from "./checkpoint-copy.ts";
 import {
   CHECKPOINT_COLUMNS,
   CheckpointPages,
@@ -124,6 +125,16 @@ export class CheckpointTable {
       )
       .toArray();
     return row?.run_id ?? null;
+  }
+
+  /** All of them, for a copy of the thread; null when they are too many. */
+  copied(): CheckpointCopy | null {
+    return readCheckpoints(this.#sql);
+  }
+
+  /** Takes over those of another thread. Call inside the transaction that makes the thread. */
+  fill(copy: CheckpointCopy, threadId: string): void {
+    writeCheckpoints(this.#sql, copy, threadId);
   }
 
   /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */

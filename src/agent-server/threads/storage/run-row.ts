@@ -38,3 +38,6 @@ export type RunRow = {
 export function isInFlight(run: RunRow): boolean {
   return run.status === "pending" || run.status === "running";
 }
+
+/** Runs with these ids, whether or not they have ended, or those in flight; "all" is any of these. */
+export type RunSelection = { run_ids: string[] } | { status: "pending" | "running" | "all" };

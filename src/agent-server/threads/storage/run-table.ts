@@ -1,4 +1,4 @@
-import type { RunRow, RunStatus } from "./run-row.ts";
+import type { RunRow, RunSelection, RunStatus } from "./run-row.ts";
 
 export type NewRun = Pick<
   RunRow,
@@ -81,6 +81,16 @@ export class RunTable {
       .toArray()
       .toSorted(byTurn);
     return this.#inFlight;
+  }
+
+  /** Named runs are found whether or not they have ended. */
+  select(selection: RunSelection): RunRow[] {
+    if ("run_ids" in selection) {
+      const ids = [...new Set(selection.run_ids)];
+      return ids.map((id) => this.get(id)).filter((run) => run !== null);
+    }
+    const { status } = selection;
+    return this.inFlight().filter((run) => status === "all" || run.status === status);
   }
 
   isInFlight(seq: number): boolean {

@@ -1,6 +1,9 @@
 import type { RunError, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
 import type { TextTable } from "./text-table.ts";
 
+/** `settled_status` becomes the copy's status: no run is in flight there. */
+export type CopiedState = Pick<ThreadRow, "graph_id" | "settled_status" | "interrupts" | "error">;
+
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
 
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
@@ -163,6 +166,12 @@ export class ThreadRecord {
   settle(inFlight: boolean, now: number): void {
     const status = inFlight ? "busy" : this.get().settled_status;
     this.#change({ status, updated_at: now, state_updated_at: now });
+  }
+
+  /** What the thread shows when it begins as a copy of another one. */
+  takeState(state: CopiedState, values: string | null): void {
+    this.#change({ ...state, status: state.settled_status });
+    if (values !== null) this.#texts.set(VALUES, values);
   }
 
   markDeleted(): void {

@@ -1,0 +1,88 @@
+import { parseMetadata } from "./checkpoint-pages.ts";
+
+type Row = Record<string, SqlStorageValue>;
+
+/** The rows of a thread's checkpoints, by table. */
+export type CheckpointCopy = Record<CopiedTable, Row[]>;
+
+type CopiedTable = keyof typeof COLUMNS;
+
+/** What a copy has of each table: not which run wrote a row, because runs are not copied. */
+const COLUMNS = {
+  checkpoints: [
+    "ns",
+    "id",
+    "parent_id",
+    "checkpoint_type",
+    "checkpoint",
+    "metadata_type",
+    "metadata",
+    "channels",
+    "format",
+  ],
+  channel_values: ["ns", "checkpoint_id", "channel", "part", "type", "data"],
+  writes: ["ns", "checkpoint_id", "task_id", "idx", "part", "task_path", "channel", "type", "data"],
+} as const;
+
+const TABLES = ["checkpoints", "channel_values", "writes"] as const;
+
+/** A copy crosses RPC twice as one message, of which the platform takes 32 MiB. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Each row is also a statement of the turn that writes the copy. */
+const MAX_ROWS = 20_000;
+
+/** All checkpoints as they are in this turn; null when they are more than one message takes. */
+export function readCheckpoints(sql: SqlStorage): CheckpointCopy | null {
+  let rows = 0;
+  let bytes = 0;
+  for (const table of TABLES) {
+    const lengths = COLUMNS[table].map((column) => `ifnull(octet_length(${column}), 0)`);
+    const size = sql
+      .exec<{ rows: number; bytes: number }>(
+        `SELECT count(*) AS rows, ifnull(sum(${lengths.join(" + ")}), 0) AS bytes FROM ${table}`,
+      )
+      .one();
+    rows += size.rows;
+    bytes += size.bytes;
+  }
+  if (rows > MAX_ROWS || bytes > MAX_BYTES) return null;
+  const read = (table: CopiedTable): Row[] =>
+    sql.exec<Row>(`SELECT ${COLUMNS[table].join(", ")} FROM ${table}`).toArray();
+  return {
+    checkpoints: read("checkpoints"),
+    channel_values: read("channel_values"),
+    writes: read("writes"),
+  };
+}
+
+/** Writes them for a thread that has none. Call in a transaction. */
+export function writeCheckpoints(sql: SqlStorage, copy: CheckpointCopy, threadId: string): void {
+  for (const table of TABLES) {
+    const columns = COLUMNS[table];
+    const insert = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+    for (const row of copy[table]) {
+      const values = columns.map((column) => row[column] ?? null);
+      if (table !== "checkpoints") sql.exec(insert, ...values);
+      else sql.exec(insert, ...columns.map((column) => ofThread(row, column, threadId)));
+    }
+  }
+}
+
+/** A checkpoint's metadata names its thread. */
+function ofThread(row: Row, column: string, threadId: string): SqlStorageValue | Uint8Array {
+  const value = row[column] ?? null;
+  if (column !== "metadata" || !(value instanceof ArrayBuffer)) return value;
+  const metadata = metadataOf(value);
+  if (metadata?.["thread_id"] === undefined) return value;
+  return new TextEncoder().encode(JSON.stringify({ ...metadata, thread_id: threadId }));
+}
+
+/** Null for what deployed code stored, and is no JSON. */
+function metadataOf(bytes: ArrayBuffer): Record<string, unknown> | null {
+  try {
+    return parseMetadata(bytes);
+  } catch {
+    return null;
+  }
+}
