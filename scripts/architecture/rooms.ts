@@ -308,8 +308,10 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent-server/store",
-    paths: ["src/agent-server/store"],
-    holds: "LangGraph's long-term store, an object for each deployment",
+    paths: [
+      "src/agent-server/store/{check-operations,item-size,item-table,store-filter,store-object}.ts",
+    ],
+    holds: "the object of LangGraph's long-term store, one for each deployment",
     mayImport: ["agent-server/base", "graph-runtime", "regions", "lib"],
   },
   {

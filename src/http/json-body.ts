@@ -1,3 +1,4 @@
+import type { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { readLimited } from "../lib/bytes.ts";
 import type { AppEnv } from "./app-types.ts";
@@ -35,4 +36,9 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   const bytes = isHopeless ? null : await readLimited(request.body, maxBytes, MAX_DRAINED_BYTES);
   if (bytes !== null) return bytes;
   throw new ApiError("payload_too_large", `Request body is larger than ${maxBytes} bytes`);
+}
+
+/** How a route describes the JSON body that it takes. */
+export function jsonBodyOf<T extends z.ZodType>(schema: T) {
+  return { required: true, content: { "application/json": { schema } } };
 }

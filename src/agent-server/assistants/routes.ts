@@ -1,3 +1,4 @@
+import { jsonBodyOf } from "../../http/json-body.ts";
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../lib/api-error.ts";
@@ -46,10 +47,6 @@ const foundVersions: ResponseConfig = {
   description: "The versions of the page",
   content: { "application/json": { schema: z.array(assistantVersionSchema) } },
 };
-
-function jsonBodyOf<T extends z.ZodType>(schema: T) {
-  return { required: true, content: { "application/json": { schema } } };
-}
 
 assistantRoutes.openapi(
   createRoute({

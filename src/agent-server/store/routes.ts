@@ -1,3 +1,4 @@
+import { jsonBodyOf } from "../../http/json-body.ts";
 import { createRoute, type z } from "@hono/zod-openapi";
 import { noteIgnored } from "../../http/ignored-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -28,10 +29,6 @@ const foundNamespaces: ResponseConfig = {
   description: "The namespaces of the page",
   content: { "application/json": { schema: foundNamespacesSchema } },
 };
-
-function jsonBodyOf<T extends z.ZodType>(schema: T) {
-  return { required: true, content: { "application/json": { schema } } };
-}
 
 storeRoutes.openapi(
   createRoute({

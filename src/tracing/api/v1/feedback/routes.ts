@@ -1,3 +1,4 @@
+import { jsonBodyOf } from "../../../../http/json-body.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { findFeedback, readFeedback } from "../../../../db/feedback-pages.ts";
 import { insertFeedbackTokens, listFeedbackTokens } from "../../../../db/feedback-tokens-repo.ts";
@@ -39,10 +40,6 @@ const oneFeedback = {
   description: "The feedback",
   content: { "application/json": { schema: feedbackSchema } },
 };
-
-function jsonBodyOf<T extends z.ZodType>(schema: T) {
-  return { required: true, content: { "application/json": { schema } } };
-}
 
 feedbackRoutes.openapi(
   createRoute({
