@@ -289,8 +289,9 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server",
     paths: ["src/agent-server"],
-    holds: "assistants, threads, runs, streams, the store, who may do what",
+    holds: "assistants, threads, runs, streams, crons, the store, who may do what",
     mayImport: [
+      "work",
       "tracing/doors",
       "revision-host",
       "deployment-log",

@@ -9,7 +9,7 @@ import { describedProject } from "../described-project.ts";
 
 /** What the routes of the agent server do, as a project's handlers hear of it. */
 export type AuthEvent =
-  | `assistants:${"create" | "read" | "update" | "delete" | "search"}`
+  | `${"assistants" | "crons"}:${"create" | "read" | "update" | "delete" | "search"}`
   | `threads:${"create" | "read" | "update" | "delete" | "search" | "create_run"}`;
 
 /**

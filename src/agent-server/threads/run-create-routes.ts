@@ -1,23 +1,16 @@
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
-import { v7 as uuidv7 } from "uuid";
 import type { AppContext } from "../../http/app-types.ts";
-import { ApiError } from "../../lib/api-error.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { resolveAssistant } from "../assistants/resolve-assistant.ts";
-import { authorize } from "../auth/authorize.ts";
-import { threadWith } from "../auth/thread-access.ts";
-import { requestedRevision } from "../graph-host.ts";
-import { BUSY_TEXT, threadFailure } from "./failures.ts";
+import { type NewRunOptions, prepareRun, startRun } from "./new-run.ts";
 import type { ResponseConfig } from "./response-config.ts";
-import type { Follow, RunPayload } from "./run-request.ts";
+import type { Follow } from "./run-request.ts";
 import {
   type RunCreateBody,
   runCreateStatefulSchema,
   runCreateStatelessSchema,
   runSchema,
-  toRunPayload,
 } from "./run-schemas.ts";
 import { streamResponse } from "./stream-response.ts";
 
@@ -88,68 +81,16 @@ for (const follow of ["none", "events", "result"] as const) {
 async function createRun(
   c: AppContext,
   body: RunCreateBody,
-  options: {
-    follow: Follow;
-    threadId: string | null;
-    createThread: boolean;
-    temporary: boolean;
-  },
+  options: NewRunOptions,
 ): Promise<Response> {
-  const { scope } = c.var;
   const { follow } = options;
-  const assistant = await resolveAssistant(agentCall(c), body.assistant_id);
-  const runId = uuidv7();
-  // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
-  const threadId = options.threadId ?? runId;
-  const payload = toRunPayload(body);
-  const access = await authorize(agentCall(c), "threads:create_run", {
-    ...createRunValue(payload),
-    thread_id: options.threadId,
-    assistant_id: assistant.assistant_id,
-    run_id: runId,
-    if_not_exists: options.createThread ? "create" : "reject",
-  });
-  const onDisconnect = body.on_disconnect ?? (follow === "result" ? "cancel" : "continue");
-  const created = await threadWith(agentCall(c), threadId, access).createRun({
-    scope,
-    thread_id: threadId,
-    run_id: runId,
-    assistant: {
-      assistant_id: assistant.assistant_id,
-      graph_id: assistant.graph_id,
-      config: assistant.config,
-      context: assistant.context,
-      metadata: assistant.metadata,
-    },
-    payload: { ...payload, metadata: access.metadata ?? {} },
-    create_thread: options.createThread,
-    temporary: options.temporary,
-    follow,
-    cancel_on_disconnect: onDisconnect === "cancel",
-    principal: c.var.principal,
-    ...requestedRevision(agentCall(c)),
-  });
-  if (!created.ok) {
-    if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);
-    throw threadFailure(created, threadId);
-  }
-  const { run, stream } = created.value;
-  const path = options.threadId === null ? `/runs/${runId}` : `/threads/${threadId}/runs/${runId}`;
+  const { run, stream } = await startRun(await prepareRun(agentCall(c), body, options));
+  const { run_id, thread_id } = run;
+  const path =
+    options.threadId === null ? `/runs/${run_id}` : `/threads/${thread_id}/runs/${run_id}`;
   c.header("Content-Location", path);
   if (stream === null) return c.json(run);
   // Where a client goes on reading when its connection breaks.
   c.header("Location", `${path}/${follow === "events" ? "stream" : "join"}`);
   return streamResponse(c, follow === "events" ? "events" : "json", stream);
-}
-
-/** A new run as a project's handlers are shown it. */
-function createRunValue({ metadata, multitask_strategy, after_seconds, ...kwargs }: RunPayload) {
-  return {
-    status: "pending",
-    metadata,
-    multitask_strategy,
-    prevent_insert_if_inflight: multitask_strategy === "reject",
-    after_seconds,
-    kwargs,
-  };
 }

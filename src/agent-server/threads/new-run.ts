@@ -1,0 +1,93 @@
+import { v7 as uuidv7 } from "uuid";
+import { type CronTick, runIdOfTick } from "../../lib/cron-tick.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { AgentCall } from "../agent-call.ts";
+import { resolveAssistant } from "../assistants/resolve-assistant.ts";
+import { authorize } from "../auth/authorize.ts";
+import { threadWith } from "../auth/thread-access.ts";
+import { requestedRevision } from "../graph-host.ts";
+import { BUSY_TEXT, threadFailure } from "./failures.ts";
+import type { CreateRunRequest, Follow, RunPayload } from "./run-request.ts";
+import { type RunCreateBody, toRunPayload } from "./run-schemas.ts";
+import type { ThreadHandle } from "./thread-stub.ts";
+import type { Run } from "./wire.ts";
+
+export type NewRunOptions = {
+  follow: Follow;
+  /** Null for a run on a thread of its own. */
+  threadId: string | null;
+  createThread: boolean;
+  temporary: boolean;
+  /** The tick of a cron that makes the run: for one tick there is one run, however often it is made. */
+  tick?: CronTick;
+};
+
+/** A run that may be made: its assistant is there, and whoever asks has leave. */
+type PreparedRun = { thread: ThreadHandle; request: CreateRunRequest };
+
+/** Refuses what can be known to be wrong before anything is stored. */
+export async function prepareRun(
+  call: AgentCall,
+  body: RunCreateBody,
+  options: NewRunOptions,
+): Promise<PreparedRun> {
+  const { follow, tick } = options;
+  // The id is older than any wait, so that the runs of a batch are named in their order.
+  const runId = tick === undefined ? uuidv7() : runIdOfTick(tick);
+  const assistant = await resolveAssistant(call, body.assistant_id);
+  // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
+  const threadId = options.threadId ?? runId;
+  const payload = toRunPayload(body);
+  const access = await authorize(call, "threads:create_run", {
+    ...createRunValue(payload),
+    thread_id: options.threadId,
+    assistant_id: assistant.assistant_id,
+    run_id: runId,
+    if_not_exists: options.createThread ? "create" : "reject",
+  });
+  const onDisconnect = body.on_disconnect ?? (follow === "result" ? "cancel" : "continue");
+  const request = {
+    scope: call.scope,
+    thread_id: threadId,
+    run_id: runId,
+    assistant: {
+      assistant_id: assistant.assistant_id,
+      graph_id: assistant.graph_id,
+      config: assistant.config,
+      context: assistant.context,
+      metadata: assistant.metadata,
+    },
+    payload: { ...payload, metadata: access.metadata ?? {} },
+    create_thread: options.createThread,
+    temporary: options.temporary,
+    follow,
+    cancel_on_disconnect: onDisconnect === "cancel",
+    principal: call.principal,
+    ...requestedRevision(call),
+    tick,
+  };
+  return { thread: threadWith(call, threadId, access), request };
+}
+
+/** Stores the run, which executes from then on; `stream` is what its creator follows. */
+export async function startRun({
+  thread,
+  request,
+}: PreparedRun): Promise<{ run: Run; stream: ReadableStream<Uint8Array> | null }> {
+  const created = await thread.createRun(request);
+  if (created.ok) return created.value;
+  if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);
+  throw threadFailure(created, request.thread_id);
+}
+
+/** A new run as a project's handlers are shown it. */
+function createRunValue({ metadata, multitask_strategy, after_seconds, ...kwargs }: RunPayload) {
+  return {
+    status: "pending",
+    metadata,
+    multitask_strategy,
+    prevent_insert_if_inflight: multitask_strategy === "reject",
+    after_seconds,
+    kwargs,
+  };
+}
