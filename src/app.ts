@@ -3,6 +3,7 @@ import { cors } from "hono/cors";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
 import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
+import { cronRoutes } from "./agent-server/crons/routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
@@ -86,6 +87,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", threadRoutes);
   app.route("/", stateRoutes);
   app.route("/", runCreateRoutes);
+  app.route("/", cronRoutes);
   app.route("/", runRoutes);
   app.route("/", storeRoutes);
   return app;

@@ -1,3 +1,4 @@
+import { cronSweep } from "./agent-server/crons/work.ts";
 import { insideEntrypoint } from "./agent-server/inside-entrypoint.ts";
 import { createApp } from "./app.ts";
 import { destinationCredentials } from "./bulk-export/destinations/credentials.ts";
@@ -37,9 +38,9 @@ const SWEEPS = [exportSweep, deploymentSweep, oauthSweep, SEALED];
 
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
-  scheduled: async ({ scheduledTime }, env) => {
+  scheduled: async ({ scheduledTime }, env, ctx) => {
     const sweeps = await Promise.allSettled([
-      ...SWEEPS.map((tasks) => runSweep(env, scheduledTime, tasks)),
+      ...[...SWEEPS, cronSweep(ctx.exports)].map((tasks) => runSweep(env, scheduledTime, tasks)),
       sweepTracing(env, scheduledTime),
     ]);
     // Only now: an error ends the invocation, and what has not been done then.

@@ -1,10 +1,10 @@
 import type { Database } from "./database.ts";
 
 /** The tables of durable work, whose rows are leased by `lease` until `due_at`. */
-const WORK_TABLES = ["export_runs", "revisions"];
+const WORK_TABLES = ["export_runs", "revisions", "crons"];
 
 /**
- * Lets work on exports and rollouts be taken over at once. Only while no Worker runs, or one that has
+ * Lets work on exports, rollouts and crons be taken over at once. Only while no Worker runs, or one that has
  * just started: whoever had the leases is gone then.
  */
 export async function releaseLeases(database: Database): Promise<void> {

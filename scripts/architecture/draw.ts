@@ -4,7 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOMS, TRACING_FLOORS } from "./rooms.ts";
+import { ROOMS } from "./rooms.ts";
+import { TRACING_FLOORS } from "./tracing-rooms.ts";
 
 const DOCUMENT = join(import.meta.dirname, "../../docs/architecture.md");
 const BEGIN = "<!-- The rooms, as `npm run rooms` writes them. -->\n";

@@ -3,38 +3,11 @@
  * (`oxlint.config.ts`) and what docs/architecture.md draws (`draw.ts`). A room is above all that it may import: the
  * table has them from the bottom to the top, and a room can name none that stands below it here.
  */
-
-export type Room = {
-  name: string;
-  /** A folder, or files. Those of a room further up win over the folder that they are in. */
-  paths: readonly [string, ...string[]];
-  /** What is in there, in a few words. */
-  holds: string;
-  mayImport: readonly string[];
-  /** Which of its files know Hono; none when it is missing. */
-  web?: "all" | readonly string[];
-};
+import type { Room } from "./room.ts";
+import { TRACING_ROOMS } from "./tracing-rooms.ts";
 
 /** Where a capability's routes are, and what turns a request into plain values for its services. */
 const ROUTES = ["**/*routes.ts", "**/*schema*.ts", "**/*params.ts", "**/deps.ts"];
-
-/** The rooms of tracing below its API. */
-export const TRACING_FLOORS = [
-  "tracing/model",
-  "tracing/usage",
-  "tracing/filter",
-  "tracing/shard",
-  "tracing/run-index",
-  "tracing/projects",
-  "tracing/feedback",
-  "tracing/ingest/decode",
-  "tracing/ingest/otlp",
-  "tracing/ingest",
-  "tracing/query",
-  "tracing/model-prices",
-  "tracing/shares",
-  "tracing/attachments",
-] as const;
 
 const AGENT_SERVER_ROOMS = [
   "agent-server/base",
@@ -141,161 +114,7 @@ export const ROOMS: readonly Room[] = [
     holds: "loading a revision's code into an isolate, and what it may do there",
     mayImport: ["db", "deployment-log", "env", "graph-runtime", "secrets", "lib"],
   },
-  {
-    name: "tracing/model",
-    paths: ["src/tracing/model"],
-    holds: "what a run is: its writes, rows, pages and dotted order",
-    mayImport: ["lib"],
-  },
-  {
-    name: "tracing/usage",
-    paths: ["src/tracing/usage"],
-    holds: "tokens, prices and costs",
-    mayImport: ["tracing/model", "db", "lib"],
-  },
-  {
-    name: "tracing/filter",
-    paths: ["src/tracing/filter"],
-    holds: "the filter language, and the SQL that it becomes",
-    mayImport: ["tracing/model", "db", "lib"],
-  },
-  {
-    name: "tracing/shard",
-    paths: ["src/tracing/shard"],
-    holds: "the object of one project's day: tables, writes, reads, retention",
-    mayImport: ["tracing/model", "tracing/usage", "tracing/filter", "db", "regions", "env", "lib"],
-  },
-  {
-    name: "tracing/run-index",
-    paths: ["src/tracing/run-index"],
-    holds: "which shard has a run",
-    mayImport: ["tracing/shard", "regions", "lib"],
-  },
-  {
-    name: "tracing/projects",
-    paths: ["src/tracing/projects"],
-    holds: "projects, and what isolates remember of them",
-    mayImport: ["tracing/shard", "db", "lib"],
-  },
-  {
-    name: "tracing/feedback",
-    paths: ["src/tracing/feedback"],
-    holds: "feedback, and its copies beside the runs",
-    mayImport: [
-      "tracing/model",
-      "tracing/shard",
-      "tracing/run-index",
-      "tracing/projects",
-      "db",
-      "lib",
-    ],
-  },
-  {
-    name: "tracing/ingest/decode",
-    paths: ["src/tracing/ingest/decode"],
-    holds: "from the bytes of a request to writes of runs",
-    mayImport: ["tracing/model", "tracing/usage", "lib"],
-  },
-  {
-    name: "tracing/ingest/otlp",
-    paths: ["src/tracing/ingest/otlp"],
-    holds: "from OpenTelemetry's spans to writes of runs",
-    mayImport: ["tracing/model", "tracing/ingest/decode", "lib"],
-  },
-  {
-    name: "tracing/ingest",
-    paths: ["src/tracing/ingest"],
-    holds:
-      "storing what was decoded, payloads and feedback with it; spans that wait for their parents",
-    mayImport: [
-      "tracing/ingest/decode",
-      "tracing/ingest/otlp",
-      "tracing/model",
-      "tracing/usage",
-      "tracing/shard",
-      "tracing/run-index",
-      "tracing/projects",
-      "tracing/feedback",
-      "db",
-      "regions",
-      "env",
-      "lib",
-    ],
-  },
-  {
-    name: "tracing/query",
-    paths: ["src/tracing/query"],
-    holds: "runs, statistics and threads over all shards",
-    mayImport: [
-      "tracing/model",
-      "tracing/filter",
-      "tracing/shard",
-      "tracing/run-index",
-      "db",
-      "lib",
-    ],
-  },
-  {
-    name: "tracing/model-prices",
-    paths: ["src/tracing/model-prices"],
-    holds: "a workspace's own prices",
-    mayImport: ["tracing/usage", "db", "lib"],
-  },
-  {
-    name: "tracing/shares",
-    paths: ["src/tracing/shares"],
-    holds: "traces that are shown without a key",
-    mayImport: ["tracing/model", "tracing/shard", "tracing/query", "db", "lib"],
-  },
-  {
-    name: "tracing/attachments",
-    paths: ["src/tracing/attachments"],
-    holds: "links to attachments and large payloads",
-    mayImport: ["secrets", "lib"],
-  },
-  {
-    name: "tracing/api",
-    paths: ["src/tracing/api"],
-    holds: "what both versions of the tracing API use: parts of JSON, links, public shares",
-    mayImport: [...TRACING_FLOORS, "http", "identity", "db", "lib"],
-    web: "all",
-  },
-  {
-    name: "tracing/api/v1",
-    paths: ["src/tracing/api/v1"],
-    holds: "routes, schemas and JSON of version 1",
-    mayImport: ["tracing/api", ...TRACING_FLOORS, "http", "identity", "db", "lib"],
-    web: "all",
-  },
-  {
-    name: "tracing/api/v2",
-    paths: ["src/tracing/api/v2"],
-    holds: "routes, schemas and JSON of version 2",
-    mayImport: ["tracing/api", ...TRACING_FLOORS, "http", "identity", "db", "lib"],
-    web: "all",
-  },
-  {
-    name: "tracing/doors",
-    paths: ["src/tracing/{record,export,deployment-project}.ts"],
-    holds: "what tracing keeps for other capabilities, a file for each",
-    mayImport: [...TRACING_FLOORS, "db", "lib"],
-  },
-  {
-    name: "tracing",
-    paths: ["src/tracing"],
-    holds: "what the app mounts of tracing, and what its sweep does",
-    mayImport: [
-      "tracing/api",
-      "tracing/api/v1",
-      "tracing/api/v2",
-      ...TRACING_FLOORS,
-      "http",
-      "identity",
-      "db",
-      "lib",
-    ],
-    web: "all",
-  },
+  ...TRACING_ROOMS,
   {
     name: "agent-server/base",
     paths: [
@@ -373,6 +192,7 @@ export const ROOMS: readonly Room[] = [
       "agent-server/base",
       "deployment-log",
       "graph-runtime",
+      "db",
       "env",
       "lib",
     ],
@@ -380,9 +200,10 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server",
     paths: ["src/agent-server"],
-    holds: "routes of assistants, threads, runs and the store; who may do what",
+    holds: "routes of assistants, threads, runs, crons and the store; who may do what",
     mayImport: [
       ...AGENT_SERVER_ROOMS,
+      "work",
       "tracing/doors",
       "revision-host",
       "deployment-log",

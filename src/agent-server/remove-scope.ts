@@ -1,4 +1,5 @@
 import { deleteAssistantsOf } from "../db/assistants-repo.ts";
+import { deleteCronsOf } from "../db/crons-repo.ts";
 import { deleteThreadRows, listThreadIds } from "../db/threads-repo.ts";
 import { mapLimited } from "../lib/map-limited.ts";
 import type { Scope } from "../lib/scope.ts";
@@ -11,11 +12,13 @@ const THREADS_PER_CALL = 100;
 const THREADS_AT_ONCE = 10;
 
 /**
- * Removes what the agent server has of a deployment: threads, assistants, the store. Each call
+ * Removes what the agent server has of a deployment: crons, threads, assistants, the store. Each call
  * removes some of the threads; it returns true when none are left. Temporary threads of stateless runs are not in the
  * index, and are removed when their runs end.
  */
 export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
+  // First, so that no tick makes a thread meanwhile.
+  await deleteCronsOf(env.DB, scope);
   const ids = await listThreadIds(env.DB, scope, THREADS_PER_CALL);
   await mapLimited(ids, THREADS_AT_ONCE, (id) =>
     threadSeenBy(ALL_THREADS, env, scope, id).remove(),

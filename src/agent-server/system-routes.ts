@@ -62,7 +62,7 @@ systemRoutes.openapi(
         context: "js" as const,
         flags: {
           assistants: true,
-          crons: false,
+          crons: true,
           langsmith: false,
           langsmith_tracing_replicas: false,
         },

@@ -22,6 +22,7 @@ export type Scan = {
     | "threads"
     | "assistants"
     | "assistant_versions"
+    | "crons"
     | "projects"
     | "deployments"
     | "feedback"

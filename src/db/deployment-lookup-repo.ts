@@ -32,6 +32,25 @@ export async function findServingDeployment(
     .get();
 }
 
+/** The revision that serves a deployment; null when there is none, or the deployment is being deleted. */
+export async function findActiveRevision(
+  db: D1Database,
+  { workspaceId, deploymentId }: { workspaceId: string; deploymentId: string },
+): Promise<string | null> {
+  const row = await drizzle(db)
+    .select({ revisionId: deployments.active_revision_id })
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.workspace_id, workspaceId),
+        eq(deployments.id, deploymentId),
+        eq(deployments.status, "READY"),
+      ),
+    )
+    .get();
+  return row?.revisionId ?? null;
+}
+
 /** The name of a deployment; undefined when it is being deleted, or was. */
 export async function findDeploymentName(
   db: D1Database,

@@ -126,3 +126,39 @@ export const threads = sqliteTable(
     ),
   ],
 );
+
+/** Runs that are made by the clock, as durable work: see `CRON_WORK`. */
+export const crons = sqliteTable(
+  "crons",
+  {
+    ...scopeColumns,
+    cron_id: text().notNull(),
+    assistant_id: text().notNull(),
+    /** Null: each run has a thread of its own. */
+    thread_id: text(),
+    /** What becomes of that thread when its run has ended; null with a thread. */
+    on_run_completed: text({ enum: ["delete", "keep"] }),
+    schedule: text().notNull(),
+    /** An IANA name; null for UTC. */
+    timezone: text(),
+    end_time: integer(),
+    /** 0 or 1. */
+    enabled: integer().notNull(),
+    /** What of a run-creating request was given, but for the assistant and the metadata. */
+    payload: text().notNull(),
+    metadata: text().notNull(),
+    /** Whom the runs work for, where the project authenticates its users. */
+    principal: text(),
+    /** The tick that no run is noted for yet; null when there will be none. */
+    next_run_at: integer(),
+    /** When the sweep looks at the row: at the next tick, or when the lease of who makes its run ends. */
+    due_at: integer(),
+    lease: text(),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.workspace_id, table.deployment_id, table.cron_id] }),
+    index("crons_by_due").on(table.due_at),
+  ],
+);

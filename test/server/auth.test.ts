@@ -171,12 +171,14 @@ describe("workspaces", () => {
     await client.runs.wait(thread_id, assistant_id, { input: {} });
     const [run] = await client.runs.list(thread_id);
     const { checkpoint } = await client.threads.getState(thread_id);
+    const cron: object = await client.crons.create(assistant_id, { schedule: "0 0 1 1 *" });
     const foreign = {
       thread_id,
       assistant_id,
       run_id: run?.run_id ?? "",
       checkpoint_id: checkpoint.checkpoint_id ?? "",
       namespace: "child",
+      cron_id: "cron_id" in cron ? String(cron.cron_id) : "",
     };
     const missing = {
       thread_id: crypto.randomUUID(),
@@ -184,6 +186,7 @@ describe("workspaces", () => {
       run_id: crypto.randomUUID(),
       checkpoint_id: crypto.randomUUID(),
       namespace: "child",
+      cron_id: crypto.randomUUID(),
     };
     const before = await client.threads.get(thread_id);
     const routes = (await routesWithIds(server)).filter(
@@ -207,6 +210,7 @@ describe("workspaces", () => {
 
 /** A body that the route would accept from the owner. */
 function bodyFor(path: string, ids: { checkpoint_id: string }): unknown {
+  if (path.endsWith("/runs/crons")) return { assistant_id: "branching", schedule: "0 0 1 1 *" };
   if (path.startsWith("/threads/{thread_id}/runs") && !path.includes("{run_id}")) {
     return { assistant_id: "branching", input: {} };
   }

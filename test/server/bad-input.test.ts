@@ -14,6 +14,7 @@ const IDS = {
   run_id: MISSING_ID,
   checkpoint_id: MISSING_ID,
   namespace: "child",
+  cron_id: MISSING_ID,
 };
 
 const JSON_TYPE = { "content-type": "application/json" };

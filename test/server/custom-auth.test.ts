@@ -54,6 +54,14 @@ const EVENTS: Record<string, string> = {
   "POST /runs/cancel": "threads:update action metadata thread_id",
   "GET /threads/{thread_id}/runs/{run_id}/join": "threads:read run_id thread_id",
   "GET /threads/{thread_id}/runs/{run_id}/stream": "threads:read run_id thread_id",
+  "POST /runs/crons": "crons:create cron_id end_time metadata payload schedule thread_id user_id",
+  "POST /threads/{thread_id}/runs/crons":
+    "crons:create cron_id end_time metadata payload schedule thread_id user_id",
+  "POST /runs/crons/search": "crons:search assistant_id limit metadata offset thread_id",
+  "POST /runs/crons/count": "crons:search assistant_id metadata thread_id",
+  "GET /runs/crons/{cron_id}": "crons:read cron_id",
+  "PATCH /runs/crons/{cron_id}": "crons:update cron_id metadata payload schedule",
+  "DELETE /runs/crons/{cron_id}": "crons:delete cron_id",
   "GET /runs/{run_id}/join": "threads:read run_id thread_id",
   "GET /runs/{run_id}/stream": "threads:read run_id thread_id",
   "PUT /store/items": "store:put key namespace value",
@@ -276,5 +284,44 @@ describe("another user", () => {
       expect(["pending", "running"]).toContain(status);
       await client.runs.cancel(thread_id, run_id, true);
     }
+  });
+});
+
+describe("a cron", () => {
+  /** Makes the cron's tick due, and lets the minute's sweep find it. */
+  async function tick(server: TestServer, cronId: string): Promise<void> {
+    await server.database.run(
+      `UPDATE crons SET next_run_at = 60000, due_at = 60000 WHERE cron_id = '${cronId}'`,
+    );
+    await server.sweep();
+  }
+
+  async function makeCron(server: TestServer, user: string | object) {
+    const body = { assistant_id: "branching", schedule: "0 0 1 1 *", on_run_completed: "keep" };
+    const made = await send(server, "POST", "/runs/crons", body, bearer(user));
+    return made.body as { cron_id: string; user_id: string; metadata: Record<string, unknown> };
+  }
+
+  test("makes runs for the user who made it", async ({ server, expect }) => {
+    const cron = await makeCron(server, "early riser");
+    expect([cron.user_id, cron.metadata]).toEqual(["early riser", { owner: "early riser" }]);
+    await tick(server, cron.cron_id);
+    const client = clientOf(server, "early riser");
+    const [thread] = await client.threads.search();
+    expect(thread?.metadata).toMatchObject({ owner: "early riser", cron_id: cron.cron_id });
+    expect(await client.runs.list(thread?.thread_id ?? "")).toHaveLength(1);
+    expect(await clientOf(server, "late riser").crons.search()).toEqual([]);
+    expect(await clientOf(server, "late riser").crons.count()).toBe(0);
+  });
+
+  test("makes none that its user may not make", async ({ server, expect }) => {
+    const cron = await makeCron(server, { identity: "planner", rules: "only:crons:create" });
+    await tick(server, cron.cron_id);
+    const all = clientOf(server, { identity: "overseer", rules: "allow" });
+    expect(await all.threads.count({ metadata: { cron_id: cron.cron_id } })).toBe(0);
+    const headers = bearer({ identity: "overseer", rules: "allow" });
+    const found = await send(server, "GET", `/runs/crons/${cron.cron_id}`, undefined, headers);
+    const { next_run_date } = found.body as { next_run_date: string };
+    expect(Date.parse(next_run_date)).toBeGreaterThan(Date.now());
   });
 });

@@ -12,6 +12,7 @@ export type AgentIds = {
   run_id: string;
   checkpoint_id: string;
   namespace: string;
+  cron_id: string;
 };
 
 export const MISSING_IDS: AgentIds = {
@@ -20,6 +21,7 @@ export const MISSING_IDS: AgentIds = {
   run_id: MISSING_ID,
   checkpoint_id: MISSING_ID,
   namespace: "child",
+  cron_id: MISSING_ID,
 };
 
 /** The documented routes of the agent server that ask who it is. */
@@ -33,25 +35,33 @@ export function isAgentServer(path: string): boolean {
   return !/^\/(api|v[12])\//.test(path);
 }
 
-/** An assistant of the graph "branching", and a thread with a run of it. */
+/** An assistant of the graph "branching", a thread with a run of it, and a cron whose tick is far away. */
 export async function makeThings(client: Client): Promise<AgentIds> {
   const { assistant_id } = await client.assistants.create({ graphId: "branching" });
   const { thread_id } = await client.threads.create();
   await client.runs.wait(thread_id, assistant_id, { input: {} });
   const [run] = await client.runs.list(thread_id);
   const { checkpoint } = await client.threads.getState(thread_id);
+  const cron_id = await newCron(client, assistant_id);
   return {
     thread_id,
     assistant_id,
     run_id: run?.run_id ?? "",
     checkpoint_id: checkpoint.checkpoint_id ?? "",
     namespace: "child",
+    cron_id,
   };
 }
 
 /** The route's path about `ids`, with the query that it needs. */
 export function targetOf({ method, path }: Route, ids: AgentIds): string {
   return fill(path, ids) + (method === "GET" && path === "/store/items" ? "?key=k" : "");
+}
+
+/** The SDK calls what it gets a run, though it is a cron. */
+async function newCron(client: Client, assistantId: string): Promise<string> {
+  const created: object = await client.crons.create(assistantId, { schedule: "0 0 1 1 *" });
+  return "cron_id" in created ? String(created.cron_id) : "";
 }
 
 /** A body that the route accepts. */
@@ -63,6 +73,7 @@ export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefi
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
   if (path === "/runs/batch") return [{ assistant_id: "branching", input: {} }];
   if (path === "/runs/cancel") return { thread_id: ids.thread_id, run_ids: [ids.run_id] };
+  if (path.endsWith("/runs/crons")) return { assistant_id: "branching", schedule: "0 0 1 1 *" };
   if (path === "/assistants") return { graph_id: "branching" };
   if (path.endsWith("/state/checkpoint")) {
     return { checkpoint: { checkpoint_id: ids.checkpoint_id } };

@@ -9,7 +9,7 @@ import { describedProject } from "../described-project.ts";
 
 /** The actions of the agent server's routes, as a project's handlers are told of them. */
 export type AuthEvent =
-  | `assistants:${"create" | "read" | "update" | "delete" | "search"}`
+  | `${"assistants" | "crons"}:${"create" | "read" | "update" | "delete" | "search"}`
   | `threads:${"create" | "read" | "update" | "delete" | "search" | "create_run"}`
   | `store:${"put" | "get" | "delete" | "search" | "list_namespaces"}`;
 

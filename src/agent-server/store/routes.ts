@@ -1,5 +1,5 @@
 import { jsonBodyOf } from "../../http/json-body.ts";
-import { createRoute, type z } from "@hono/zod-openapi";
+import { createRoute } from "@hono/zod-openapi";
 import { noteIgnored } from "../../http/ignored-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { createRouter } from "../../http/router.ts";

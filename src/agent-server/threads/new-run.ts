@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
+import { type CronTick, runIdOfTick } from "../../lib/cron-tick.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
@@ -17,6 +18,8 @@ export type NewRunOptions = {
   threadId: string | null;
   createThread: boolean;
   temporary: boolean;
+  /** The tick of a cron that makes the run: for one tick there is one run, however often it is made. */
+  tick?: CronTick;
 };
 
 /** A run that may be made: its assistant is there, and whoever asks has leave. */
@@ -28,9 +31,9 @@ export async function prepareRun(
   body: RunCreateBody,
   options: NewRunOptions,
 ): Promise<PreparedRun> {
-  const { follow } = options;
+  const { follow, tick } = options;
   // The id is older than any wait, so that the runs of a batch are named in their order.
-  const runId = uuidv7();
+  const runId = tick === undefined ? uuidv7() : runIdOfTick(tick);
   const assistant = await resolveAssistant(call, body.assistant_id);
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
@@ -61,6 +64,7 @@ export async function prepareRun(
     cancel_on_disconnect: onDisconnect === "cancel",
     principal: call.principal,
     ...requestedRevision(call),
+    tick,
   };
   return { thread: threadWith(call, threadId, access), request };
 }

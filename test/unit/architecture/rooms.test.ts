@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { test as base } from "vitest";
-import { ROOMS, type Room } from "../../../scripts/architecture/rooms.ts";
+import type { Room } from "../../../scripts/architecture/room.ts";
+import { ROOMS } from "../../../scripts/architecture/rooms.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 

@@ -157,11 +157,13 @@ async function agentThings(call: Call): Promise<Ids> {
   const runs = (await call("GET", `/threads/${String(thread_id)}/runs`)) as unknown as Ids[];
   const state = await call("GET", `/threads/${String(thread_id)}/state`);
   const { checkpoint_id } = state["checkpoint"] as Ids;
+  const { cron_id } = await call("POST", "/runs/crons", { assistant_id, schedule: "0 0 1 1 *" });
   return {
     assistant_id: String(assistant_id),
     thread_id: String(thread_id),
     ids: String(thread_id),
     run_id: runs[0]?.["run_id"] ?? "",
     checkpoint_id: checkpoint_id ?? "",
+    cron_id: String(cron_id),
   };
 }

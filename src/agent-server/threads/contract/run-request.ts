@@ -1,3 +1,4 @@
+import type { CronTick } from "../../../lib/cron-tick.ts";
 import { isObject } from "../../../lib/json.ts";
 import type {
   CheckpointRef,
@@ -57,6 +58,8 @@ export type CreateRunRequest = {
   principal: Principal | null;
   /** Whose graphs run, to the run's end; null for those that the Worker was built with. */
   revision_id: string | null;
+  /** The tick of a cron that makes the run. */
+  tick?: CronTick | undefined;
 };
 
 /** What a run executes, as stored with it: later changes of the assistant do not touch it. */

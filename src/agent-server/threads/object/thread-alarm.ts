@@ -1,3 +1,4 @@
+import { tickOf } from "../storage/cron-tick.ts";
 import type { IndexOutbox } from "../index/index-outbox.ts";
 import type { TraceEnds } from "../traces/trace-ends.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
@@ -7,6 +8,9 @@ const HEARTBEAT_MS = 10_000;
 
 /** When an index row that could not be written at once is tried again. */
 const INDEX_RETRY_MS = 5000;
+
+/** When a temporary thread asks again whether the cron that made its run has noted that. */
+const TICK_RETRY_MS = 10_000;
 
 /** The thread object has one alarm, which is set to whatever is due next. */
 export class ThreadAlarm {
@@ -31,7 +35,8 @@ export class ThreadAlarm {
 
   /** Sets the alarm, unless it is set to an earlier time already. */
   schedule(now: number): void {
-    const { runs, thread } = this.#storage;
+    const { runs, thread, texts } = this.#storage;
+    const { deleted, temporary } = thread.get();
     const running = runs.running() !== null;
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
@@ -40,7 +45,9 @@ export class ThreadAlarm {
       pending === null || running ? null : pending,
       // A run in flight has its heartbeat, and with it the index its next chance.
       !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
-      this.#index.hasFailed() || thread.get().deleted === 1 ? now + INDEX_RETRY_MS : null,
+      this.#index.hasFailed() || deleted === 1 ? now + INDEX_RETRY_MS : null,
+      // It goes when its cron has noted the tick.
+      temporary === 1 && tickOf(texts) !== null ? now + TICK_RETRY_MS : null,
       runs.nextExpiry(),
       this.#traceEnds?.nextDue() ?? null,
     ].filter((at) => at !== null);

@@ -1,5 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi } from "../../../graph-runtime/protocol.ts";
+import { isTickNoted } from "../../../db/crons-repo.ts";
+import type { CronTick } from "../../../lib/cron-tick.ts";
+import { keepTick } from "../storage/cron-tick.ts";
 import { isInService } from "../../deployment-name.ts";
 import { graphHost } from "../../graph-host.ts";
 import { storeOf } from "../../store/store-object.ts";
@@ -110,6 +113,7 @@ export class ThreadObject extends DurableObject<Env> {
       index: this.#index,
       traceEnds,
       alarm: this.#alarm,
+      isNoted: (tick) => isTickNoted(env.DB, this.#scope(), tick),
     });
   }
 
@@ -162,10 +166,15 @@ export class ThreadObject extends DurableObject<Env> {
     if (existing === null || !isVisible(existing, filter)) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
       if (existing !== null) return { ok: false, code: "thread_exists" };
-      const { scope, thread_id, payload, temporary } = request;
-      this.#make(scope, thread_id, payload.metadata, temporary);
+      const { scope, thread_id, payload, temporary, tick } = request;
+      this.#make(scope, thread_id, payload.metadata, temporary, tick);
     }
-    const accepted = this.#queue.enqueue(request);
+    // Whoever does not know whether it has made a run asks for it again, by the same id.
+    const known = this.#storage.runs.get(request.run_id);
+    const accepted =
+      known === null
+        ? this.#queue.enqueue(request)
+        : { ok: true as const, run: known, kwargs: this.#queue.kwargs(known) };
     if (!accepted.ok) return { ok: false, code: "thread_busy" };
     const { run, kwargs } = accepted;
     const onDisconnect = request.cancel_on_disconnect ? () => this.#cancelLater(run.run_id) : null;
@@ -334,9 +343,11 @@ export class ThreadObject extends DurableObject<Env> {
     threadId: string,
     metadata: Record<string, unknown>,
     temporary: boolean,
+    tick?: CronTick,
   ): void {
     this.#storage.transaction(() => {
       if (!this.#storage.exists) this.#storage.makeTables();
+      if (temporary && tick !== undefined) keepTick(this.#storage.texts, tick);
       this.#storage.thread.create({
         thread_id: threadId,
         workspace_id: scope.workspaceId,

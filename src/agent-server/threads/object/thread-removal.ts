@@ -1,3 +1,5 @@
+import type { CronTick } from "../../../lib/cron-tick.ts";
+import { forgetTick, tickOf } from "../storage/cron-tick.ts";
 import type { IndexOutbox } from "../index/index-outbox.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { isInFlight } from "../storage/run-row.ts";
@@ -13,6 +15,8 @@ type ThreadRemovalDeps = {
   index: IndexOutbox;
   traceEnds: TraceEnds | null;
   alarm: ThreadAlarm;
+  /** Whether the cron of a tick makes no run for it any more. */
+  isNoted: (tick: CronTick) => Promise<boolean>;
 };
 
 /**
@@ -21,6 +25,7 @@ type ThreadRemovalDeps = {
  */
 export class ThreadRemoval {
   readonly #deps: ThreadRemovalDeps;
+  #isAsking = false;
 
   constructor(deps: ThreadRemovalDeps) {
     this.#deps = deps;
@@ -54,6 +59,11 @@ export class ThreadRemoval {
       const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();
       if (isInFlight(run) || promised || streams.hasReaders(run.seq)) return;
     }
+    const tick = tickOf(storage.texts);
+    if (tick !== null) {
+      void this.#removeWhenNoted(tick);
+      return;
+    }
     if (traceEnds === null || traceEnds.isEmpty()) {
       void this.#erase();
       return;
@@ -63,6 +73,21 @@ export class ThreadRemoval {
       storage.transaction(() => storage.thread.markDeleted());
       alarm.schedule(Date.now());
     }
+  }
+
+  /**
+   * Until its cron has noted a tick, it may ask for the run of the tick again: were the thread gone by then, the run
+   * would execute twice. The alarm asks again when it is not noted yet.
+   */
+  async #removeWhenNoted(tick: CronTick): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const { storage, isNoted } = this.#deps;
+    const noted = await isNoted(tick).catch(() => false);
+    this.#isAsking = false;
+    if (!noted || !storage.exists) return;
+    storage.transaction(() => forgetTick(storage.texts));
+    this.removeIfDone();
   }
 
   async #erase(): Promise<void> {

@@ -1,0 +1,49 @@
+import { Cron } from "croner";
+
+/** When a cron's ticks are. Times are epoch milliseconds. */
+export type CronTimes = {
+  schedule: string;
+  /** An IANA name; null for UTC. */
+  timezone: string | null;
+  /** No tick is later than this. */
+  end_time: number | null;
+};
+
+const NICKNAME = /^@(yearly|annually|monthly|weekly|daily|hourly)$/i;
+
+/** What is wrong with a schedule, as a sentence; null for one that can be followed. */
+export function scheduleFault(schedule: string): string | null {
+  const parts = schedule.trim().split(/\s+/);
+  // The library would also take a date, and a sixth part of seconds, which the minute's sweep cannot keep.
+  if (parts.length !== 5 && !NICKNAME.test(schedule.trim())) {
+    return "Input should be a cron expression of five parts: minute, hour, day, month, weekday";
+  }
+  try {
+    const first = ticksOf(schedule, null).nextRun();
+    return first === null ? "The schedule has no tick" : null;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `Input should be a cron expression: ${reason.replace(/^CronPattern: /, "")}`;
+  }
+}
+
+export function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** The first tick after `after`; null when there is none before the end. */
+export function nextTick(
+  { schedule, timezone, end_time }: CronTimes,
+  after: number,
+): number | null {
+  const next = ticksOf(schedule, timezone).nextRun(new Date(after))?.getTime() ?? null;
+  return next === null || (end_time !== null && next > end_time) ? null : next;
+}
+
+function ticksOf(schedule: string, timezone: string | null): Cron {
+  return new Cron(schedule.trim(), { timezone: timezone ?? "UTC", mode: "5-part", paused: true });
+}

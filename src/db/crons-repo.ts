@@ -1,0 +1,217 @@
+import type { CronTick } from "../lib/cron-tick.ts";
+import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
+import type { Scope } from "../lib/scope.ts";
+import { countFound, findPage, type Scan } from "./bounded-scan.ts";
+import { readFound } from "./found-rows.ts";
+import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
+import type { Held, WorkTable } from "./leases-repo.ts";
+import { metadataMatches } from "./metadata-filter-sql.ts";
+import { crons } from "./schema.ts";
+import { allOf, type Sql, sql } from "./sql.ts";
+
+export type CronRow = typeof crons.$inferSelect;
+
+export type CronKey = Scope & { cronId: string };
+
+/** Crons as durable work: a row is due when a tick is, and open as long as there will be one. */
+export const CRON_WORK: WorkTable<CronKey, typeof crons> = {
+  table: crons,
+  key: { workspaceId: "workspace_id", deploymentId: "deployment_id", cronId: "cron_id" },
+  isOpen: "next_run_at IS NOT NULL",
+  onTake: [],
+};
+
+/** What whoever asks may see or change at all; null for anything. */
+type Access = MetadataFilter | null;
+
+export type CronFilter = {
+  access: Access;
+  assistant_id: string | undefined;
+  thread_id: string | undefined;
+  enabled: boolean | undefined;
+  metadata: JsonFilter | undefined;
+};
+
+export type CronOrder = {
+  by:
+    | "cron_id"
+    | "assistant_id"
+    | "thread_id"
+    | "next_run_date"
+    | "end_time"
+    | "created_at"
+    | "updated_at";
+  direction: "asc" | "desc";
+};
+
+/** What is not there comes after all that is. */
+const ORDERS: Record<CronOrder["by"], string> = {
+  cron_id: "cron_id",
+  assistant_id: "assistant_id",
+  thread_id: "ifnull(thread_id, 'none')",
+  next_run_date: `ifnull(next_run_at, ${Number.MAX_SAFE_INTEGER})`,
+  end_time: `ifnull(end_time, ${Number.MAX_SAFE_INTEGER})`,
+  created_at: "created_at",
+  updated_at: "updated_at",
+};
+
+const IN_SCOPE = "workspace_id = ? AND deployment_id = ?";
+
+const KEY = `${IN_SCOPE} AND cron_id = ?`;
+
+/** False when the deployment has `max` crons already. */
+export async function insertCron(db: D1Database, row: CronRow, max: number): Promise<boolean> {
+  const columns = Object.keys(row);
+  const inserted = await db
+    .prepare(
+      `INSERT INTO crons (${columns.join(", ")}) SELECT ${columns.map(() => "?").join(", ")}
+       WHERE (SELECT count(*) FROM crons WHERE ${IN_SCOPE}) < ?`,
+    )
+    .bind(...Object.values(row), row.workspace_id, row.deployment_id, max)
+    .run();
+  return inserted.meta.changes === 1;
+}
+
+export async function findCron(
+  db: D1Database,
+  key: CronKey,
+  access: Access,
+): Promise<CronRow | null> {
+  const { text, params } = seenRow(key, access);
+  return db
+    .prepare(`SELECT * FROM crons WHERE ${text}`)
+    .bind(...params)
+    .first<CronRow>();
+}
+
+/**
+ * Puts `next` in the place of `base`, unless that has changed meanwhile: then nothing is changed, and null returned.
+ * With another next tick, whoever makes the run of the former one notes it no more.
+ */
+export async function replaceCron(
+  db: D1Database,
+  base: CronRow,
+  next: CronRow,
+): Promise<CronRow | null> {
+  const isRetimed = base.next_run_at !== next.next_run_at;
+  return db
+    .prepare(
+      `UPDATE crons SET on_run_completed = ?, schedule = ?, timezone = ?, end_time = ?, enabled = ?, payload = ?,
+         metadata = ?, updated_at = ?${isRetimed ? ", next_run_at = ?, due_at = ?, lease = NULL" : ""}
+       WHERE ${KEY} AND updated_at = ? AND next_run_at IS ? RETURNING *`,
+    )
+    .bind(
+      next.on_run_completed,
+      next.schedule,
+      next.timezone,
+      next.end_time,
+      next.enabled,
+      next.payload,
+      next.metadata,
+      next.updated_at,
+      ...(isRetimed ? [next.next_run_at, next.next_run_at] : []),
+      base.workspace_id,
+      base.deployment_id,
+      base.cron_id,
+      base.updated_at,
+      base.next_run_at,
+    )
+    .first<CronRow>();
+}
+
+/** False when there is no such cron. */
+export async function deleteCron(db: D1Database, key: CronKey, access: Access): Promise<boolean> {
+  const { text, params } = seenRow(key, access);
+  const deleted = await db
+    .prepare(`DELETE FROM crons WHERE ${text}`)
+    .bind(...params)
+    .run();
+  return deleted.meta.changes === 1;
+}
+
+/** All of a deployment. */
+export async function deleteCronsOf(db: D1Database, scope: Scope): Promise<void> {
+  const { workspaceId, deploymentId } = scope;
+  await db.prepare(`DELETE FROM crons WHERE ${IN_SCOPE}`).bind(workspaceId, deploymentId).run();
+}
+
+/** A tick is done with: the next one, null for none. False when the lease is lost. */
+export async function noteTick(
+  db: D1Database,
+  held: Held<CronKey>,
+  next: number | null,
+  now: number,
+): Promise<boolean> {
+  const noted = await db
+    .prepare(
+      `UPDATE crons SET next_run_at = ?, due_at = ?, lease = NULL, updated_at = ?
+       WHERE ${KEY} AND lease = ?`,
+    )
+    .bind(next, next, now, held.workspaceId, held.deploymentId, held.cronId, held.lease)
+    .run();
+  return noted.meta.changes === 1;
+}
+
+/** Whether the cron makes no run for the tick any more, or is gone. */
+export async function isTickNoted(
+  db: D1Database,
+  { workspaceId, deploymentId }: Scope,
+  { cronId, at }: CronTick,
+): Promise<boolean> {
+  const open = await db
+    .prepare(`SELECT 1 FROM crons WHERE ${KEY} AND next_run_at = ?`)
+    .bind(workspaceId, deploymentId, cronId, at)
+    .first();
+  return open === null;
+}
+
+/** A page of rows in their order, read as they are asked for; null when too many have to be looked at. */
+export async function searchCrons(
+  db: D1Database,
+  scope: Scope,
+  query: { filter: CronFilter; order: CronOrder; limit: number; offset: number },
+): Promise<{ rows: AsyncIterable<CronRow>; returned: number; total: number } | null> {
+  const { filter, order, ...page } = query;
+  const scan = { ...cronScan(scope, filter), orderBy: ORDERS[order.by] };
+  const found = await findPage(db, scan, { direction: order.direction, ...page });
+  if (found === null) return null;
+  const rows = readFound<CronRow>(db, scan, found.page);
+  return { rows, returned: found.page.length, total: found.total };
+}
+
+/** Null when too many have to be looked at. */
+export async function countCrons(
+  db: D1Database,
+  scope: Scope,
+  filter: CronFilter,
+): Promise<number | null> {
+  return countFound(db, cronScan(scope, filter));
+}
+
+function cronScan({ workspaceId, deploymentId }: Scope, filter: CronFilter): Scan {
+  const { access, assistant_id, thread_id, enabled, metadata } = filter;
+  const conditions: Sql[] = accessTo(access);
+  if (assistant_id !== undefined) conditions.push(sql("assistant_id = ?", assistant_id));
+  if (thread_id !== undefined) conditions.push(sql("thread_id = ?", thread_id));
+  if (enabled !== undefined) conditions.push(sql("enabled = ?", enabled ? 1 : 0));
+  if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
+  return {
+    table: "crons",
+    rows: sql(IN_SCOPE, workspaceId, deploymentId),
+    key: "cron_id",
+    orderBy: "NULL",
+    condition: allOf(conditions),
+    comparisons:
+      (access === null ? 0 : metadataFilterSize(access)) + filterSize(metadata ?? {}).size,
+    reads: access === null && metadata === undefined ? [] : ["metadata"],
+    weighs: ["payload", "metadata", "principal"],
+  };
+}
+
+function seenRow({ workspaceId, deploymentId, cronId }: CronKey, access: Access): Sql {
+  return allOf([sql(KEY, workspaceId, deploymentId, cronId), ...accessTo(access)]);
+}
+
+function accessTo(access: Access): Sql[] {
+  return access === null ? [] : [metadataMatches("metadata", access)];
+}
