@@ -24,10 +24,10 @@ import { type CronJson, toCronJson } from "./cron-json.ts";
 import { type CronTimes, nextTick } from "./schedule.ts";
 import type { CronCount, CronCreate, CronPatch, CronSearch } from "./schemas.ts";
 
-/** Of a deployment: the sweep of a minute is shared by all. */
+/** How many crons a deployment may have: the sweep of a minute is shared by all. */
 const MAX_CRONS = 1000;
 
-/** Of what a cron keeps for its runs: a row of the database has at most 2 MB. */
+/** The size of what a cron keeps for its runs: a row of the database has at most 2 MB. */
 const MAX_KEPT_CHARS = 500_000;
 
 /** How often a change is tried again because another one came between its read and its write. */

@@ -19,7 +19,7 @@ import { streamResponse } from "../../http/streamed-response.ts";
 /** Creates runs: on a thread, or on a thread of their own (stateless). */
 export const runCreateRoutes = createRouter();
 
-/** Of the runs of a batch: an invocation has six connections. */
+/** How many runs of a batch are made at a time: an invocation has six connections. */
 const RUNS_AT_ONCE = 6;
 
 const RESPONSES: Record<Follow, ResponseConfig & { suffix: string }> = {
