@@ -4,7 +4,7 @@ import {
   type StoredCheckpoint,
   type Typed,
   type WritesPut,
-} from "./protocol.ts";
+} from "./checkpoint-port.ts";
 
 /** What is read as one has more bytes than that allows. */
 class CheckpointTooLargeError extends Error {

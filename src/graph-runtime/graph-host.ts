@@ -12,7 +12,6 @@ import type {
   AuthInfo,
   AuthorizationRequest,
   AuthorizationResult,
-  CheckpointPort,
   GraphHostApi,
   GraphInfo,
   GraphProblem,
@@ -27,8 +26,8 @@ import type {
   ThreadSnapshot,
   UpdateRequest,
   WireCheckpoint,
-  WritableCheckpointPort,
 } from "./protocol.ts";
+import type { CheckpointPort, WritableCheckpointPort } from "./checkpoint-port.ts";
 import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";

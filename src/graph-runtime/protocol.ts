@@ -4,101 +4,15 @@
  * the classes of the other and a graph host can be a separately loaded Worker.
  */
 
+import type {
+  CheckpointBatch,
+  CheckpointPort,
+  StoredCheckpoint,
+  WritableCheckpointPort,
+} from "./checkpoint-port.ts";
+import type { StoreOperation, StoreTurn } from "./store-operations.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
-
-/** A value as LangGraph's serde writes it: its type tag and its bytes. */
-export type Typed = [type: string, data: Uint8Array];
-
-export type CheckpointPut = {
-  ns: string;
-  id: string;
-  parent_id: string | null;
-  /** LangGraph's checkpoint format, its `v`. */
-  format: number;
-  /** The checkpoint without its channel values. */
-  checkpoint: Typed;
-  metadata: Typed;
-  /** Channels whose version is new, with their values. One that became empty has none. */
-  channels: [channel: string, value: Typed][];
-  /** Channels whose version is the parent's, and so their value. */
-  inherited: string[];
-};
-
-export type WritesPut = {
-  ns: string;
-  checkpoint_id: string;
-  task_id: string;
-  /** Where the task stands in its superstep, which orders the writes; absent before LangGraph told it. */
-  task_path?: string;
-  /** `idx` follows LangGraph's WRITES_IDX_MAP: negative for special writes, which overwrite. */
-  writes: [idx: number, channel: string, value: Typed][];
-};
-
-export type StoredCheckpoint = {
-  ns: string;
-  id: string;
-  parent_id: string | null;
-  checkpoint: Typed;
-  metadata: Typed;
-  channels: [channel: string, value: Typed][];
-  writes: [task_id: string, channel: string, value: Typed][];
-  /** Pending writes of the parent: only old checkpoint formats (v < 4) keep their sends there. */
-  parent_writes?: [task_id: string, channel: string, value: Typed][];
-  /** There is no room for the writes in this message: each checkpoint's are asked for by themselves. */
-  writes_apart?: true;
-};
-
-export type CheckpointQuery = {
-  /** `undefined` lists every namespace. */
-  ns?: string | undefined;
-  id?: string | undefined;
-  before?: string | undefined;
-  limit?: number | undefined;
-  /** Equality on top-level metadata keys. */
-  filter?: Record<string, unknown> | undefined;
-  /** Whoever asks takes `writes_apart`; others are refused what is too large for one message. */
-  apart?: boolean | undefined;
-};
-
-/** A page may be short, or empty, and not be the last. */
-export type CheckpointPage = {
-  checkpoints: StoredCheckpoint[];
-  /** The `before` of the page behind this one; null when this is the last. */
-  next: string | null;
-};
-
-/** The part of a thread's storage that a checkpointer needs; an RpcTarget of the ThreadObject. */
-export interface CheckpointPort {
-  getCheckpoint(
-    ns: string,
-    id: string | null,
-    options?: { apart: boolean },
-  ): Promise<StoredCheckpoint | null>;
-  /** The pending writes of one checkpoint. */
-  getWrites(ns: string, id: string): Promise<StoredCheckpoint["writes"]>;
-  /** Newest first. Rejects when `limit` is not 1 to MAX_CHECKPOINT_PAGE. */
-  checkpointPage(query: CheckpointQuery): Promise<CheckpointPage>;
-}
-
-/**
- * What a checkpoint may have with all its channel values, and what all its pending writes may have: each is read by
- * one RPC message, which carries 32 MiB.
- */
-export const MAX_CHECKPOINT_BYTES = 30 * 1024 * 1024;
-
-/** How many checkpoints one page may be asked for. */
-export const MAX_CHECKPOINT_PAGE = 100;
-
-/** A port that also accepts writes outside a run (state updates). */
-export interface WritableCheckpointPort extends CheckpointPort {
-  save(batch: CheckpointBatch): Promise<void>;
-}
-
-/** In the order in which they were made: a checkpoint before the writes that hang on it. */
-export type CheckpointOp = { put: CheckpointPut } | { writes: WritesPut };
-
-export type CheckpointBatch = CheckpointOp[];
 
 export type RunEvent = { event: string; data: string };
 
@@ -220,53 +134,6 @@ export type RunOutcome = {
   /** "result": the result is the state and nothing is next. Null: it could not be read. */
   snapshot: ThreadSnapshot | "result" | null;
 } & ({ status: "success" | "interrupted" } | { status: "error"; error: RunError });
-
-export type StoreOperation =
-  | { op: "get"; namespace: string[]; key: string }
-  | { op: "put"; namespace: string[]; key: string; value: Record<string, unknown> | null }
-  | {
-      op: "search";
-      namespace_prefix: string[];
-      filter?: Record<string, unknown> | undefined;
-      limit: number;
-      offset: number;
-      /** Where an earlier turn has come to. */
-      after?: StorePosition | undefined;
-    }
-  | {
-      op: "list_namespaces";
-      prefix?: string[] | undefined;
-      suffix?: string[] | undefined;
-      max_depth?: number | undefined;
-      limit: number;
-      offset: number;
-      /** Where an earlier turn has come to: a text that all later namespaces are greater than. */
-      after?: string | undefined;
-    };
-
-/** The place of an item in the order of a search: newest update first. */
-export type StorePosition = { updated_at: number; namespace: string; key: string };
-
-export type StoreTurn = {
-  /** The answers of the operations that were finished, which are the first ones. */
-  answers: unknown[];
-  /** What the next operation has found so far, and the operation that finds the rest; null when none was begun. */
-  begun: { found: unknown[]; rest: StoreOperation } | null;
-  /** What was looked at, and the size of what was read, as JSON text. */
-  rows: number;
-  bytes: number;
-};
-
-/** How many operations one turn may be asked for. */
-export const MAX_STORE_OPERATIONS = 1000;
-
-export type StoredItem = {
-  namespace: string[];
-  key: string;
-  value: Record<string, unknown>;
-  created_at: number;
-  updated_at: number;
-};
 
 /** Every GraphHost method that can fail on the caller's account answers with this union. */
 export type HostResult<T> =

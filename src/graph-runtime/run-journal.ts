@@ -1,4 +1,5 @@
-import type { CheckpointOp, RunBatch, RunEvent, RunPort } from "./protocol.ts";
+import type { RunBatch, RunEvent, RunPort } from "./protocol.ts";
+import type { CheckpointOp } from "./checkpoint-port.ts";
 
 /** How long output may wait for company when nobody reads the stream. */
 const COMMIT_DELAY_MS = 20;

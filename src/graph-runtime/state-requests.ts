@@ -2,7 +2,6 @@ import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { jsonList, jsonText, type JsonText } from "../lib/json-answer.ts";
 import { bindCheckpointer, type Graph } from "./graph-registry.ts";
 import type {
-  CheckpointPort,
   CheckpointRef,
   HistoryRequest,
   HostResult,
@@ -10,8 +9,8 @@ import type {
   ThreadSnapshot,
   UpdateRequest,
   WireCheckpoint,
-  WritableCheckpointPort,
 } from "./protocol.ts";
+import type { CheckpointPort, WritableCheckpointPort } from "./checkpoint-port.ts";
 import { toCommand } from "./run-command.ts";
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { checkpointRefOf, toThreadSnapshot, toThreadState } from "./thread-state.ts";

@@ -21,7 +21,7 @@ import type {
   StoredCheckpoint,
   Typed,
   WritesPut,
-} from "./protocol.ts";
+} from "./checkpoint-port.ts";
 import { UnserialisableValueError } from "./wire-json.ts";
 
 /** Where puts go. A promise is awaited by LangGraph before it calls the checkpoint saved. */

@@ -6,13 +6,13 @@ import {
   type OperationResults,
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
+import type { RunPort } from "./protocol.ts";
 import {
   MAX_STORE_OPERATIONS,
-  type RunPort,
   type StoredItem,
   type StoreOperation,
   type StoreTurn,
-} from "./protocol.ts";
+} from "./store-operations.ts";
 
 type StorePort = Pick<RunPort, "storeTurn">;
 

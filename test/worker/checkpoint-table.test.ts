@@ -8,7 +8,7 @@ import type {
   CheckpointPut,
   Typed,
   WritesPut,
-} from "../../src/graph-runtime/protocol.ts";
+} from "../../src/graph-runtime/checkpoint-port.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 const encoder = new TextEncoder();

@@ -14,7 +14,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
 import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
-import type { CheckpointOp, CheckpointPort } from "../../src/graph-runtime/protocol.ts";
+import type { CheckpointOp, CheckpointPort } from "../../src/graph-runtime/checkpoint-port.ts";
 import { ThreadCheckpointer } from "../../src/graph-runtime/thread-checkpointer.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, expect, inject, test } from "vitest";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
-import type { CheckpointPut, Typed, WritesPut } from "../../src/graph-runtime/protocol.ts";
+import type { CheckpointPut, Typed, WritesPut } from "../../src/graph-runtime/checkpoint-port.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { migrateIndex, newThread, type TestThread, textOf } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { test } from "vitest";
 import type { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
 import { ExecutionPort, ReadPort } from "../../src/agent-server/threads/runs/run-port.ts";
-import type { StoreOperation, StoreTurn } from "../../src/graph-runtime/protocol.ts";
+import type { StoreOperation, StoreTurn } from "../../src/graph-runtime/store-operations.ts";
 
 const PAGE = { checkpoints: [], next: null, rows: 7, bytes: 70 };
 

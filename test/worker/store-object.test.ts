@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { describe, test } from "vitest";
 import { storeOf } from "../../src/agent-server/store/store-object.ts";
-import type { StoreOperation, StoreTurn } from "../../src/graph-runtime/protocol.ts";
+import type { StoreOperation, StoreTurn } from "../../src/graph-runtime/store-operations.ts";
 import { ThreadStore } from "../../src/graph-runtime/thread-store.ts";
 
 /** A store that deployed code has, and what each of its calls cost. */

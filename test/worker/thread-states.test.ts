@@ -2,11 +2,8 @@ import { test } from "vitest";
 import type { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
 import type { ThreadRow } from "../../src/agent-server/threads/storage/thread-record.ts";
 import { ThreadStates } from "../../src/agent-server/threads/runs/thread-states.ts";
-import type {
-  GraphHostApi,
-  HostResult,
-  WritableCheckpointPort,
-} from "../../src/graph-runtime/protocol.ts";
+import type { GraphHostApi, HostResult } from "../../src/graph-runtime/protocol.ts";
+import type { WritableCheckpointPort } from "../../src/graph-runtime/checkpoint-port.ts";
 
 const THREAD = { thread_id: "t", graph_id: "g", config: "{}", metadata: "{}" } as ThreadRow;
 const REQUEST = { revision_id: null, checkpoint: null, supersteps: [], graph_id: null };

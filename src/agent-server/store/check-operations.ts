@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import { MAX_STORE_OPERATIONS, type StoreOperation } from "../../graph-runtime/protocol.ts";
+import { MAX_STORE_OPERATIONS, type StoreOperation } from "../../graph-runtime/store-operations.ts";
 
 /** Deployed code may call with anything. Throws an error that names the first field that is not valid. */
 export function checkOperations(operations: unknown): asserts operations is StoreOperation[] {

@@ -1,4 +1,8 @@
-import type { StoredItem, StoreOperation, StorePosition } from "../../graph-runtime/protocol.ts";
+import type {
+  StoredItem,
+  StoreOperation,
+  StorePosition,
+} from "../../graph-runtime/store-operations.ts";
 import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { oversize } from "./item-size.ts";

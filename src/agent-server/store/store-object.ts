@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { StoreOperation, StoreTurn } from "../../graph-runtime/protocol.ts";
+import type { StoreOperation, StoreTurn } from "../../graph-runtime/store-operations.ts";
 import { storeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";

@@ -1,4 +1,4 @@
-import type { StoredItem } from "../../graph-runtime/protocol.ts";
+import type { StoredItem } from "../../graph-runtime/store-operations.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonListAs, type JsonText } from "../../lib/json-answer.ts";
 import { toIso } from "../../lib/time.ts";

@@ -5,10 +5,10 @@ import type {
   CommandSpec,
   RunConfig,
   RunSpec,
-  StoredCheckpoint,
   StreamMode,
   TraceSpec,
 } from "../../../graph-runtime/protocol.ts";
+import type { StoredCheckpoint } from "../../../graph-runtime/checkpoint-port.ts";
 import type { Principal } from "../../../lib/principal.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "../storage/run-row.ts";

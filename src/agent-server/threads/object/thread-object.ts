@@ -1,25 +1,28 @@
 import { DurableObject } from "cloudflare:workers";
 import type { GraphHostApi } from "../../../graph-runtime/protocol.ts";
 import { isTickNoted } from "../../../db/crons-repo.ts";
-import type { CronTick } from "../../../lib/cron-tick.ts";
-import { keepTick } from "../storage/cron-tick.ts";
 import { isInService } from "../../deployment-name.ts";
 import { graphHost } from "../../graph-host.ts";
 import { storeOf } from "../../store/store-object.ts";
 import { parseSettings } from "../../../env.ts";
-import { jsonList, type JsonText } from "../../../lib/json-answer.ts";
+import type { JsonText } from "../../../lib/json-answer.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import { storageMeter } from "../../../deployment-log/usage-meter.ts";
 import type { CancelAction } from "../runs/execution.ts";
 import type { Result } from "../contract/failures.ts";
-import { isOfModes } from "../storage/event-frames.ts";
 import { IndexOutbox } from "../index/index-outbox.ts";
 import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
-import { runTexts } from "./run-list.ts";
-import { RunStreams, textStream } from "../runs/run-streams.ts";
-import { isInFlight, type RunRow, type RunSelection } from "../storage/run-row.ts";
+import { RunStreams } from "../runs/run-streams.ts";
+import type { RunRow, RunSelection } from "../storage/run-row.ts";
 import { readCopy, writeCopy } from "./thread-copy.ts";
+import { makeThread } from "./make-thread.ts";
+import {
+  type CancelOptions,
+  type FollowedRun,
+  type JoinOptions,
+  ThreadRuns,
+} from "./thread-runs.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
@@ -41,7 +44,7 @@ import type {
 } from "../contract/thread-requests.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
 import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
-import { type Run, type Thread, toRunJson, toThreadJson } from "../contract/thread-json.ts";
+import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts";
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -58,6 +61,7 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #streams: RunStreams;
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
+  readonly #runs: ThreadRuns;
   readonly #index: IndexOutbox;
   readonly #traces: ThreadTraces | null;
   readonly #alarm: ThreadAlarm;
@@ -106,6 +110,15 @@ export class ThreadObject extends DurableObject<Env> {
       indexed: () => this.#drainIndex(),
       onTemporaryEnd: () => this.#removal.removeIfDone(),
     });
+    this.#runs = new ThreadRuns({
+      storage,
+      queue: this.#queue,
+      streams: this.#streams,
+      states: this.#states,
+      wake: (filter) => this.#wake(filter),
+      onChange: (run) => this.#changed(run),
+      indexed: () => this.#drainIndex(),
+    });
     this.#removal = new ThreadRemoval({
       storage,
       queue: this.#queue,
@@ -130,7 +143,7 @@ export class ThreadObject extends DurableObject<Env> {
     }
     const { scope, thread_id, metadata, copy } = request;
     this.#storage.transaction(() => {
-      this.#make(scope, thread_id, metadata, false);
+      makeThread(this.#storage, { scope, thread_id, metadata, temporary: false });
       if (copy !== undefined) writeCopy(this.#storage, copy);
     });
     await this.#drainIndex();
@@ -162,115 +175,44 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   async createRun(filter: Visibility, request: CreateRunRequest): Promise<CreateRunResult> {
-    const existing = this.#wake(ALL_THREADS);
-    if (existing === null || !isVisible(existing, filter)) {
-      if (!request.create_thread) return { ok: false, code: "thread_not_found" };
-      if (existing !== null) return { ok: false, code: "thread_exists" };
-      const { scope, thread_id, payload, temporary, tick } = request;
-      this.#make(scope, thread_id, payload.metadata, temporary, tick);
-    }
-    // Whoever does not know whether it has made a run asks for it again, by the same id.
-    const known = this.#storage.runs.get(request.run_id);
-    const accepted =
-      known === null
-        ? this.#queue.enqueue(request)
-        : { ok: true as const, run: known, kwargs: this.#queue.kwargs(known) };
-    if (!accepted.ok) return { ok: false, code: "thread_busy" };
-    const { run, kwargs } = accepted;
-    const onDisconnect = request.cancel_on_disconnect ? () => this.#cancelLater(run.run_id) : null;
-    let stream: ReadableStream<Uint8Array> | null = null;
-    if (request.follow === "events") {
-      stream = this.#streams.events(run.seq, { after: -1, accept: null, onDisconnect });
-    } else if (request.follow === "result") {
-      stream = this.#streams.result(run.seq, onDisconnect);
-    }
-    const json = toRunJson(run, request.thread_id, kwargs);
-    this.#queue.pump();
-    this.#changed(run);
-    return { ok: true, value: { run: json, stream } };
+    return this.#runs.create(filter, request);
   }
 
   /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
   async listRuns(filter: Visibility, query: RunsQuery): Promise<JsonText | null> {
-    const thread = this.#wake(filter);
-    if (thread === null) return null;
-    return jsonList(runTexts(this.#storage, thread.thread_id, query));
+    return this.#runs.list(filter, query);
   }
 
   async getRun(filter: Visibility, runId: string): Promise<Run | null> {
-    const thread = this.#wake(filter);
-    const run = thread === null ? null : this.#storage.runs.get(runId);
-    if (thread === null || run === null) return null;
-    return toRunJson(run, thread.thread_id, this.#queue.kwargs(run));
+    return this.#runs.get(filter, runId);
   }
 
-  /** A run in flight is cancelled first; its checkpoints go with it. */
   async deleteRun(filter: Visibility, runId: string): Promise<boolean> {
-    if (this.#wake(filter) === null) return false;
-    const run = this.#storage.runs.get(runId);
-    if (run === null) return false;
-    if (isInFlight(run)) await this.#queue.cancel(run, "rollback");
-    else await this.#queue.remove(run);
-    await this.#drainIndex();
-    return true;
+    return this.#runs.remove(filter, runId);
   }
 
-  /** With `wait`, resolves when the run has ended. A run that has ended is left as it is. */
   async cancelRun(
     filter: Visibility,
     runId: string,
-    options: { action: CancelAction; wait: boolean },
+    options: CancelOptions,
   ): Promise<Result<null, "run_not_found">> {
-    const run = this.#wake(filter) === null ? null : this.#storage.runs.get(runId);
-    if (run === null) return { ok: false, code: "run_not_found" };
-    if (!isInFlight(run)) return { ok: true, value: null };
-    const cancelled = this.#queue.cancel(run, options.action);
-    if (options.wait) await cancelled;
-    return { ok: true, value: null };
+    return this.#runs.cancel(filter, runId, options);
   }
 
-  /** How many such runs there are. Those in flight are cancelled; nothing waits for their ends. */
   async cancelRuns(
     filter: Visibility,
     selection: RunSelection,
     action: CancelAction,
   ): Promise<number> {
-    const runs = this.#wake(filter) === null ? [] : this.#storage.runs.select(selection);
-    this.#queue.cancelAll(runs.filter(isInFlight), action);
-    return runs.length;
+    return this.#runs.cancelAll(filter, selection, action);
   }
 
-  /** The run's final values as a JSON body that begins at once and ends with the run. */
-  async joinRun(
-    filter: Visibility,
-    runId: string,
-    options: { cancel_on_disconnect: boolean },
-  ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
-    const found = this.#findRun(runId, filter);
-    if (!found.ok) return found;
-    const run = found.value;
-    const onDisconnect = options.cancel_on_disconnect ? () => this.#cancelLater(runId) : null;
-    if (!isInFlight(run)) return { ok: true, value: textStream(await this.#states.resultOf(run)) };
-    return { ok: true, value: this.#streams.result(run.seq, onDisconnect) };
+  async joinRun(filter: Visibility, runId: string, options: JoinOptions): Promise<FollowedRun> {
+    return this.#runs.join(filter, runId, options);
   }
 
-  async streamRun(
-    filter: Visibility,
-    runId: string,
-    query: EventsQuery,
-  ): Promise<Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">> {
-    const found = this.#findRun(runId, filter);
-    if (!found.ok) return found;
-    const run = found.value;
-    // Without a last event id a reader joins in: it gets what is produced from now on.
-    const after = query.last_event_id ?? this.#storage.log.nextId(run.seq) - 1;
-    const { modes } = query;
-    const stream = this.#streams.events(run.seq, {
-      after,
-      accept: modes === null ? null : (event) => isOfModes(event, modes),
-      onDisconnect: query.cancel_on_disconnect ? () => this.#cancelLater(runId) : null,
-    });
-    return { ok: true, value: stream };
+  async streamRun(filter: Visibility, runId: string, query: EventsQuery): Promise<FollowedRun> {
+    return this.#runs.stream(filter, runId, query);
   }
 
   async getState(filter: Visibility, query: StateQuery): Promise<ReadStateResult> {
@@ -338,27 +280,6 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#storage.exists ? this.#storage.thread.find() : null;
   }
 
-  #make(
-    scope: Scope,
-    threadId: string,
-    metadata: Record<string, unknown>,
-    temporary: boolean,
-    tick?: CronTick,
-  ): void {
-    this.#storage.transaction(() => {
-      if (!this.#storage.exists) this.#storage.makeTables();
-      if (temporary && tick !== undefined) keepTick(this.#storage.texts, tick);
-      this.#storage.thread.create({
-        thread_id: threadId,
-        workspace_id: scope.workspaceId,
-        deployment_id: scope.deploymentId,
-        metadata,
-        temporary,
-        now: Date.now(),
-      });
-    });
-  }
-
   /**
    * The alarm is set in the turn that made the change, so in its transaction: a run's creator knows its
    * id from the headers at once, also when it waits for the result. Only the index may follow later, and
@@ -384,19 +305,6 @@ export class ThreadObject extends DurableObject<Env> {
 
   #scheduleAlarm(): void {
     if (this.#storage.exists) this.#alarm.schedule(Date.now());
-  }
-
-  #cancelLater(runId: string): void {
-    void this.cancelRun(ALL_THREADS, runId, { action: "interrupt", wait: false });
-  }
-
-  #findRun(
-    runId: string,
-    filter: Visibility,
-  ): Result<RunRow, "thread_not_found" | "run_not_found"> {
-    if (this.#wake(filter) === null) return { ok: false, code: "thread_not_found" };
-    const run = this.#storage.runs.get(runId);
-    return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
   }
 
   #scope(): Scope {

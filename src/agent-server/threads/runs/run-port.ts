@@ -1,19 +1,15 @@
 import { RpcTarget } from "cloudflare:workers";
+import type { CommitAck, RunBatch, RunPort, TraceBatch } from "../../../graph-runtime/protocol.ts";
 import {
   type CheckpointBatch,
   type CheckpointPage,
   type CheckpointPort,
   type CheckpointQuery,
-  type CommitAck,
   MAX_CHECKPOINT_PAGE,
-  type RunBatch,
-  type RunPort,
   type StoredCheckpoint,
-  type StoreOperation,
-  type StoreTurn,
-  type TraceBatch,
   type WritableCheckpointPort,
-} from "../../../graph-runtime/protocol.ts";
+} from "../../../graph-runtime/checkpoint-port.ts";
+import type { StoreOperation, StoreTurn } from "../../../graph-runtime/store-operations.ts";
 import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import { DEFAULT_CHECKPOINT_PAGE, valueBytes, writeBytes } from "../storage/checkpoint-pages.ts";
 import type { CheckpointTable } from "../storage/checkpoint-table.ts";

@@ -4,9 +4,8 @@ import type {
   RunBatch,
   RunError,
   RunOutcome,
-  StoreOperation,
-  StoreTurn,
 } from "../../../graph-runtime/protocol.ts";
+import type { StoreOperation, StoreTurn } from "../../../graph-runtime/store-operations.ts";
 import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { toOutcome } from "./graph-answers.ts";

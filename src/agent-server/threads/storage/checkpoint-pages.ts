@@ -2,7 +2,7 @@ import type {
   CheckpointPage,
   CheckpointQuery,
   StoredCheckpoint,
-} from "../../../graph-runtime/protocol.ts";
+} from "../../../graph-runtime/checkpoint-port.ts";
 import { ReadBudget } from "../../read-budget.ts";
 
 export type CheckpointRow = {

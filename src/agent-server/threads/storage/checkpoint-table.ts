@@ -7,7 +7,7 @@ import {
   type StoredCheckpoint,
   type Typed,
   type WritesPut,
-} from "../../../graph-runtime/protocol.ts";
+} from "../../../graph-runtime/checkpoint-port.ts";
 import { type CheckpointCopy, readCheckpoints, writeCheckpoints } from "./checkpoint-copy.ts";
 import {
   CHECKPOINT_COLUMNS,

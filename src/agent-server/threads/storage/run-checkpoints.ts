@@ -1,4 +1,4 @@
-import type { CheckpointBatch } from "../../../graph-runtime/protocol.ts";
+import type { CheckpointBatch } from "../../../graph-runtime/checkpoint-port.ts";
 
 /**
  * Which checkpoints and pending writes of a thread are a run's. In each namespace they lie behind the
