@@ -1,6 +1,7 @@
 import type { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
+import { MAX_VALUES_BYTES, messageBytes, requireMessageSize } from "./message-size.ts";
 import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
 import { checkGoto, toCommand } from "./run-command.ts";
 import { checkpointMetadata, factoryConfig, runnableConfig } from "./run-config.ts";
@@ -102,7 +103,11 @@ async function execute(
 
   let result: string | null = null;
   try {
-    if (lastValues !== undefined) result = toWireJson(lastValues);
+    if (lastValues !== undefined) {
+      const text = toWireJson(lastValues);
+      requireMessageSize(messageBytes(text), MAX_VALUES_BYTES);
+      result = text;
+    }
   } catch (error) {
     failure ??= error;
   }

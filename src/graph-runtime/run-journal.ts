@@ -1,3 +1,4 @@
+import { MAX_MESSAGE_BYTES, messageBytes, requireMessageSize } from "./message-size.ts";
 import type { RunBatch, RunEvent, RunPort } from "./protocol.ts";
 import type { CheckpointOp } from "./checkpoint-port.ts";
 
@@ -7,17 +8,9 @@ const COMMIT_DELAY_MS = 20;
 /** Past this much unwritten output the graph waits for the storage. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
-/** What one call over RPC may carry, with room for what surrounds it; the platform's limit is 32 MiB. */
-const MAX_BATCH_BYTES = 24 * 1024 * 1024;
-
 /** The thread no longer wants this attempt's output: another attempt, or a deletion, took over. */
 export class SupersededError extends Error {
   override readonly name = "SupersededError";
-}
-
-/** One value a graph produced is larger than can be stored. */
-class ValueTooLargeError extends Error {
-  override readonly name = "ValueTooLargeError";
 }
 
 type Entry = { bytes: number } & ({ op: CheckpointOp } | { event: RunEvent });
@@ -51,7 +44,7 @@ export class RunJournal {
   }
 
   event(event: RunEvent): void {
-    this.#add({ event, bytes: event.data.length });
+    this.#add({ event, bytes: messageBytes(event.data) });
   }
 
   checkpoint(op: CheckpointOp): void {
@@ -84,11 +77,7 @@ export class RunJournal {
 
   #add(entry: Entry): void {
     if (this.#closed) return;
-    if (entry.bytes > MAX_BATCH_BYTES) {
-      throw new ValueTooLargeError(
-        `One value of ${entry.bytes} bytes was produced; at most ${MAX_BATCH_BYTES} can be stored.`,
-      );
-    }
+    requireMessageSize(entry.bytes);
     this.#pending.push(entry);
     this.#pendingBytes += entry.bytes;
     if (this.#flight === null && !this.#scheduled) this.#schedule();
@@ -116,7 +105,7 @@ export class RunJournal {
     let bytes = 0;
     let taken = 0;
     for (const entry of this.#pending) {
-      if (taken > 0 && bytes + entry.bytes > MAX_BATCH_BYTES) break;
+      if (taken > 0 && bytes + entry.bytes > MAX_MESSAGE_BYTES) break;
       if ("op" in entry) batch.checkpoints.push(entry.op);
       else batch.events.push(entry.event);
       bytes += entry.bytes;

@@ -1,4 +1,5 @@
 import type { StateSnapshot } from "@langchain/langgraph";
+import { MAX_VALUES_BYTES, messageBytes } from "./message-size.ts";
 import type { ThreadSnapshot, WireCheckpoint, WireInterrupt } from "./protocol.ts";
 import { toWire, toWireJson } from "./wire-json.ts";
 
@@ -50,14 +51,16 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
   };
 }
 
-/** What the thread's own record shows of its newest checkpoint. */
+/** What the thread's own record shows of its newest checkpoint. Values that no message can carry are null there. */
 export function toThreadSnapshot(snapshot: StateSnapshot): ThreadSnapshot {
   const interrupts: Record<string, WireInterrupt[]> = {};
   for (const task of snapshot.tasks) {
     if (!task.interrupts || task.interrupts.length === 0) continue;
     interrupts[task.id] = toWire(task.interrupts) as WireInterrupt[];
   }
-  return { values: toWireJson(snapshot.values), next: [...snapshot.next], interrupts };
+  const values = toWireJson(snapshot.values);
+  const isCarried = messageBytes(values) <= MAX_VALUES_BYTES;
+  return { values: isCarried ? values : null, next: [...snapshot.next], interrupts };
 }
 
 function errorText(error: unknown): string {

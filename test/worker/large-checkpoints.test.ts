@@ -72,6 +72,25 @@ describe("a state that could not be read again", () => {
     expect(await lengths(thread)).toEqual({ kind: LARGE.length, after: "reached".length });
   });
 
+  test("is one whose input no call carries, too", async () => {
+    const thread = newThread();
+    await expect(run(thread, { kind: `${LARGE}ж` })).rejects.toMatchObject({
+      code: "payload_too_large",
+      message: expect.stringContaining("send them in parts"),
+    });
+    expect(await thread.api.get()).toBeNull();
+  });
+
+  test("is none whose text takes two bytes a character, but its thread does not show it", async () => {
+    const thread = newThread();
+    const half = "x".repeat(10 * 1024 * 1024);
+    await run(thread, { kind: "none" });
+    expect(await update(thread, { kind: `${half}ж` }, "make")).toMatchObject({ ok: true });
+    expect(await update(thread, { after: half }, "go_on")).toMatchObject({ ok: true });
+    expect(await thread.api.get()).toMatchObject({ status: "idle", values: null });
+    expect(await lengths(thread)).toEqual({ kind: half.length + 1, after: half.length });
+  });
+
   test("is none that has large values and, by themselves, large pending writes", async () => {
     const thread = newThread();
     await run(thread, { kind: LARGE });

@@ -1,3 +1,4 @@
+import { ApiError } from "../../lib/api-error.ts";
 import { threadObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
@@ -53,7 +54,7 @@ export function threadSeenBy(
     copy: (...rest) => thread.copy(filter, ...rest),
     patch: (...rest) => thread.patch(filter, ...rest),
     remove: (...rest) => thread.remove(filter, ...rest),
-    createRun: (...rest) => thread.createRun(filter, ...rest),
+    createRun: (...rest) => orTooLarge(thread.createRun(filter, ...rest)),
     listRuns: (...rest) => thread.listRuns(filter, ...rest),
     getRun: (...rest) => thread.getRun(filter, ...rest),
     deleteRun: (...rest) => thread.deleteRun(filter, ...rest),
@@ -63,6 +64,20 @@ export function threadSeenBy(
     streamRun: (...rest) => thread.streamRun(filter, ...rest),
     getState: (...rest) => thread.getState(filter, ...rest),
     getHistory: (...rest) => thread.getHistory(filter, ...rest),
-    updateState: (...rest) => thread.updateState(filter, ...rest),
+    updateState: (...rest) => orTooLarge(thread.updateState(filter, ...rest)),
   };
+}
+
+/** A body within its limit may still have more bytes than a call carries: there some characters take two, and numbers nine. */
+async function orTooLarge<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!String(error).includes("RPC arguments or return values are limited")) throw error;
+    throw new ApiError(
+      "payload_too_large",
+      "The values of this request take more than the 32 MiB that one call within the platform carries: send them in parts",
+      { cause: error },
+    );
+  }
 }

@@ -88,6 +88,17 @@ describe("RunJournal", () => {
     expect(() => journal.event(event("c", "x".repeat(25 * 1024 * 1024)))).toThrow("can be stored");
   });
 
+  test("counts two bytes for each character of a text with one beyond Latin-1", async ({
+    expect,
+  }) => {
+    const { journal } = fixture(false);
+    const half = "x".repeat(13 * 1024 * 1024);
+    journal.event(event("a", `${half}é`));
+    expect(() => journal.event(event("b", `${half}ж`))).toThrow(
+      "One value of 27262978 bytes was produced; at most 25165824 can be stored.",
+    );
+  });
+
   test("tells the run when the thread refuses its output, and takes no more", async ({
     expect,
   }) => {
