@@ -11,7 +11,7 @@ class ValueTooLargeError extends Error {
 
 /** The bytes that a text takes in a message: two for each character when one of them is beyond Latin-1. */
 export function messageBytes(text: string): number {
-  return /[^\u0000-\u00ff]/.test(text) ? 2 * text.length : text.length;
+  return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
 }
 
 /** Throws a ValueTooLargeError when a value has more bytes than a message can carry. */
