@@ -215,7 +215,8 @@ describe("a process that dies", () => {
     expect(await api.getRun(id)).toEqual(ended);
     await expireLease(cron);
     await makeRun(cron);
-    expect(await api.getRun(id)).toEqual(ended);
+    // Now that the tick is noted, the thread may be gone at any time.
+    expect((await api.getRun(id)) ?? ended).toEqual(ended);
     await vi.waitFor(async () => {
       await runDurableObjectAlarm(object);
       expect(await api.get()).toBe(null);
