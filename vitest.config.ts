@@ -69,6 +69,7 @@ export default defineConfig({
           ...SHARED_MODULES,
           name: "server",
           globalSetup: BUILT_FIXTURES,
+          setupFiles: ["test/support/check-answers.ts"],
           include: ["test/server/**/*.test.ts", "test/browser/**/*.test.ts"],
         },
       },

@@ -109,6 +109,10 @@ function openApiDocument(app: OpenAPIHono<AppEnv>) {
     in: "header",
     name: "x-api-key",
   });
+  app.openAPIRegistry.registerComponent("securitySchemes", "Bearer", {
+    type: "http",
+    scheme: "bearer",
+  });
   let document: ReturnType<typeof withoutStrictness> | null = null;
   return () =>
     (document ??= withErrors(
@@ -116,7 +120,7 @@ function openApiDocument(app: OpenAPIHono<AppEnv>) {
         app.getOpenAPI31Document({
           openapi: "3.1.0",
           info: { title: "Threadworks", version: VERSION },
-          security: [{ ApiKey: [] }],
+          security: [{ ApiKey: [] }, { Bearer: [] }],
         }),
       ),
       TRACING_V2,

@@ -1,6 +1,11 @@
 import type { ApiDocument } from "./plain-reference.ts";
 
-type Operation = { responses: Record<string, unknown> };
+type Operation = {
+  parameters?: unknown[];
+  requestBody?: unknown;
+  security?: unknown[];
+  responses: Record<string, unknown>;
+};
 
 const FIELD = {
   type: "object",
@@ -12,13 +17,18 @@ const FIELD = {
   required: ["loc", "msg", "type"],
 };
 
-const FIELDS = { type: "array", items: FIELD };
-
 const SCHEMAS = {
-  ApiError: {
+  ErrorResponse: {
     type: "object",
-    description: "`detail` is a sentence, or one entry for each refused field.",
-    properties: { detail: { anyOf: [{ type: "string" }, FIELDS] } },
+    description: "`detail` is a sentence; an error of the server itself has the request's id.",
+    properties: { detail: { type: "string" }, request_id: { type: "string" } },
+    required: ["detail"],
+  },
+  ValidationError: FIELD,
+  HTTPValidationError: {
+    type: "object",
+    description: "`detail` has one entry for each refused field.",
+    properties: { detail: { type: "array", items: reference("ValidationError") } },
     required: ["detail"],
   },
   ProblemDetails: {
@@ -30,29 +40,70 @@ const SCHEMAS = {
       status: { type: "integer" },
       detail: { type: "string" },
       instance: { type: "string" },
-      errors: FIELDS,
+      errors: { type: "array", items: reference("ValidationError") },
       request_id: { type: "string" },
     },
     required: ["type", "title", "status", "detail", "instance"],
   },
 };
 
-const ERROR = response("application/json", "ApiError");
-const PROBLEM = response("application/problem+json", "ProblemDetails");
-
-function response(type: string, schema: keyof typeof SCHEMAS): object {
-  const content = { [type]: { schema: { $ref: `#/components/schemas/${schema}` } } };
-  return { description: "Any other status is an error", content };
+function reference(schema: string): { $ref: string } {
+  return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** Says of each operation how its errors look; those below `problemPrefix` are RFC 9457's. */
+/** Some routes read their bodies themselves, and describe none. */
+const WITH_BODY = new Set(["post", "put", "patch"]);
+
+/** How a surface writes its errors. */
+type ErrorStyle = { type: string; error: object; refusedFields: object };
+
+const DETAIL: ErrorStyle = {
+  type: "application/json",
+  error: reference("ErrorResponse"),
+  // Where no single field is at fault, a sentence says what is.
+  refusedFields: { anyOf: [reference("HTTPValidationError"), reference("ErrorResponse")] },
+};
+
+const PROBLEM: ErrorStyle = {
+  type: "application/problem+json",
+  error: reference("ProblemDetails"),
+  refusedFields: reference("ProblemDetails"),
+};
+
+/** Says of each operation which errors it answers, and how they look; those below `problemPrefix` are RFC 9457's. */
 export function withErrors<T extends ApiDocument>(document: T, problemPrefix: string): T {
   for (const [path, operations] of Object.entries(document.paths ?? {})) {
-    const error = path.startsWith(`${problemPrefix}/`) ? PROBLEM : ERROR;
-    for (const operation of Object.values(operations) as Operation[]) {
-      operation.responses["default"] ??= error;
+    const style = path.startsWith(`${problemPrefix}/`) ? PROBLEM : DETAIL;
+    for (const [method, operation] of Object.entries(operations) as [string, Operation][]) {
+      const takesBody = operation.requestBody !== undefined || WITH_BODY.has(method);
+      const errors = errorsOf(path, operation, takesBody, style);
+      operation.responses = { ...errors, ...operation.responses };
     }
   }
   const schemas = { ...document.components?.schemas, ...SCHEMAS };
   return { ...document, components: { ...document.components, schemas } };
+}
+
+function errorsOf(
+  path: string,
+  { parameters = [], security }: Operation,
+  takesBody: boolean,
+  { type, error, refusedFields }: ErrorStyle,
+): Record<string, object> {
+  const respond = (description: string, schema: object): object => ({
+    description,
+    content: { [type]: { schema } },
+  });
+  const isOpen = security?.length === 0;
+  return {
+    ...(isOpen ? {} : { 401: respond("The key is missing, or is none", error) }),
+    ...(isOpen ? {} : { 403: respond("The key does not allow this", error) }),
+    ...(path.includes("{") ? { 404: respond("It does not exist for this caller", error) } : {}),
+    ...(takesBody ? { 413: respond("The body is too large", error) } : {}),
+    ...(takesBody || parameters.length > 0
+      ? { 422: respond("Something asked for is not valid", refusedFields) }
+      : {}),
+    429: respond("There were too many requests", error),
+    default: respond("Any other status is an error", error),
+  };
 }

@@ -16,6 +16,7 @@ import {
 } from "../../cli/platform/local-s3.ts";
 import { WORKER_MODULE } from "../../cli/platform/worker-bundle.ts";
 import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
+import { watchAnswers } from "./documented-answers.ts";
 import { builtProject, REPO_ROOT } from "./built-fixtures.ts";
 
 /** Text, or a table as in wrangler.toml. */
@@ -78,6 +79,7 @@ export async function startServer(
   const { url } = await harness.listen();
   const worker = harness.getWorker();
   await worker.applyD1Migrations("DB");
+  const unwatch = watchAnswers(url.origin);
   const { DB }: { DB: D1 } = (await worker.getEnv()) as { DB: D1 };
   return {
     url: url.origin,
@@ -88,7 +90,10 @@ export async function startServer(
       await worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });
     },
     ...requestsTo(url.origin),
-    close: () => harness.close(),
+    close: () => {
+      unwatch();
+      return harness.close();
+    },
   };
 }
 

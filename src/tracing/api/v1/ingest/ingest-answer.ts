@@ -1,9 +1,35 @@
+import { z } from "@hono/zod-openapi";
 import type { AppContext } from "../../../../http/app-types.ts";
 import { type ApiError } from "../../../../lib/api-error.ts";
 import { STATUS_OF } from "../../../../http/errors.ts";
 import type { RunFailure } from "../../../ingest/decode/invalid-run.ts";
 
 const MAX_LISTED_FAILURES = 100;
+
+export const ingestFailuresSchema = z
+  .object({
+    detail: z.string(),
+    errors: z.array(
+      z.object({ run_id: z.string().nullable(), field: z.string(), message: z.string() }),
+    ),
+    failed: z.int(),
+    accepted: z.int(),
+  })
+  .openapi("IngestFailures");
+
+function failed(description: string) {
+  const shapes = ["IngestFailures", "HTTPValidationError", "ErrorResponse"];
+  const anyOf = shapes.map((shape) => ({ $ref: `#/components/schemas/${shape}` }));
+  return { description, content: { "application/json": { schema: { anyOf } } } };
+}
+
+/** What a request with any number of runs is answered when not all of them were stored. */
+export const INGEST_FAILURES = {
+  400: failed("The body breaks off, or is none that can be read"),
+  413: failed("The body, or a part of it, is too large"),
+  415: failed("The body has another type"),
+  422: failed("Some runs cannot be stored; the others were"),
+};
 
 type Problem = { run_id: string | null; field: string; message: string };
 

@@ -19,7 +19,12 @@ import {
   type UnnamedRun,
 } from "../../../ingest/decode/run-body.ts";
 import { parseFeedbackBody } from "../feedback/feedback-body.ts";
-import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
+import {
+  acceptedAnswer,
+  INGEST_FAILURES,
+  ingestAnswer,
+  ingestFailuresSchema,
+} from "./ingest-answer.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
 import { ReceivedFeedback } from "../../../ingest/received-feedback.ts";
@@ -27,6 +32,8 @@ import { storeMultipart } from "../../../ingest/store-multipart.ts";
 
 /** The routes by which runs come in. They read their bodies themselves: compressed, and streaming. */
 export const ingestRoutes = createRouter();
+
+ingestRoutes.openAPIRegistry.register("IngestFailures", ingestFailuresSchema);
 
 const MAX_PARTS = 100_000;
 
@@ -71,7 +78,7 @@ ingestRoutes.openapi(
     path: "/runs/batch",
     tags: ["Ingest"],
     summary: "Create and update runs",
-    responses: accepted,
+    responses: { ...accepted, ...INGEST_FAILURES },
   }),
   async (c) => {
     const { writes, failures } = decodeBatch(await readBody(c), unknownOf(c));
@@ -89,7 +96,7 @@ ingestRoutes.openapi(
     path: "/runs/multipart",
     tags: ["Ingest"],
     summary: "Create and update runs, with attachments and feedback",
-    responses: accepted,
+    responses: { ...accepted, ...INGEST_FAILURES },
   }),
   async (c) => {
     const { settings, scope } = c.var;

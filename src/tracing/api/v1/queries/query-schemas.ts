@@ -3,6 +3,7 @@ import { notServed } from "../../../../http/not-served.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { RUN_TYPES } from "../../../model/run-write.ts";
+import { runSchema } from "../runs/run-schema.ts";
 import { RUN_SELECT } from "../runs/run-select.ts";
 
 /** Clients send a list, or one id as it is. */
@@ -49,20 +50,6 @@ export const runsQuerySchema = z.strictObject({
 });
 
 export type SelectionBody = z.output<z.ZodObject<typeof selectionMembers>>;
-
-export const runSchema = z
-  .looseObject({
-    id: z.string(),
-    name: z.string(),
-    run_type: z.string(),
-    trace_id: z.string(),
-    dotted_order: z.string(),
-    status: z.string(),
-    session_id: z.string(),
-    app_path: z.string(),
-    start_time: z.string(),
-  })
-  .openapi("Run");
 
 export const runsPageSchema = z.object({
   runs: z.array(runSchema),

@@ -5,6 +5,7 @@ import { createRouter } from "../../../../http/router.ts";
 import { ALL_RUNS, type GroupBy } from "../../../shard/shard-stats.ts";
 import { selectionMembers } from "./query-schemas.ts";
 import { readSelection } from "./read-selection.ts";
+import { groupedRunStatsSchema, runStatsSchema } from "./stats-schema.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 
@@ -17,8 +18,6 @@ const groupBySchema = z.strictObject({
   path: z.string().nullish(),
   max_groups: z.int().min(1).max(1000).nullish(),
 });
-
-const statsSchema = z.record(z.string(), z.unknown()).openapi("RunStats");
 
 statsRoutes.openapi(
   createRoute({
@@ -44,7 +43,9 @@ statsRoutes.openapi(
     responses: {
       200: {
         description: "One object, or with `group_by` one for each group by its name",
-        content: { "application/json": { schema: statsSchema } },
+        content: {
+          "application/json": { schema: z.union([runStatsSchema, groupedRunStatsSchema]) },
+        },
       },
     },
   }),

@@ -14,6 +14,7 @@ import { checkedFilter } from "./read-selection.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { ALL_RUNS } from "../../../shard/shard-stats.ts";
 import { neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
+import { threadGroupSchema, threadGroupStatsSchema } from "./stats-schema.ts";
 import { findThreads } from "../../../query/threads.ts";
 
 export const threadGroupRoutes = createRouter();
@@ -45,7 +46,7 @@ threadGroupRoutes.openapi(
         content: {
           "application/json": {
             schema: z.object({
-              groups: z.array(z.record(z.string(), z.unknown())),
+              groups: z.array(threadGroupSchema),
               total: z.int(),
             }),
           },
@@ -71,7 +72,7 @@ threadGroupRoutes.openapi(
     responses: {
       200: {
         description: "Statistics as of `/runs/stats`, and `group_count`",
-        content: { "application/json": { schema: z.record(z.string(), z.unknown()) } },
+        content: { "application/json": { schema: threadGroupStatsSchema } },
       },
     },
   }),
@@ -152,7 +153,7 @@ function selectionOf({ filter, start_time, end_time }: GroupRequest) {
   };
 }
 
-function threadJson(thread: ThreadTotals): Record<string, unknown> {
+function threadJson(thread: ThreadTotals): z.output<typeof threadGroupSchema> {
   const seconds = (fraction: number): number | null => {
     const micros = percentile(thread.latency, fraction);
     return micros === null ? null : micros / MICROS_PER_SECOND;

@@ -5,7 +5,7 @@ import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { mapLimited } from "../../../../lib/map-limited.ts";
 import { requireProject } from "../../../projects/project-cache.ts";
-import { runSchema } from "../queries/query-schemas.ts";
+import { runSchema } from "./run-schema.ts";
 import { refOf, shardStub } from "../../../shard/shard-ref.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import { requireRun } from "../../../query/find-runs.ts";

@@ -9,7 +9,7 @@ import { readSharedRuns, sharedSelection } from "../../../shares/shared-runs.ts"
 import type { JsonPart } from "../../json-parts.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import { requireShare } from "../../public-share.ts";
-import { runSchema } from "../queries/query-schemas.ts";
+import { runSchema } from "../runs/run-schema.ts";
 import { runJsonContext } from "../runs/run-json-context.ts";
 import { toRunJson } from "../runs/run-json.ts";
 import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "../runs/run-select.ts";
