@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
-import { releaseLeases } from "./database/release-leases.ts";
+import { releaseLeases } from "../src/db/tools/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
 import { REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
