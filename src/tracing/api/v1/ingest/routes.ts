@@ -19,7 +19,7 @@ import {
   type UnnamedRun,
 } from "../../../ingest/decode/run-body.ts";
 import { parseFeedbackBody } from "../feedback/feedback-body.ts";
-import { acceptedAnswer, ingestAnswer } from "./ingest-answer.ts";
+import { acceptedResponse, ingestResponse } from "./ingest-response.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
 import { ReceivedFeedback } from "../../../ingest/received-feedback.ts";
@@ -79,7 +79,7 @@ ingestRoutes.openapi(
     for (const failure of failures) session.failures.push(failure);
     for (const write of writes) await session.add(write);
     await session.flush();
-    return ingestAnswer(c, session) as never;
+    return ingestResponse(c, session) as never;
   },
 );
 
@@ -109,7 +109,7 @@ ingestRoutes.openapi(
         ),
       ),
     });
-    return ingestAnswer(c, session, broken) as never;
+    return ingestResponse(c, session, broken) as never;
   },
 );
 
@@ -131,7 +131,7 @@ async function storeOne(
   await session.flush();
   const [failure] = session.failures;
   const isUnnamed = write.id === options.unnamed?.id;
-  if (failure === undefined) return acceptedAnswer(c, isUnnamed ? write.id : undefined);
+  if (failure === undefined) return acceptedResponse(c, isUnnamed ? write.id : undefined);
   if (failure.status === 404) throw new ApiError("not_found", failure.message);
   throw invalidField(["body", failure.field], failure.message, "invalid_run");
 }
