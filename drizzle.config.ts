@@ -9,7 +9,6 @@ export default defineConfig({
     "./src/db/oauth-schema.ts",
     "./src/db/deployments-schema.ts",
     "./src/db/billing-schema.ts",
-    "./src/db/private-endpoints-schema.ts",
   ],
   out: "./migrations",
 });

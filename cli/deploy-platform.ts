@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { CliError, describeError } from "./cli-error.ts";
 import { REPO_ROOT } from "./invocation.ts";
 import {
@@ -14,20 +14,10 @@ import {
   wranglerSteps,
 } from "./platform/deploy-steps.ts";
 
-const USAGE = `Deploys the platform to Cloudflare: its graphs, its database migrations, its Worker.
-
-  npm run deploy -- [options]
-
-  --env us|eu       a region of wrangler.toml             (its top level, one installation)
-  --dry-run         do what needs no account, and change nothing
-  --config <path>   the project's langgraph.json, or its folder
-`;
-
 const require = createRequire(import.meta.url);
 
 async function deploy(): Promise<void> {
-  const { env: name, "dry-run": dryRun, config, help } = readOptions();
-  if (help) return console.log(USAGE);
+  const { env: name, dryRun, config } = readOptions();
   const env = readEnvironment(name);
   if (env === null) throw new CliError(`--env ${name} is not us or eu`);
   const missing = missingSettings(REPO_ROOT, env);
@@ -39,7 +29,7 @@ async function deploy(): Promise<void> {
   const scratchDir = mkdtempSync(join(tmpdir(), "threadworks-deploy-"));
   try {
     await run([
-      join(REPO_ROOT, "cli/build.ts"),
+      join(REPO_ROOT, "cli/build-worker-graphs.ts"),
       ...(config === undefined ? [] : ["--config", config]),
     ]);
     for (const args of wranglerSteps({ env, dryRun, scratchDir })) await wrangler(args);
@@ -55,20 +45,20 @@ async function deploy(): Promise<void> {
   );
 }
 
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        env: { type: "string" },
-        "dry-run": { type: "boolean", default: false },
-        config: { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw new CliError(`${(error as Error).message}\n\n${USAGE}`);
-  }
+function readOptions(): { env?: string; dryRun: boolean; config?: string } {
+  return new Command("npm run deploy --")
+    .description(
+      "Deploys the platform to Cloudflare: its graphs, its database migrations, its Worker.",
+    )
+    .option(
+      "--env <region>",
+      "a region of wrangler.toml, us or eu (default: its top level, one installation)",
+    )
+    .option("--dry-run", "do what needs no account, and change nothing", false)
+    .option("--config <path>", "the project's langgraph.json, or its folder")
+    .showHelpAfterError()
+    .parse()
+    .opts();
 }
 
 async function wrangler(args: string[]): Promise<void> {

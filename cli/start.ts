@@ -1,46 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { CliError, describeError } from "./cli-error.ts";
+import { describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
-import { releaseLeases } from "./database/release-leases.ts";
+import { releaseLeases } from "../src/db/tools/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
-import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
+import { REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";
 import { nextFreePort } from "./platform/ports.ts";
-import { type LangGraphChoice, parseLangGraphChoice } from "./project/langchain-source.ts";
 import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
+import {
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  readStartOptions,
+  type StartOptions,
+} from "./start-options.ts";
 
-const DEFAULT_PORT = 8123;
-const DEFAULT_HOST = "127.0.0.1";
 const CLOSE_TIMEOUT_MS = 4_500;
-
-const USAGE = `Serves a project of LangGraph graphs.
-
-  npm start -- [options]
-  npm run dev -- [options]      the same, and reloads when a file changes
-
-  --config <path>   the project's langgraph.json, or its folder   (langgraph.json)
-  --port <number>   0 for any free port                           (${DEFAULT_PORT})
-  --host <address>  the address to listen on                      (${DEFAULT_HOST})
-  --state <folder>  where threads, keys and runs are kept         (${DEFAULT_STATE})
-  --watch           reload when a file changes
-  --log <level>     of the server: debug, info, warn or error     (warn; with --watch info)
-  --langgraph <whose>             build with the LangGraph of the "project", or with "ours"
-  --var <name=value>              a variable, instead of .dev.vars; as often as needed
-`;
-
-type StartOptions = {
-  config: string;
-  port: number | undefined;
-  host: string;
-  state: string;
-  watch: boolean;
-  langGraph: LangGraphChoice;
-  logLevel: string;
-  vars: Record<string, string>;
-};
 
 let running: Platform | undefined;
 let ending = false;
@@ -50,12 +26,16 @@ whenParentEnds(() => void end());
 // A closed terminal or a pipe whose reader is gone: there is nobody left to serve.
 process.stdout.on("error", () => void end());
 
-if (import.meta.main) await start(process.argv.slice(2));
+if (import.meta.main) await leaveOnFailure(() => serve(readStartOptions(process.argv.slice(2))));
 
 /** Serves until a signal comes, or leaves with a message that says why it cannot. */
-export async function start(args: string[]): Promise<void> {
+export async function start(options: StartOptions): Promise<void> {
+  await leaveOnFailure(() => serve(options));
+}
+
+async function leaveOnFailure(work: () => Promise<void>): Promise<void> {
   try {
-    await serve(readOptions(args));
+    await work();
   } catch (error) {
     if (!ending) {
       console.error(`error: ${describeError(error)}`);
@@ -71,8 +51,8 @@ async function serve(options: StartOptions): Promise<void> {
   }
   running = await startPlatform({
     repoRoot: REPO_ROOT,
-    configPath: options.config,
-    stateDir: options.state,
+    configPath: options.configPath,
+    stateDir: options.stateDir,
     port,
     host: options.host,
     watch: options.watch,
@@ -88,55 +68,6 @@ async function serve(options: StartOptions): Promise<void> {
     onLog: printLog,
   });
   printBanner(running, options.host);
-}
-
-function readOptions(args: string[]): StartOptions {
-  try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        config: { type: "string" },
-        port: { type: "string" },
-        host: { type: "string", default: DEFAULT_HOST },
-        state: { type: "string" },
-        watch: { type: "boolean", default: false },
-        log: { type: "string" },
-        langgraph: { type: "string", default: "project" },
-        var: { type: "string", multiple: true, default: [] },
-        help: { type: "boolean", default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    const { config, port, host, state, watch, log } = values;
-    return {
-      config: config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config),
-      port: port === undefined ? undefined : readPort(port),
-      host,
-      state: state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state),
-      watch,
-      langGraph: parseLangGraphChoice(values.langgraph),
-      logLevel: log ?? (watch ? "info" : "warn"),
-      vars: Object.fromEntries(values.var.map(readVar)),
-    };
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(`${(error as Error).message}\n\n${USAGE}`);
-  }
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new CliError(`--port ${text} is not a port number`);
-}
-
-function readVar(text: string): [string, string] {
-  const at = text.indexOf("=");
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new CliError(`--var ${text} is not of the form NAME=value`);
 }
 
 function printBanner(platform: Platform, host: string): void {

@@ -7,6 +7,6 @@ const wrangler = join(REPO_ROOT, "node_modules/wrangler/bin/wrangler.js");
 const outDir = join(REPO_ROOT, "dist");
 
 await runNode(
-  [join(REPO_ROOT, "cli/build.ts"), ...process.argv.slice(2)],
+  [join(REPO_ROOT, "cli/build-worker-graphs.ts"), ...process.argv.slice(2)],
   [wrangler, "deploy", "--dry-run", "--env", "", "--outdir", outDir],
 );

@@ -210,6 +210,8 @@ export function run(
         // The group is gone already.
       }
     };
+    // Several commands may run: the one that is asked first ends this process, and with it all of them.
+    const onExit = () => killAll("SIGTERM");
     const onSignal = (signal) => {
       killAll(signal);
       process.exit(128 + constants.signals[signal]);
@@ -221,10 +223,12 @@ export function run(
     const end = (error) => {
       clearTimeout(timer);
       for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
+      process.off("exit", onExit);
       if (error === undefined) succeed();
       else fail(Object.assign(error, { output: kept }));
     };
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, onSignal);
+    process.on("exit", onExit);
     child.once("error", (error) => end(new SetupError(`${what} did not start: ${error.message}`)));
     child.once("close", (code, signal) => {
       if (code === 0) end();

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
-import type { Database, SqlRow } from "../database/database.ts";
+import type { SqlRow } from "../../src/db/tools/sql-runner.ts";
+import type { Database } from "../database/database.ts";
 import type { DatabaseTarget } from "../database/open-database.ts";
 import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "../invocation.ts";
 import { formatRows, printJson } from "../terminal/print.ts";

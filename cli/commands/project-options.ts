@@ -1,20 +1,17 @@
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
+import { addLangGraphOption, type GraphsOptions } from "../graphs-options.ts";
 import { pathFromUser } from "../invocation.ts";
-import { type LangGraphChoice, parseLangGraphChoice } from "../project/langchain-source.ts";
 
-export type ProjectOptions = { config?: string; langgraph?: LangGraphChoice };
+export type ProjectOptions = GraphsOptions;
 
 /** The other way to name a project than its folder. */
 export function addProjectOptions(command: Command): Command {
-  return command
-    .argument("[dir]", "the project's folder", undefined)
-    .option("-c, --config <file>", "the project's langgraph.json")
-    .option(
-      "--langgraph <whose>",
-      'build with the LangGraph of the "project", or with "ours" (default: project)',
-      parseLangGraphChoice,
-    );
+  return addLangGraphOption(
+    command
+      .argument("[dir]", "the project's folder", undefined)
+      .option("-c, --config <file>", "the project's langgraph.json"),
+  );
 }
 
 /** The project that is named, or that of the current folder. */

@@ -1,12 +1,9 @@
+import type { SqlRunner } from "../../src/db/tools/sql-runner.ts";
 import type { Region } from "../../src/lib/region.ts";
 import type { D1 } from "../platform/worker-options.ts";
 
-export type SqlValue = string | number | null;
-export type SqlRow = Record<string, unknown>;
-
 /** A D1 database, on this machine or Cloudflare's. */
-export type Database = {
-  run: (sql: string, values?: SqlValue[]) => Promise<SqlRow[]>;
+export type Database = SqlRunner & {
   /** The region whose it is; the US when absent. */
   region?: Region;
   /** That of the US region, which alone has billing rows, where another region's tools can reach it. */

@@ -1,9 +1,16 @@
 import { v7 as uuid } from "uuid";
+import { insertKey, keyExists, listKeyRows, setRevoked } from "../../src/db/tools/api-keys.ts";
+import type { SqlRow } from "../../src/db/tools/sql-runner.ts";
+import {
+  insertWorkspace,
+  insertWorkspaceOnce,
+  listWorkspaceRows,
+} from "../../src/db/tools/workspaces.ts";
 import { LOWEST_PLAN } from "../../src/lib/plan-order.ts";
 import { apiKeyPrefix, generateApiKey } from "../../src/identity/api-key.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import { CliError } from "../cli-error.ts";
-import type { Database, SqlRow } from "./database.ts";
+import type { Database } from "./database.ts";
 import { ensureLocalPlan, plansOf, storePlan } from "./plans.ts";
 
 /** The workspace and the key of a platform on one's own machine; both stay as they are when they exist. */
@@ -12,16 +19,12 @@ export async function ensureLocalWorkspace(
   local: { workspaceId: string; apiKey: string },
 ): Promise<void> {
   if (local.workspaceId === "") return;
-  await database.run("INSERT OR IGNORE INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", [
-    local.workspaceId,
-    "local",
-    Date.now(),
-  ]);
+  const row = { id: local.workspaceId, name: "local", created_at: Date.now() };
+  await insertWorkspaceOnce(database, row);
   await ensureLocalPlan(database, local.workspaceId);
   if (local.apiKey === "") return;
-  const hash = await sha256Hex(local.apiKey);
-  const [known] = await database.run("SELECT id FROM api_keys WHERE hash = ?", [hash]);
-  if (known === undefined) await insertKey(database, local.workspaceId, "local", local.apiKey);
+  if (await keyExists(database, await sha256Hex(local.apiKey))) return;
+  await storeKey(database, local.workspaceId, "local", local.apiKey);
 }
 
 export async function createWorkspace(
@@ -33,24 +36,18 @@ export async function createWorkspace(
   const created_at = Date.now();
   // First: a plan without a workspace does no harm.
   await storePlan(database, id, plan);
-  await database.run("INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", [
-    id,
-    name,
-    created_at,
-  ]);
+  await insertWorkspace(database, { id, name, created_at });
   return { id, name, plan, created_at };
 }
 
 /** The plan of each is null where the region with the plans cannot be reached. */
 export async function listWorkspaces(database: Database): Promise<SqlRow[]> {
-  const rows = await database.run(
-    "SELECT id, name, created_at FROM workspaces ORDER BY created_at, id",
-  );
+  const rows = await listWorkspaceRows(database);
   const plans = await plansOf(database);
   return rows.map(({ id, name, created_at }) => ({
     id,
     name,
-    plan: plans === null ? null : (plans.get(String(id)) ?? LOWEST_PLAN),
+    plan: plans === null ? null : (plans.get(id) ?? LOWEST_PLAN),
     created_at,
   }));
 }
@@ -74,21 +71,16 @@ export async function createKey(
 ): Promise<SqlRow> {
   const workspaceId = await findWorkspace(database, options.workspaceId);
   const key = generateApiKey(database.region ?? "us");
-  const id = await insertKey(database, workspaceId, options.name, key);
+  const id = await storeKey(database, workspaceId, options.name, key);
   return { id, workspace_id: workspaceId, name: options.name, key };
 }
 
 export async function listKeys(database: Database): Promise<SqlRow[]> {
-  return database.run(
-    "SELECT id, workspace_id, prefix, name, created_at, last_used_at, revoked_at FROM api_keys ORDER BY created_at, id",
-  );
+  return listKeyRows(database);
 }
 
 export async function revokeKey(database: Database, id: string): Promise<SqlRow> {
-  const [revoked] = await database.run(
-    "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ? RETURNING id, workspace_id, name, revoked_at",
-    [Date.now(), id],
-  );
+  const revoked = await setRevoked(database, id, Date.now());
   if (revoked === undefined) throw new CliError(`there is no key ${id}`);
   return revoked;
 }
@@ -108,16 +100,20 @@ async function findWorkspace(database: Database, id: string | undefined): Promis
   return String(only["id"]);
 }
 
-async function insertKey(
+async function storeKey(
   database: Database,
   workspaceId: string,
   name: string,
   key: string,
 ): Promise<string> {
   const id = uuid();
-  await database.run(
-    "INSERT INTO api_keys (id, workspace_id, prefix, hash, name, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-    [id, workspaceId, apiKeyPrefix(key), await sha256Hex(key), name, Date.now()],
-  );
+  await insertKey(database, {
+    id,
+    workspace_id: workspaceId,
+    prefix: apiKeyPrefix(key),
+    hash: await sha256Hex(key),
+    name,
+    created_at: Date.now(),
+  });
   return id;
 }

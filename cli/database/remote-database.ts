@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { z } from "zod";
+import type { SqlValue } from "../../src/db/tools/sql-runner.ts";
 import { CliError } from "../cli-error.ts";
-import type { Database, SqlValue } from "./database.ts";
+import type { Database } from "./database.ts";
 
 const BINDING = "DB";
 const TIMEOUT_MS = 60_000;

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
+import { encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
 import { REPO_ROOT } from "../invocation.ts";
 import { ENTRY } from "./entry-module.ts";
+import { readMappings } from "./mapping-reader.ts";
 import { bundlePath } from "./module-paths.ts";
 import { isInstalled } from "./workerd-build.ts";
 
@@ -22,7 +23,7 @@ export async function keepOwnPositions(outFile: string, projectDir: string): Pro
   const files = full.sources.map((source) => resolve(dirname(outFile), source));
   const own = files.filter(isOwn);
   const kept = keptIndexes(files, own);
-  const mappings = encode(decode(full.mappings).map((line) => keptOf(line, kept)));
+  const mappings = encode(keptOf(full.mappings, kept));
   const sources = own.map((file) => bundlePath(projectDir, file));
   await writeFile(mapFile, JSON.stringify({ version: 3, sources, names: [], mappings }));
 }
@@ -33,18 +34,26 @@ function keptIndexes(files: readonly string[], kept: readonly string[]): number[
   return files.map((file) => places.get(file) ?? -1);
 }
 
-function keptOf(line: SourceMapSegment[], kept: readonly number[]): SourceMapSegment[] {
-  const segments: SourceMapSegment[] = [];
+/** The places that are kept, line by line. */
+function keptOf(mappings: string, kept: readonly number[]): SourceMapSegment[][] {
+  const lines: SourceMapSegment[][] = [];
+  let line: SourceMapSegment[] = [];
   let wasKept = false;
-  for (const segment of line) {
-    const [column, source = -1, originalLine = 0, originalColumn = 0] = segment;
-    const place = kept[source] ?? -1;
-    if (place !== -1) segments.push([column, place, originalLine, originalColumn]);
-    // Without an end, what follows would count as the project's.
-    else if (wasKept) segments.push([column]);
-    wasKept = place !== -1;
-  }
-  return segments;
+  readMappings(mappings, {
+    segment: (column, source, originalLine, originalColumn) => {
+      const place = kept[source] ?? -1;
+      if (place !== -1) line.push([column, place, originalLine, originalColumn]);
+      // Without an end, what follows would count as the project's.
+      else if (wasKept) line.push([column]);
+      wasKept = place !== -1;
+    },
+    endOfLine: () => {
+      lines.push(line);
+      line = [];
+      wasKept = false;
+    },
+  });
+  return lines;
 }
 
 /** Neither a package, nor the graph host, nor a module that the build made up. */

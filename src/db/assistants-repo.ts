@@ -183,7 +183,7 @@ export async function deleteAssistantsOf(db: D1Database, scope: Scope): Promise<
 /** A page of `returned` rows in their order, read as they are asked for; how many there are in all. */
 type Listed<Row> = { rows: AsyncIterable<Row>; returned: number; total: number };
 
-/** Null when too many have to be looked at. */
+/** Returns null when too many have to be looked at. */
 export async function searchAssistants(
   db: D1Database,
   scope: Scope,
@@ -195,7 +195,7 @@ export async function searchAssistants(
   return found === null ? null : listed(db, scan, found);
 }
 
-/** Null when too many have to be looked at. */
+/** Returns null when too many have to be looked at. */
 export async function countAssistants(
   db: D1Database,
   scope: Scope,

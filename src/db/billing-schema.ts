@@ -22,7 +22,7 @@ export const billingPlans = sqliteTable(
   ],
 );
 
-/** In the other regions: the plans that the US region told last, and when. */
+/** The other regions keep here which plans the US region told last, and when. */
 export const knownPlans = sqliteTable("known_plans", {
   workspace_id: text().primaryKey(),
   plan: text({ enum: PLANS }).notNull(),

@@ -139,7 +139,7 @@ function sizeOf(columns: readonly string[]): string {
 /** The rows of a page that was found in order, and of how many it is a page. */
 export type FoundPage = { page: Found[]; total: number };
 
-/** Null when the scan gave up. Ties are put in the order of the keys. */
+/** Returns null when the scan gave up. Ties are put in the order of the keys. */
 export async function findPage(
   db: D1Database,
   scan: Scan,
@@ -220,7 +220,7 @@ function inOrder(found: readonly Found[], direction: "asc" | "desc"): Found[] {
   );
 }
 
-/** As SQLite does: numbers by their value, texts by their UTF-8. */
+/** Compares as SQLite does: numbers by their value, texts by their UTF-8. */
 function compare(left: string | number, right: string | number): number {
   if (typeof left === "number" || typeof right === "number") return Number(left) - Number(right);
   for (let at = 0; at < left.length && at < right.length; at += 1) {

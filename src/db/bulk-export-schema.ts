@@ -106,7 +106,7 @@ export const bulkExports = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.workspace_id, table.id] }),
     index("bulk_exports_by_creation").on(table.workspace_id, table.created_at),
-    // By literal statuses: a bound one would not let SQLite use a partial index.
+    // The statuses are literals: a bound one would not let SQLite use a partial index.
     index("bulk_exports_waiting")
       .on(table.workspace_id, table.created_at)
       .where(sql`${table.status} = 'CREATED'`),

@@ -59,7 +59,7 @@ const IN_SCOPE = "workspace_id = ? AND deployment_id = ?";
 
 const KEY = `${IN_SCOPE} AND cron_id = ?`;
 
-/** False when the deployment has `max` crons already. */
+/** Returns false when the deployment has `max` crons already. */
 export async function insertCron(db: D1Database, row: CronRow, max: number): Promise<boolean> {
   const columns = Object.keys(row);
   const inserted = await db
@@ -119,7 +119,7 @@ export async function replaceCron(
     .first<CronRow>();
 }
 
-/** False when there is no such cron. */
+/** Returns false when there is no such cron. */
 export async function deleteCron(db: D1Database, key: CronKey, access: Access): Promise<boolean> {
   const { text, params } = seenRow(key, access);
   const deleted = await db
@@ -152,7 +152,7 @@ export async function noteTick(
   return noted.meta.changes === 1;
 }
 
-/** Whether the cron makes no run for the tick any more, or is gone. */
+/** Returns whether the cron makes no run for the tick any more, or is gone. */
 export async function isTickNoted(
   db: D1Database,
   { workspaceId, deploymentId }: Scope,
@@ -179,7 +179,7 @@ export async function searchCrons(
   return { rows, returned: found.page.length, total: found.total };
 }
 
-/** Null when too many have to be looked at. */
+/** Returns null when too many have to be looked at. */
 export async function countCrons(
   db: D1Database,
   scope: Scope,

@@ -96,7 +96,7 @@ export async function readRevisionToLoad(
     .get();
 }
 
-/** Whether the workspace has the deployment; what was deleted is there until it is purged. */
+/** Returns whether the workspace has the deployment; what was deleted is there until it is purged. */
 export async function hasDeployment(
   db: D1Database,
   { workspaceId, deploymentId }: { workspaceId: string; deploymentId: string },

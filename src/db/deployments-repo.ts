@@ -113,7 +113,7 @@ export async function insertDeployment(
   return inserted?.meta.changes === 1;
 }
 
-/** Undefined when there is none, or what it had was removed. */
+/** Returns undefined when there is none, or what it had was removed. */
 export async function selectDeployment(
   db: D1Database,
   of: Key,
@@ -146,7 +146,7 @@ export async function listDeployments(
   return rows.map(toListed);
 }
 
-/** Also those that are being deleted: they still have what they had. */
+/** Those that are being deleted are counted, too: they still have what they had. */
 export async function countDeployments(db: D1Database, workspaceId: string): Promise<number> {
   return drizzle(db).$count(
     deployments,

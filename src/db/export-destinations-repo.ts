@@ -48,7 +48,7 @@ export async function countExportDestinations(
   return drizzle(db).$count(exportDestinations, isVisible(workspaceId));
 }
 
-/** Undefined when the workspace has none with this id, or no longer. */
+/** Returns undefined when the workspace has none with this id, or no longer. */
 export async function selectExportDestination(
   db: D1Database,
   workspaceId: string,
@@ -90,7 +90,7 @@ export async function replaceExportCredentials(
   change: { from: number | null; displayName: string | undefined; now: number },
 ): Promise<ExportDestinationRow | undefined> {
   const { workspace_id, destination_id, version, sealed, key_version, names } = credentials;
-  // In one transaction: the second statement sees the destination as the first one found it.
+  // This is one transaction: the second statement sees the destination as the first one found it.
   const [, updated] = await db.batch<ExportDestinationRow>([
     db
       .prepare(
@@ -190,7 +190,7 @@ export async function listCredentialsByKey(
     .limit(limit);
 }
 
-/** False when the row is not as it was read any more. */
+/** Returns false when the row is not as it was read any more. */
 export async function resealExportCredentials(
   db: D1Database,
   row: ExportCredentialsRow,

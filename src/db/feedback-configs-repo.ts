@@ -32,7 +32,7 @@ export async function selectFeedbackConfigs(
     .where(and(eq(feedbackConfigs.workspace_id, workspaceId), isAmong(keys)));
 }
 
-/** In order of their keys; null when too many have to be looked at. */
+/** Lists them in the order of their keys; returns null when too many have to be looked at. */
 export async function listFeedbackConfigs(
   db: D1Database,
   workspaceId: string,
@@ -87,7 +87,7 @@ export async function updateFeedbackConfig(
     .get();
 }
 
-/** True when there was one. */
+/** Returns true when there was one. */
 export async function deleteFeedbackConfig(
   db: D1Database,
   workspaceId: string,

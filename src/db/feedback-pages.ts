@@ -91,7 +91,7 @@ export async function* readFeedback(
   }
 }
 
-/** Whether there is more than can be sorted at once. */
+/** Returns whether there is more than can be sorted at once. */
 async function hasMoreOf(
   db: D1Database,
   workspaceId: string,
@@ -124,7 +124,7 @@ function newestFirst(
       index: ofOne ? "feedback_by_session" : "feedback_by_creation",
       columns: ["created_at", "rowid"],
       direction: "desc",
-      // Not a condition: each step would begin at it again.
+      // This is not a condition: each step would begin at it again.
       ...(to === undefined ? {} : { after: [to + 1, 0] }),
     },
   };

@@ -16,7 +16,7 @@ export type FeedbackChange = {
     | undefined;
 };
 
-/** That a shard has a copy of a row in the state `revision`. */
+/** It says that a shard has a copy of a row in the state `revision`. */
 export type FeedbackCopy = {
   workspaceId: string;
   id: string;
@@ -206,7 +206,7 @@ export async function selectUncopiedFeedback(
     .limit(limit);
 }
 
-/** True when the row was there in this state, and is gone now. */
+/** Returns true when the row was there in this state, and is gone now. */
 export async function deleteFeedbackRow(
   db: D1Database,
   row: Pick<FeedbackRow, "workspace_id" | "id" | "revision" | "copy_due_at">,

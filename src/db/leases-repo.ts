@@ -43,7 +43,7 @@ export async function takeLease<Key extends object, Table extends SQLiteTable>(
   return row ?? undefined;
 }
 
-/** False when the lease has been taken away, or there is nothing to work on any more. */
+/** Returns false when the lease has been taken away, or there is nothing to work on any more. */
 export async function renewLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,

@@ -60,7 +60,7 @@ export async function completeOAuthAttempt(
   token: NewOAuthToken,
   expiresAt: number,
 ): Promise<boolean> {
-  // In one transaction: the later statements do nothing unless the first one did.
+  // This is one transaction: the later statements do nothing unless the first one did.
   const [completed] = await db.batch<{ auth_id: string }>([
     db
       .prepare(

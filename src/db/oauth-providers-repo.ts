@@ -18,7 +18,7 @@ export type OAuthProviderChange = {
   ]?: OAuthProviderRow[Column] | undefined;
 };
 
-/** False when the workspace has one of that name. */
+/** Returns false when the workspace has one of that name. */
 export async function insertOAuthProvider(db: D1Database, row: OAuthProviderRow): Promise<boolean> {
   const inserted = await drizzle(db)
     .insert(oauthProviders)
@@ -57,7 +57,7 @@ export async function selectOAuthProviderById(
   return drizzle(db).select().from(oauthProviders).where(isProvider(workspaceId, id)).get();
 }
 
-/** Undefined when there is none of that name. */
+/** Returns undefined when there is none of that name. */
 export async function updateOAuthProvider(
   db: D1Database,
   workspaceId: string,
@@ -105,7 +105,7 @@ export async function listOAuthProvidersByKey(
     .limit(limit);
 }
 
-/** False when the row is not as it was read any more. */
+/** Returns false when the row is not as it was read any more. */
 export async function resealOAuthProvider(
   db: D1Database,
   row: OAuthProviderRow,

@@ -37,7 +37,7 @@ export async function listOAuthTokens(
     .orderBy(desc(oauthTokens.is_default), desc(oauthTokens.updated_at), desc(oauthTokens.id));
 }
 
-/** Undefined when the owner has none with this id. */
+/** Returns undefined when the owner has none with this id. */
 export async function selectOAuthToken(
   db: D1Database,
   owner: TokenOwner,
@@ -100,7 +100,7 @@ export async function describeOAuthToken(
   ]);
 }
 
-/** Whether the caller is the one who refreshes a token that is still as it was read. */
+/** Returns whether the caller is the one who refreshes a token that is still as it was read. */
 export async function claimOAuthRefresh(
   db: D1Database,
   token: OAuthTokenRow,

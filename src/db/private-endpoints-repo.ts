@@ -1,10 +1,10 @@
 import { eq } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { privateEndpoints } from "./private-endpoints-schema.ts";
+import { privateEndpoints } from "./schema.ts";
 
 export type PrivateEndpointRow = typeof privateEndpoints.$inferSelect;
 
-/** Undefined when the workspace is not enrolled. */
+/** Returns undefined when the workspace is not enrolled. */
 export async function selectPrivateEndpoint(
   db: D1Database,
   workspaceId: string,

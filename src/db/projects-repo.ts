@@ -130,7 +130,7 @@ export async function updateProject(
     .get();
 }
 
-/** From then on they are invisible and their names free. Returns the ids of those there were. */
+/** Marks them as deleted: from then on they are invisible and their names free. Returns the ids of those there were. */
 export async function markProjectsDeleted(
   db: D1Database,
   workspaceId: string,

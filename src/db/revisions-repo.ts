@@ -123,7 +123,7 @@ export async function listRevisions(
     .offset(offset);
 }
 
-/** Undefined when it has ended, or is not there. */
+/** Returns undefined when it has ended, or is not there. */
 export async function interruptRevision(
   db: D1Database,
   of: DeploymentKey,
@@ -165,7 +165,7 @@ export async function listRevisionsByKey(
   return results;
 }
 
-/** False when the row is not as it was read any more. */
+/** Returns false when the row is not as it was read any more. */
 export async function resealRevision(
   db: D1Database,
   row: SealedRevision,

@@ -41,6 +41,17 @@ export const apiKeys = sqliteTable(
   ],
 );
 
+/** Workspaces that an administrator has enrolled for private connectivity. */
+export const privateEndpoints = sqliteTable("private_endpoints", {
+  workspace_id: text().primaryKey(),
+  /** Whether the public hosts refuse the workspace. */
+  private_only: integer({ mode: "boolean" }).notNull(),
+  /** JSON list of the addresses that its requests to the private hosts may come from; empty: any. */
+  networks: text().notNull(),
+  created_at: integer().notNull(),
+  updated_at: integer().notNull(),
+});
+
 const scopeColumns = {
   workspace_id: text().notNull(),
   deployment_id: text().notNull(),

@@ -8,7 +8,7 @@ const IS_GIVEN_UP = eq(sourceUploads.created_at, 0);
 
 type Key = { workspaceId: string; objectPath: string };
 
-/** False when the workspace has `maxUnused` that no revision names. */
+/** Returns false when the workspace has `maxUnused` that no revision names. */
 export async function insertSourceUpload(
   db: D1Database,
   row: Pick<SourceUploadRow, "workspace_id" | "object_path" | "created_at">,

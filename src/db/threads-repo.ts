@@ -189,7 +189,7 @@ export async function deleteThreadRows(
     .run();
 }
 
-/** Whether no thread is looked at that is not on the page or before it. */
+/** Returns whether no thread is looked at that is not on the page or before it. */
 function isIndexed(filter: ThreadFilter, order: ThreadOrder | null): boolean {
   const { access, ids, status, metadata, values } = filter;
   if (access !== null || ids !== undefined || metadata !== undefined || values !== undefined) {

@@ -1,11 +1,11 @@
 import "./bundle-paths.ts";
 import "./async-context.ts";
 import "./batched-store.ts";
+import { version as langGraphVersion } from "@langchain/langgraph/package.json";
 import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
 import { graphSchemas } from "./graph-schemas.ts";
-import { LANGGRAPH_VERSION } from "./langgraph-version.ts";
 import type {
   AuthenticationRequest,
   AuthenticationResult,
@@ -57,7 +57,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
         description: description ?? null,
       }));
       const auth = await loadAuth();
-      return { graphs, langgraph_version: LANGGRAPH_VERSION, auth: auth?.info ?? null };
+      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null };
     }
 
     async check(): Promise<GraphProblem[]> {

@@ -40,7 +40,7 @@ export class GraphRegistry {
     this.#keepAlive = keepAlive;
   }
 
-  /** Undefined for an unknown graph id. Throws what the project's factory throws. */
+  /** Returns undefined for an unknown graph id. Throws what the project's factory throws. */
   async get(graphId: string, config: RunConfig): Promise<Graph | undefined> {
     if (!Object.hasOwn(this.definitions, graphId)) return undefined;
     const graph = await this.#shared(graphId);

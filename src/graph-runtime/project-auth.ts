@@ -184,7 +184,7 @@ function itemOf({ namespace, key, value }: Record<string, unknown>): unknown {
   return plainCopy({ namespace, key, value });
 }
 
-/** As JSON has it: what crosses to the platform has no classes and no functions. */
+/** Returns the value as JSON has it: what crosses to the platform has no classes and no functions. */
 function plainCopy(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
 }

@@ -6,7 +6,7 @@ import { isUserKey, userKeys } from "./user-keys.ts";
 /** How LangGraph takes a checkpointer for one call, without changing the shared graph. */
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
 
-/** Where a run reads and writes, not what it is about: kept out of checkpoint metadata. */
+/** These say where a run reads and writes, not what it is about, and stay out of checkpoint metadata. */
 const LOCATION_KEYS = new Set(["checkpoint_id", "checkpoint_ns", "checkpoint_map", "thread_ts"]);
 
 /** The config a graph is invoked with. Absent keys stay absent: an undefined one would wipe the graph's own default. */

@@ -17,7 +17,7 @@ export type RunTrace = {
   close: () => Promise<void>;
 };
 
-/** Null where the run is not to be traced, or cannot be. */
+/** Returns null where the run is not to be traced, or cannot be. */
 export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunTrace | null {
   if (spec.trace === null) return null;
   const queue = new TraceQueue((batch) => port.trace(batch));

@@ -34,7 +34,7 @@ export class ThreadStore extends BaseStore {
     return answers.map(fromAnswer) as OperationResults<Op>;
   }
 
-  /** In as many turns as it takes. Other writers may come in between two of them. */
+  /** Asks in as many turns as it takes. Other writers may come in between two of them. */
   async #perform(operations: StoreOperation[]): Promise<unknown[]> {
     const answers: unknown[] = [];
     /** What earlier turns have found for the first operation that is not finished. */

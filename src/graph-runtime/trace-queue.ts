@@ -148,7 +148,7 @@ export class TraceQueue {
     return fields;
   }
 
-  /** Undefined for what is left out. `chars` is how long the run's other fields are. */
+  /** Returns undefined for what is left out. `chars` is how long the run's other fields are. */
   #fieldJson(name: Field, value: unknown, chars: number): string | undefined {
     const isValue = (VALUE_FIELDS as readonly string[]).includes(name);
     if (isValue && this.#waitingChars > MAX_WAITING_CHARS) {

@@ -6,6 +6,7 @@ import {
 } from "../db/workspace-plans-repo.ts";
 import { LOWEST_PLAN, type Plan } from "../lib/plan-order.ts";
 import { parseSettings, type Settings } from "../env.ts";
+import { isolateCache } from "../lib/isolate-cache.ts";
 import { log } from "../lib/log.ts";
 import { BILLING_REGION } from "../lib/region.ts";
 import { askForPlan } from "./billing-call.ts";
@@ -22,7 +23,9 @@ const RETRY_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
 
 /** The plans that this isolate remembers by workspace, so that a request need not wait for D1 each time. */
-const remembered = new Map<string, { plan: Plan; until: number }>();
+const remembered = isolateCache<string, { plan: Plan; until: number }>({
+  maxEntries: MAX_REMEMBERED,
+});
 
 let unreachableUntil = 0;
 
@@ -74,7 +77,6 @@ function planWithoutAnswer(
 }
 
 function remember(workspaceId: string, plan: Plan, until: number): Plan {
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(workspaceId, { plan, until });
   return plan;
 }

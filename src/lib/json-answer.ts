@@ -1,3 +1,5 @@
+import { readLimited } from "./bytes.ts";
+
 /** JSON text as it is to be answered: short text as it is, and longer text as a stream of its UTF-8. */
 export type JsonText = string | ReadableStream<Uint8Array>;
 
@@ -47,14 +49,8 @@ export function isJsonText(value: unknown): value is JsonText {
 /** The whole text; null when it is longer than `maxBytes`. */
 export async function readJsonText(json: JsonText, maxBytes: number): Promise<string | null> {
   if (typeof json === "string") return json;
-  const decoder = new TextDecoder();
-  let [text, bytes] = ["", 0];
-  for await (const chunk of json) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) return null;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
+  const bytes = await readLimited(json, maxBytes);
+  return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
 async function* partsOfList(items: AsyncIterable<string>): AsyncGenerator<string, void> {

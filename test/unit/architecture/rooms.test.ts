@@ -46,11 +46,40 @@ class Copy {
   }
 }
 
+/** Files in which an import is planted that their room may not have. */
+const REFUSED = [
+  ["src/bulk-export/execution/planted.ts", "hono"],
+  ["src/agent-server/assistants/assistant-service.ts", "@hono/zod-openapi"],
+  ["src/control-plane/deployments/planted.ts", "../../http/app-types.ts"],
+  ["src/tracing/query/planted.ts", "hono/cors"],
+  ["src/tracing/query/planted.ts", "drizzle-orm"],
+  ["src/agent-server/threads/run-routes.ts", "drizzle-orm/d1"],
+  ["src/lib/planted.ts", "cloudflare:workers"],
+] as const;
+
 const test = base
   .extend("root", () => mkdtempSync(join(tmpdir(), "threadworks-rooms-")))
   .extend("copy", ({ root }, { onCleanup }) => {
     onCleanup(() => rmSync(root, { recursive: true, force: true }));
     return new Copy(root);
+  })
+  // The linter takes a second to start: all of these imports are refused by one run of it.
+  .extend("refusals", { scope: "file" }, async () => {
+    const root = mkdtempSync(join(tmpdir(), "threadworks-rooms-"));
+    try {
+      const copy = new Copy(root);
+      for (const file of new Set(REFUSED.map(([from]) => from))) {
+        const specifiers = REFUSED.flatMap(([from, specifier]) => (from === file ? specifier : []));
+        const imports = specifiers.map(
+          (specifier, i) => `import { a as a${i} } from "${specifier}";`,
+        );
+        const names = specifiers.map((_, i) => `a${i}`);
+        copy.write(file, `${imports.join("\n")}\nexport const planted = [${names.join()}];\n`);
+      }
+      return await copy.lint();
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
   });
 
 /** A file of a room: what others import of it, and where imports are planted when it is a folder. */
@@ -93,23 +122,11 @@ test("a room may import what its table says, and no other room", async ({ copy, 
   expect(refused.toSorted()).toEqual(expected.toSorted());
 });
 
-test.for([
-  ["src/bulk-export/execution/planted.ts", "hono"],
-  ["src/agent-server/assistants/assistant-service.ts", "@hono/zod-openapi"],
-  ["src/control-plane/deployments/planted.ts", "../../http/app-types.ts"],
-  ["src/tracing/query/planted.ts", "hono/cors"],
-  ["src/tracing/query/planted.ts", "drizzle-orm"],
-  ["src/agent-server/threads/run-routes.ts", "drizzle-orm/d1"],
-  ["src/lib/planted.ts", "cloudflare:workers"],
-] as const)("%s may not import %s", async ([from, specifier], { copy, expect }) => {
-  copy.write(from, `import { here } from "${specifier}";\nexport const planted = here;\n`);
-
-  const refusals = await copy.lint();
-
-  expect(refusals.map(({ file, rule }) => [file, rule])).toContainEqual([
-    from,
-    "eslint(no-restricted-imports)",
-  ]);
+test.for(REFUSED)("%s may not import %s", async ([from, specifier], { refusals, expect }) => {
+  const messages = refusals
+    .filter(({ file, rule }) => file === from && rule === "eslint(no-restricted-imports)")
+    .map(({ message }) => message);
+  expect(messages).toContainEqual(expect.stringContaining(`'${specifier}'`));
 });
 
 test("no room imports, by however many others, itself", ({ expect }) => {

@@ -1,3 +1,4 @@
+import { addKeyStats, mergeStatsByKey } from "../feedback-stats.ts";
 import type { FeedbackStat } from "../../shard/feedback-stats.ts";
 
 const MAX_COMMENTS = 10;
@@ -7,25 +8,18 @@ const MAX_COMMENTS = 10;
  * one key have both scores and labels, their average is weighted by both.
  */
 export function mergeFeedbackStats(texts: readonly string[]): Record<string, FeedbackStat> {
-  const merged = new Map<string, FeedbackStat>();
-  for (const text of texts) {
-    const stats = JSON.parse(text) as Record<string, FeedbackStat>;
-    for (const [key, stat] of Object.entries(stats)) {
-      const before = merged.get(key);
-      merged.set(key, before === undefined ? stat : add(before, stat));
-    }
-  }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(mergeStatsByKey(texts, add));
 }
 
 function add(left: FeedbackStat, right: FeedbackStat): FeedbackStat {
+  const { min, max, values, errors, n } = addKeyStats(left, right);
   return {
-    n: left.n + right.n,
+    n,
     ...addSpread(left, right),
-    min: either(Math.min, left.min, right.min),
-    max: either(Math.max, left.max, right.max),
-    values: addCounts(left.values, right.values),
-    errors: left.errors + right.errors,
+    min,
+    max,
+    values,
+    errors,
     comments: [...left.comments, ...right.comments].slice(0, MAX_COMMENTS),
     sources: [...new Set([...left.sources, ...right.sources])],
     contains_thread_feedback: left.contains_thread_feedback || right.contains_thread_feedback,
@@ -54,23 +48,4 @@ function sampleSize({ n, stdev }: FeedbackStat): number {
 
 function squaresOf(stat: FeedbackStat): number {
   return (stat.stdev ?? 0) ** 2 * (sampleSize(stat) - 1);
-}
-
-function addCounts(
-  left: Readonly<Record<string, number>>,
-  right: Readonly<Record<string, number>>,
-): Record<string, number> {
-  const counts = new Map(Object.entries(left));
-  for (const [label, count] of Object.entries(right)) {
-    counts.set(label, count + (counts.get(label) ?? 0));
-  }
-  return Object.fromEntries(counts);
-}
-
-function either(
-  choose: (one: number, other: number) => number,
-  left: number | null,
-  right: number | null,
-): number | null {
-  return left === null || right === null ? (left ?? right) : choose(left, right);
 }

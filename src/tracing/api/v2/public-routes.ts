@@ -11,9 +11,9 @@ import { requireRun, runNotFound } from "../../query/find-runs.ts";
 import { isShared, nothingShared } from "../../shares/shared-runs.ts";
 import { requireShare } from "../public-share.ts";
 import { streamItems } from "./item-stream.ts";
-import { runListSchema, runResponseSchema } from "./response-schemas.ts";
+import { runListSchema, runSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, PUBLIC_LIST_FIELDS, PUBLIC_RUN_FIELDS } from "./run-fields.ts";
-import { runResponses } from "./run-links.ts";
+import { toRunsJson } from "./run-links.ts";
 
 /** What a share token shows, without a key. */
 export const publicV2Routes = createRouter();
@@ -36,7 +36,7 @@ publicV2Routes.openapi(
     responses: {
       200: {
         description: "The selected fields of the run",
-        content: { "application/json": { schema: runResponseSchema } },
+        content: { "application/json": { schema: runSchema } },
       },
     },
   }),
@@ -52,7 +52,7 @@ publicV2Routes.openapi(
       payloads: payloadsOf(fields),
     });
     if (!isShared(found, share)) throw runNotFound(run_id);
-    const [parts = []] = await runResponses(c, share.workspace_id, [found], fields);
+    const [parts = []] = await toRunsJson(c, share.workspace_id, [found], fields);
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
@@ -95,7 +95,7 @@ publicV2Routes.openapi(
       },
       limit: null,
       render: (runs) =>
-        runResponses(
+        toRunsJson(
           c,
           share.workspace_id,
           runs.filter((run) => isShared(run, share)),

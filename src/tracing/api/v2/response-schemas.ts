@@ -51,7 +51,7 @@ const contents = {
   trace_id: text,
 };
 
-export const runResponseSchema = z
+export const runSchema = z
   .object({
     id: text,
     ...contents,
@@ -94,7 +94,7 @@ const threadTraceSchema = z
 
 const traceSchema = z
   .object({
-    root_run: runResponseSchema,
+    root_run: runSchema,
     trace_aggregates: z
       .object({ total_tokens: count, total_cost: number, first_token_time: time })
       .optional(),
@@ -139,12 +139,12 @@ export const threadStatsSchema = z
 const nextCursor = z.string().optional();
 
 export const runsPageSchema = z.object({
-  items: z.array(runResponseSchema),
+  items: z.array(runSchema),
   has_more: z.boolean(),
   next_cursor: nextCursor,
 });
 
-export const runListSchema = z.object({ items: z.array(runResponseSchema) });
+export const runListSchema = z.object({ items: z.array(runSchema) });
 
 export const tracesPageSchema = z.object({
   items: z.array(traceSchema),

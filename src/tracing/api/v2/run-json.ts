@@ -24,7 +24,7 @@ export type RunLinks = {
 type LinkField = "APP_PATH" | "ATTACHMENTS" | "SHARE_URL";
 
 /** The selected fields of a run; those without a value are left out, but for `end_time`. */
-export async function runResponse(
+export async function toRunJson(
   read: ReadRun,
   fields: Iterable<RunField>,
   links: RunLinks,

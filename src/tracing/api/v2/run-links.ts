@@ -5,10 +5,10 @@ import type { PlacedRun } from "../../query/run-source.ts";
 import { appPath, linkSettings } from "../links.ts";
 import type { JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
-import { runResponse } from "./run-json.ts";
+import { toRunJson } from "./run-json.ts";
 
 /** The answers of some runs, each in pieces; what they share is looked up once. */
-export async function runResponses(
+export async function toRunsJson(
   c: AppContext,
   workspaceId: string,
   runs: readonly PlacedRun[],
@@ -25,7 +25,7 @@ export async function runResponses(
     : new Map<string, string>();
   return Promise.all(
     runs.map((placed) =>
-      runResponse(placed, selected, {
+      toRunJson(placed, selected, {
         appPath: () => appPath(placed),
         attachmentUrl: (attachment) => objectUrl(linkSettings(c), attachment),
         shareUrl: () => {

@@ -16,9 +16,9 @@ import { checkedFilters, completedOnly } from "./filters.ts";
 import { streamItems } from "./item-stream.ts";
 import { requireProject } from "../../projects/project-cache.ts";
 import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schemas.ts";
-import { runResponseSchema, runsPageSchema } from "./response-schemas.ts";
+import { runSchema, runsPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
-import { runResponses } from "./run-links.ts";
+import { toRunsJson } from "./run-links.ts";
 import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
 
 const MAX_EXPERIMENTS = 1000;
@@ -64,7 +64,7 @@ runV2Routes.openapi(
     responses: {
       200: {
         description: "The selected fields of the run",
-        content: { "application/json": { schema: runResponseSchema } },
+        content: { "application/json": { schema: runSchema } },
       },
     },
   }),
@@ -76,7 +76,7 @@ runV2Routes.openapi(
       c.req.valid("param").run_id,
       payloadsOf(fields),
     );
-    const [parts = []] = await runResponses(c, c.var.scope.workspaceId, [found], fields);
+    const [parts = []] = await toRunsJson(c, c.var.scope.workspaceId, [found], fields);
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
@@ -131,7 +131,7 @@ async function queryRuns(c: AppContext, body: RunsQueryBody): Promise<Response> 
       payloads: payloadsOf(fields),
     },
     limit: body.page_size ?? RUNS_PAGE,
-    render: (runs) => runResponses(c, workspaceId, runs, fields),
+    render: (runs) => toRunsJson(c, workspaceId, runs, fields),
     end: (next) =>
       next === null
         ? { has_more: false }

@@ -5,7 +5,7 @@ import { toSeconds, toUsd } from "./amounts.ts";
 import { mergeFeedbackStats } from "./feedback-stats.ts";
 
 /** A thread's summary; what it has no value for is left out. */
-export function threadResponse(thread: ThreadTotals) {
+export function toThreadJson(thread: ThreadTotals) {
   return {
     thread_id: thread.threadId,
     trace_id: thread.lastTraceId,

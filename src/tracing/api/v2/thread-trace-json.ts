@@ -33,7 +33,7 @@ export const THREAD_TRACE_FIELDS = [
 export type ThreadTraceField = (typeof THREAD_TRACE_FIELDS)[number];
 
 /** A trace of a thread: the selected fields of its root run, and its id in any case. */
-export function threadTraceResponse(read: ReadRun, fields: Iterable<ThreadTraceField>): JsonPart[] {
+export function toThreadTraceJson(read: ReadRun, fields: Iterable<ThreadTraceField>): JsonPart[] {
   const names = new Set<ThreadTraceField>(["TRACE_ID", ...fields]);
   return jsonObject([...names].map((name) => [name.toLowerCase(), valueOf(read, name)]));
 }

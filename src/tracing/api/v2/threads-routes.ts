@@ -20,9 +20,9 @@ import {
   threadTracesPageSchema,
 } from "./response-schemas.ts";
 import { payloadsOf } from "./run-fields.ts";
-import { threadResponse } from "./thread-json.ts";
+import { toThreadJson } from "./thread-json.ts";
 import { THREAD_STATS_FIELDS, threadStats } from "./thread-stats.ts";
-import { THREAD_TRACE_FIELDS, threadTraceResponse } from "./thread-trace-json.ts";
+import { THREAD_TRACE_FIELDS, toThreadTraceJson } from "./thread-trace-json.ts";
 import { threadsPage } from "./threads-page.ts";
 import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
 import { findThreads } from "../../query/threads.ts";
@@ -92,7 +92,7 @@ threadV2Routes.openapi(
         payloads: payloadsOf(fields.filter((field) => field !== "OP" && field !== "LATENCY")),
       },
       limit: page_size ?? TRACES_PAGE,
-      render: (roots) => Promise.resolve(roots.map((root) => threadTraceResponse(root, fields))),
+      render: (roots) => Promise.resolve(roots.map((root) => toThreadTraceJson(root, fields))),
       end: (next) => (next === null ? {} : { next_cursor: encodeCursor(next) }),
     })) as never;
   },
@@ -159,7 +159,7 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
     body.page_size ?? TRACES_PAGE,
   );
   return {
-    items: items.map(threadResponse),
+    items: items.map(toThreadJson),
     ...(next === null ? {} : { next_cursor: encodeWindowCursor({ position: next, window }) }),
   };
 }

@@ -13,7 +13,7 @@ export const AGGREGATE_FIELDS: ReadonlySet<RunField> = new Set([
 ]);
 
 /** A trace: its root run, and its totals where any is selected. */
-export function traceResponse(
+export function toTraceJson(
   rootRun: readonly JsonPart[],
   root: Pick<RunRow, "trace_id" | "total_tokens" | "total_cost">,
   selected: readonly RunField[],

@@ -14,8 +14,8 @@ import { requireProject } from "../../projects/project-cache.ts";
 import { type TracesQueryBody, TRACES_PAGE, tracesQuerySchema } from "./request-schemas.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
-import { runResponses } from "./run-links.ts";
-import { AGGREGATE_FIELDS, traceResponse } from "./trace-json.ts";
+import { toRunsJson } from "./run-links.ts";
+import { AGGREGATE_FIELDS, toTraceJson } from "./trace-json.ts";
 import { encodeWindowCursor, windowOf } from "./window.ts";
 
 export const traceV2Routes = createRouter();
@@ -61,7 +61,7 @@ traceV2Routes.openapi(
         payloads: payloadsOf(fields),
       },
       limit: null,
-      render: (runs) => runResponses(c, workspaceId, runs, fields),
+      render: (runs) => toRunsJson(c, workspaceId, runs, fields),
       end: () => ({}),
     })) as never;
   },
@@ -128,13 +128,13 @@ async function renderTraces(
 ): Promise<JsonPart[][]> {
   const { workspaceId } = c.var.scope;
   const [runs, firstTokens] = await Promise.all([
-    runResponses(c, workspaceId, roots, rootFields),
+    toRunsJson(c, workspaceId, roots, rootFields),
     selected.includes("FIRST_TOKEN_TIME")
       ? firstTokenTimes(c.env, { workspaceId, projectId, roots })
       : new Map<string, number>(),
   ]);
   return roots.map((root, index) =>
-    traceResponse(runs[index] ?? ["{}"], root.run, selected, firstTokens),
+    toTraceJson(runs[index] ?? ["{}"], root.run, selected, firstTokens),
   );
 }
 

@@ -20,11 +20,11 @@ import {
 } from "../../../ingest/decode/run-body.ts";
 import { parseFeedbackBody } from "../feedback/feedback-body.ts";
 import {
-  acceptedAnswer,
+  acceptedResponse,
   INGEST_FAILURES,
-  ingestAnswer,
+  ingestResponse,
   ingestFailuresSchema,
-} from "./ingest-answer.ts";
+} from "./ingest-response.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
 import { ReceivedFeedback } from "../../../ingest/received-feedback.ts";
@@ -86,7 +86,7 @@ ingestRoutes.openapi(
     for (const failure of failures) session.failures.push(failure);
     for (const write of writes) await session.add(write);
     await session.flush();
-    return ingestAnswer(c, session) as never;
+    return ingestResponse(c, session) as never;
   },
 );
 
@@ -116,7 +116,7 @@ ingestRoutes.openapi(
         ),
       ),
     });
-    return ingestAnswer(c, session, broken) as never;
+    return ingestResponse(c, session, broken) as never;
   },
 );
 
@@ -138,7 +138,7 @@ async function storeOne(
   await session.flush();
   const [failure] = session.failures;
   const isUnnamed = write.id === options.unnamed?.id;
-  if (failure === undefined) return acceptedAnswer(c, isUnnamed ? write.id : undefined);
+  if (failure === undefined) return acceptedResponse(c, isUnnamed ? write.id : undefined);
   if (failure.status === 404) throw new ApiError("not_found", failure.message);
   throw invalidField(["body", failure.field], failure.message, "invalid_run");
 }

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { type RunLinks, runResponse } from "../../../../../src/tracing/api/v2/run-json.ts";
+import { type RunLinks, toRunJson } from "../../../../../src/tracing/api/v2/run-json.ts";
 import {
   PUBLIC_LIST_FIELDS,
   PUBLIC_RUN_FIELDS,
@@ -20,11 +20,11 @@ async function answer(
   fields: readonly RunField[],
   links = LINKS,
 ): Promise<unknown> {
-  const parts = await runResponse(run, fields, links);
+  const parts = await toRunJson(run, fields, links);
   return JSON.parse(parts.map((part) => (typeof part === "string" ? part : "{}")).join(""));
 }
 
-describe("runResponse", () => {
+describe("toRunJson", () => {
   test("has the selected fields and no others", async ({ expect }) => {
     expect(await answer(readRun(), ["ID"])).toEqual({ id: RUN_ID });
     expect(await answer(readRun(), ["NAME", "RUN_TYPE", "STATUS"])).toEqual({
@@ -124,7 +124,7 @@ describe("runResponse", () => {
       },
     });
     expect(
-      await runResponse(
+      await toRunJson(
         run,
         ["INPUTS", "OUTPUTS", "ERROR", "ERROR_PREVIEW", "MANIFEST", "ID"],
         LINKS,
@@ -139,7 +139,7 @@ describe("runResponse", () => {
   test("takes the metadata out of extra with its numbers exact", async ({ expect }) => {
     const json =
       '{ "runtime": {"metadata": 1}, "metadata": {"n": 12345678901234567890, "x": "}"} }';
-    const [text] = await runResponse(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
+    const [text] = await toRunJson(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
       ...LINKS,
     });
     expect(text).toBe('{"metadata":{"n": 12345678901234567890, "x": "}"}}');
@@ -154,7 +154,7 @@ describe("runResponse", () => {
       { name: "photo", mimeType: "image/png", bytes: 4, object: "a/1" },
       { name: "__proto__", mimeType: "text/plain", bytes: 1, object: "a/2" },
     ]);
-    const [text] = await runResponse(readRun({ attachments }), ["ATTACHMENTS"], LINKS);
+    const [text] = await toRunJson(readRun({ attachments }), ["ATTACHMENTS"], LINKS);
     expect(text).toBe(
       '{"attachments":{"photo":"https://host/a/1","__proto__":"https://host/a/2"}}',
     );

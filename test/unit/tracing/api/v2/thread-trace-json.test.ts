@@ -1,29 +1,29 @@
 import { describe, test } from "vitest";
-import { threadTraceResponse } from "../../../../../src/tracing/api/v2/thread-trace-json.ts";
-import { traceResponse } from "../../../../../src/tracing/api/v2/trace-json.ts";
+import { toThreadTraceJson } from "../../../../../src/tracing/api/v2/thread-trace-json.ts";
+import { toTraceJson } from "../../../../../src/tracing/api/v2/trace-json.ts";
 import { NOON, readRun, TRACE_ID } from "./support/read-run.ts";
 
-describe("threadTraceResponse", () => {
+describe("toThreadTraceJson", () => {
   test("has the trace's id, whatever is selected", ({ expect }) => {
-    expect(threadTraceResponse(readRun(), [])).toEqual([`{"trace_id":"${TRACE_ID}"}`]);
-    expect(threadTraceResponse(readRun(), ["NAME", "TRACE_ID", "NAME"])).toEqual([
+    expect(toThreadTraceJson(readRun(), [])).toEqual([`{"trace_id":"${TRACE_ID}"}`]);
+    expect(toThreadTraceJson(readRun(), ["NAME", "TRACE_ID", "NAME"])).toEqual([
       `{"trace_id":"${TRACE_ID}","name":"model"}`,
     ]);
   });
 
   test("has its own names for the latency and the run type", ({ expect }) => {
     const run = readRun({ end_time: NOON + 500_000, run_type: "tool" });
-    expect(threadTraceResponse(run, ["LATENCY", "OP"])).toEqual([
+    expect(toThreadTraceJson(run, ["LATENCY", "OP"])).toEqual([
       `{"trace_id":"${TRACE_ID}","latency":0.5,"op":1}`,
     ]);
-    expect(threadTraceResponse(readRun({ run_type: "other" }), ["LATENCY", "OP"])).toEqual([
+    expect(toThreadTraceJson(readRun({ run_type: "other" }), ["LATENCY", "OP"])).toEqual([
       `{"trace_id":"${TRACE_ID}","op":0}`,
     ]);
   });
 
   test("leaves large payloads where they are", ({ expect }) => {
     const payloads = { inputs: { object: "p/1", bytes: 9 }, outputs: { json: "[1]" } };
-    expect(threadTraceResponse(readRun({ payloads }), ["INPUTS", "OUTPUTS"])).toEqual([
+    expect(toThreadTraceJson(readRun({ payloads }), ["INPUTS", "OUTPUTS"])).toEqual([
       `{"trace_id":"${TRACE_ID}","inputs":`,
       { object: "p/1" },
       ',"outputs":[1]}',
@@ -31,10 +31,10 @@ describe("threadTraceResponse", () => {
   });
 });
 
-describe("traceResponse", () => {
+describe("toTraceJson", () => {
   const root = { trace_id: TRACE_ID, total_tokens: 7, total_cost: 2_000_000_000_000 };
-  const text = (...args: Parameters<typeof traceResponse>) =>
-    traceResponse(...args)
+  const text = (...args: Parameters<typeof toTraceJson>) =>
+    toTraceJson(...args)
       .map(String)
       .join("");
 

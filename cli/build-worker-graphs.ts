@@ -1,29 +1,27 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { describeError } from "./cli-error.ts";
 import { rememberBuiltProject } from "./dev/project-env.ts";
-import { pathFromUser, REPO_ROOT } from "./invocation.ts";
+import { addGraphsOptions, type GraphsOptions, ownConfigPath } from "./graphs-options.ts";
+import { REPO_ROOT } from "./invocation.ts";
 import { buildProject } from "./project/build-project.ts";
 import type { ProjectFile } from "./project/project-files.ts";
-import { parseLangGraphChoice } from "./project/langchain-source.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
 /** Writes the module that `#project` names in package.json: the graphs that are deployed with the Worker. */
 async function build(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      config: { type: "string" },
-      langgraph: { type: "string", default: "project" },
-    },
-  });
-  const { config, langgraph } = values;
-  const configPath =
-    config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config);
+  const options = addGraphsOptions(new Command("npm run build --"))
+    .description(
+      "Builds the graphs that are deployed with the Worker, and checks it with wrangler.",
+    )
+    .parse()
+    .opts<GraphsOptions>();
+  const configPath = ownConfigPath(options);
   const { graphs, files, warnings } = await buildProject({
     configPath,
     outFile: join(REPO_ROOT, ".threadworks/project.js"),
-    langGraph: parseLangGraphChoice(langgraph),
+    langGraph: options.langgraph ?? "project",
     schemas: true,
     onReadingSchemas: () => console.log("Reading the schemas from the graphs' types ..."),
   });

@@ -37,7 +37,7 @@ type Problem = { run_id: string | null; field: string; message: string };
  * The answer to a request with any number of runs: 202 when everything is stored. Otherwise what is wrong, first what broke off the request: what is
  * not listed and came before a break is stored, so that nobody has to send it again.
  */
-export function ingestAnswer(
+export function ingestResponse(
   c: AppContext,
   result: { accepted: number; failures: readonly RunFailure[] },
   broken: ApiError | null = null,
@@ -50,7 +50,7 @@ export function ingestAnswer(
     errors.unshift({ run_id: null, field: "body", message: broken.message });
   }
   const [first] = errors;
-  if (first === undefined) return acceptedAnswer(c);
+  if (first === undefined) return acceptedResponse(c);
   const failed = failures.length + (broken === null ? 0 : 1);
   const detail = failed === 1 ? first.message : `${first.message} (and ${failed - 1} more)`;
   return c.json(
@@ -61,6 +61,6 @@ export function ingestAnswer(
 }
 
 /** `madeId` is the id of a run which was sent without one. */
-export function acceptedAnswer(c: AppContext, madeId?: string): Response {
+export function acceptedResponse(c: AppContext, madeId?: string): Response {
   return c.json({ message: "Runs accepted", ...(madeId !== undefined && { id: madeId }) }, 202);
 }

@@ -1,0 +1,34 @@
+/** Checks what needs no test: formatting, lint, types, what is generated, and what nothing uses. */
+import { exitWith, setUp } from "./setup.mjs";
+import { runSteps } from "./steps.mjs";
+
+/** Programs that use every core there is: side by side they would only take memory from each other. */
+const ALL_CORES = [
+  step("lint", "oxlint --type-aware --deny-warnings --report-unused-disable-directives"),
+  step("types of src", "tsc -p tsconfig.json"),
+  step("types of the tools and tests", "tsc -p tsconfig.node.json"),
+  step("types of the examples", "tsc -p examples/tsconfig.json"),
+  step("types of the tests in workerd", "tsc -p test/worker/tsconfig.json"),
+];
+
+const ONE_CORE = [
+  step("formatting", "oxfmt --check ."),
+  step("regions of wrangler.toml", "node scripts/regions.mjs --check"),
+  step("rooms in docs/architecture.md", "node scripts/architecture/draw.ts --check"),
+  step(
+    "types of the Worker's bindings",
+    "wrangler types --include-runtime=false --strict-vars=false --check",
+  ),
+  step("unused code", "knip"),
+];
+
+await setUp().catch(exitWith);
+const failed = await runSteps([ALL_CORES, ONE_CORE]);
+if (failed.length > 0) {
+  process.stderr.write(`\nFailed: ${failed.join(", ")}\n`);
+  process.exitCode = 1;
+}
+
+function step(name, command) {
+  return { name, command: command.split(" ") };
+}
