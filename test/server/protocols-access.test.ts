@@ -1,3 +1,4 @@
+import { Role } from "@a2a-js/sdk";
 import { describe } from "vitest";
 import { a2a, connectA2a } from "../support/a2a-clients.ts";
 import { bearer } from "../support/bearer.ts";
@@ -122,7 +123,7 @@ describe("two users", () => {
         messageId: "m",
         contextId: "",
         taskId: "",
-        role: 1,
+        role: Role.ROLE_USER,
         parts: [{ ...part, filename: "", mediaType: "" }],
         metadata: undefined,
         extensions: [],

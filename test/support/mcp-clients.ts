@@ -37,8 +37,7 @@ export async function connectMcp(
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
     fetch: throughServer(server, headers),
   });
-  // Its own types do not fit exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  await client.connect(transport);
   return {
     protocolVersion: transport.protocolVersion,
     listTools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),

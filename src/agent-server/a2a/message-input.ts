@@ -1,10 +1,7 @@
-import type { Message } from "@a2a-js/sdk";
+import { type Message, Role } from "@a2a-js/sdk";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { CommandSpec } from "../../graph-runtime/protocol.ts";
 import { TaskRefusal } from "./task-refusal.ts";
-
-/** A role of the SDK's type, which is of no use at run time: the package is loaded when it is first asked for. */
-export const ROLE_AGENT = 2;
 
 /** The input of a graph: its data parts merged, and its text as a message, for which the graph has to have `messages`. */
 export function toInput(message: Message, hasMessages: boolean): JsonObject {
@@ -17,7 +14,7 @@ export function toInput(message: Message, hasMessages: boolean): JsonObject {
       "The graph takes no text, because its input has no messages: send data",
     );
   }
-  const role = message.role === ROLE_AGENT ? "assistant" : "user";
+  const role = message.role === Role.ROLE_AGENT ? "assistant" : "user";
   const sent = { role, content: texts.join("\n"), id: message.messageId };
   const { messages: before = [] } = input;
   return { ...input, messages: [...(Array.isArray(before) ? before : [before]), sent] };

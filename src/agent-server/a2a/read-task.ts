@@ -4,7 +4,7 @@ import type { Assistant } from "../assistants/assistant-json.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "../threads/contract/failures.ts";
 import type { ThreadHandle } from "../threads/thread-stub.ts";
-import { isAtWork, type ShownRun, type TaskState } from "./task-json.ts";
+import { isAtWork, type ShownRun, type EndedTask } from "./task-json.ts";
 import { parseTaskId, type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
@@ -48,7 +48,7 @@ async function latestRun(thread: ThreadHandle, runId: string): Promise<ShownRun 
 }
 
 /** The task with its final values, when it has ended. */
-export async function readState({ ids, thread, run }: FoundTask): Promise<TaskState> {
+export async function readState({ ids, thread, run }: FoundTask): Promise<EndedTask> {
   if (isAtWork(run)) return { ids, run, values: null };
   const joined = await thread.joinRun(run.run_id, { cancel_on_disconnect: false });
   if (!joined.ok) throw threadFailure(joined, ids.threadId);
@@ -66,7 +66,7 @@ export async function cancelTask(
   call: AgentCall,
   assistant: Assistant,
   taskId: string,
-): Promise<TaskState> {
+): Promise<EndedTask> {
   const { ids, run } = await findTask(call, assistant, taskId);
   if (!isAtWork(run)) throw new TaskRefusal("task_not_cancelable", "The task is not at work");
   const thread = await threadFor(call, "threads:update", {

@@ -1,47 +1,49 @@
-import type { Artifact, Message, Part, Task, TaskStatus } from "@a2a-js/sdk";
+import {
+  type Artifact,
+  type Message,
+  type Part,
+  Role,
+  type Task,
+  TaskState,
+  type TaskStatus,
+} from "@a2a-js/sdk";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Run } from "../threads/contract/thread-json.ts";
-import { ROLE_AGENT } from "./message-input.ts";
 import { MAX_HISTORY } from "./schemas.ts";
 import { type TaskIds, toTaskId } from "./task-id.ts";
 
-/** The states of the SDK's type, which is of no use at run time: the package is loaded when it is first asked for. */
-const STATE = { submitted: 1, working: 2, completed: 3, failed: 4, canceled: 5, input: 6 } as const;
-
-type State = (typeof STATE)[keyof typeof STATE];
-
-const ROLE_USER = 1;
-
-const STATE_OF: Record<Run["status"], State> = {
-  pending: STATE.submitted,
-  running: STATE.working,
-  success: STATE.completed,
-  error: STATE.failed,
-  timeout: STATE.failed,
-  interrupted: STATE.canceled,
+const STATE_OF: Record<Run["status"], TaskState> = {
+  pending: TaskState.TASK_STATE_SUBMITTED,
+  running: TaskState.TASK_STATE_WORKING,
+  success: TaskState.TASK_STATE_COMPLETED,
+  error: TaskState.TASK_STATE_FAILED,
+  timeout: TaskState.TASK_STATE_FAILED,
+  interrupted: TaskState.TASK_STATE_CANCELED,
 };
 
 export type ShownRun = Pick<Run, "run_id" | "assistant_id" | "status" | "updated_at" | "metadata">;
 
 /** A run and, when it has ended, its final values. */
-export type TaskState = { ids: TaskIds; run: ShownRun; values: unknown };
+export type EndedTask = { ids: TaskIds; run: ShownRun; values: unknown };
 
-function stateOf({ run, values }: Omit<TaskState, "ids">): State {
+function stateOf({ run, values }: Omit<EndedTask, "ids">): TaskState {
   const state = STATE_OF[run.status];
-  return state === STATE.completed && interruptsOf(values).length > 0 ? STATE.input : state;
+  return state === TaskState.TASK_STATE_COMPLETED && interruptsOf(values).length > 0
+    ? TaskState.TASK_STATE_INPUT_REQUIRED
+    : state;
 }
 
 export function isAtWork(run: ShownRun): boolean {
   return run.status === "pending" || run.status === "running";
 }
 
-export function needsInput(state: Omit<TaskState, "ids">): boolean {
-  return stateOf(state) === STATE.input;
+export function needsInput(state: Omit<EndedTask, "ids">): boolean {
+  return stateOf(state) === TaskState.TASK_STATE_INPUT_REQUIRED;
 }
 
-export function toTask(state: TaskState, historyLength: number = MAX_HISTORY): Task {
+export function toTask(state: EndedTask, historyLength: number = MAX_HISTORY): Task {
   const { ids, values } = state;
-  const artifact = stateOf(state) === STATE.completed ? toArtifact(state) : null;
+  const artifact = stateOf(state) === TaskState.TASK_STATE_COMPLETED ? toArtifact(state) : null;
   const messages = messagesOf(values).flatMap((each, index) => toMessage(each, index, ids));
   return {
     id: toTaskId(ids),
@@ -53,16 +55,18 @@ export function toTask(state: TaskState, historyLength: number = MAX_HISTORY): T
   };
 }
 
-export function toStatus(state: TaskState): TaskStatus {
+export function toStatus(state: EndedTask): TaskStatus {
   const { ids, run, values } = state;
   const parts = [...interruptsOf(values), ...errorOf(values)];
   const message =
-    parts.length === 0 ? undefined : newMessage(ids, `${run.run_id}-status`, ROLE_AGENT, parts);
+    parts.length === 0
+      ? undefined
+      : newMessage(ids, `${run.run_id}-status`, Role.ROLE_AGENT, parts);
   return { state: stateOf(state), message, timestamp: run.updated_at };
 }
 
 /** What the agent has said last; of a graph without messages, its values. */
-function toArtifact({ run, values }: TaskState): Artifact | null {
+function toArtifact({ run, values }: EndedTask): Artifact | null {
   if (!isObject(values)) return null;
   if (!Array.isArray(values["messages"])) return newArtifact(run.run_id, dataPart(values));
   const last = messagesOf(values).findLast((each) => isAgents(each) && textOf(each) !== "");
@@ -89,7 +93,8 @@ export function textOf({ content }: JsonObject): string {
   if (!Array.isArray(content)) return "";
   const texts = content.map((block: unknown) => {
     if (typeof block === "string") return block;
-    return isObject(block) && block["type"] === "text" ? String(block["text"] ?? "") : "";
+    const text = isObject(block) && block["type"] === "text" ? block["text"] : "";
+    return typeof text === "string" ? text : "";
   });
   return texts.join("");
 }
@@ -116,10 +121,10 @@ function toMessage(message: JsonObject, index: number, ids: TaskIds): Message[] 
   const isUsers = message["type"] === "human";
   if (text === "" || !(isUsers || isAgents(message))) return [];
   const id = typeof message["id"] === "string" ? message["id"] : `${ids.runId}-${index}`;
-  return [newMessage(ids, id, isUsers ? ROLE_USER : ROLE_AGENT, [textPart(text)])];
+  return [newMessage(ids, id, isUsers ? Role.ROLE_USER : Role.ROLE_AGENT, [textPart(text)])];
 }
 
-function newMessage(ids: TaskIds, messageId: string, role: 1 | 2, parts: Part[]): Message {
+function newMessage(ids: TaskIds, messageId: string, role: Role, parts: Part[]): Message {
   const none = { metadata: undefined, extensions: [], referenceTaskIds: [] };
   return { messageId, contextId: ids.threadId, taskId: toTaskId(ids), role, parts, ...none };
 }
