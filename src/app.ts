@@ -1,10 +1,12 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
+import { a2aRoutes } from "./agent-server/a2a/routes.ts";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
 import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
 import { cronRoutes } from "./agent-server/crons/routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
+import { mcpRoutes } from "./agent-server/mcp/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
@@ -90,6 +92,8 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", cronRoutes);
   app.route("/", runRoutes);
   app.route("/", storeRoutes);
+  app.route("/", mcpRoutes);
+  app.route("/", a2aRoutes);
   return app;
 }
 

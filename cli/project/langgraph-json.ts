@@ -4,13 +4,13 @@ import dotenv from "dotenv";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
+import { httpSchema, type HttpSource, httpWarnings, readHttp } from "./langgraph-json-http.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
 const KEYS_WITHOUT_EFFECT = [
   "checkpointer",
   "dockerfile_lines",
-  "http",
   "store",
   "ui",
   "webhooks",
@@ -39,7 +39,7 @@ const langgraphJson = z.strictObject({
   store: anyObject.nullish(),
   checkpointer: anyObject.nullish(),
   auth: authSchema.nullish(),
-  http: anyObject.nullish(),
+  http: httpSchema.nullish(),
   webhooks: anyObject.nullish(),
   ui: anyObject.nullish(),
   ui_config: anyObject.nullish(),
@@ -63,6 +63,7 @@ export type ProjectConfig = {
   graphs: GraphSource[];
   /** Who may do what, as the project decides it. */
   auth: AuthSource | undefined;
+  http: HttpSource;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -81,7 +82,8 @@ export function loadProjectConfig(path: string): ProjectConfig {
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
   if (unknown.length > 0) warnings.push(ignoredText(unknown, basename(configPath)));
-  warnings.push(...authWarnings(config.auth).map((text) => `${text} in ${basename(configPath)}`));
+  const ofMembers = [...authWarnings(config.auth), ...httpWarnings(config.http)];
+  warnings.push(...ofMembers.map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
   return {
@@ -89,6 +91,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     projectDir,
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
     auth: readAuth(config.auth, projectDir, configPath),
+    http: readHttp(config.http),
     env,
     envFile,
     warnings,

@@ -200,7 +200,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server",
     paths: ["src/agent-server"],
-    holds: "routes of assistants, threads, runs, crons and the store; who may do what",
+    holds: "routes of assistants, threads, runs, crons and the store, MCP and A2A; who may do what",
     mayImport: [
       ...AGENT_SERVER_ROOMS,
       "work",

@@ -63,6 +63,8 @@ systemRoutes.openapi(
         flags: {
           assistants: true,
           crons: true,
+          mcp: true,
+          a2a: true,
           langsmith: false,
           langsmith_tracing_replicas: false,
         },

@@ -19,6 +19,7 @@ import type {
   GraphSchemas,
   HistoryRequest,
   HostResult,
+  HttpInfo,
   RunOutcome,
   RunPort,
   RunSpec,
@@ -36,7 +37,11 @@ import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Scope } from "../lib/scope.ts";
 
-export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };
+export type Project = {
+  graphs: Record<string, GraphDefinition>;
+  auth?: AuthDefinition;
+  http?: HttpInfo;
+};
 
 /**
  * The class a project's bundle exports: its graphs behind one RPC interface. It holds no state of
@@ -51,13 +56,19 @@ export function defineGraphHost(project: Project): GraphHostClass {
       graphs: GraphInfo[];
       langgraph_version: string;
       auth: AuthInfo | null;
+      http: HttpInfo | undefined;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
         description: description ?? null,
       }));
       const auth = await loadAuth();
-      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null };
+      return {
+        graphs,
+        langgraph_version: langGraphVersion,
+        auth: auth?.info ?? null,
+        http: project.http,
+      };
     }
 
     async check(): Promise<GraphProblem[]> {

@@ -194,6 +194,9 @@ export type WireCheckpoint = {
   checkpoint_map: Record<string, string> | null;
 };
 
+/** Which protocols a project does not want to be served. */
+export type HttpInfo = { disable_mcp: boolean; disable_a2a: boolean };
+
 /** What a project's `Auth` object decides; `events` are the keys that handlers are registered for. */
 export type AuthInfo = {
   events: string[];
@@ -249,6 +252,8 @@ export interface GraphHostApi {
     langgraph_version: string;
     /** Null when the project leaves authentication to the platform. */
     auth: AuthInfo | null;
+    /** Hosts of earlier builds do not tell it. */
+    http?: HttpInfo | undefined;
   }>;
   /** Looks at every export that the project names, without calling a factory. */
   check(): Promise<GraphProblem[]>;

@@ -33,6 +33,7 @@ export const projectDescription = z
           .nullable(),
       })
       .nullable(),
+    http: z.object({ disable_mcp: z.boolean(), disable_a2a: z.boolean() }).optional(),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

@@ -15,6 +15,13 @@ const EXPOSED = [
 const ROUTES = [
   "GET /ok",
   "GET /info",
+  "POST /mcp",
+  "POST /mcp/",
+  "DELETE /mcp",
+  "DELETE /mcp/",
+  "POST /a2a/{assistant_id}",
+  "GET /a2a/{assistant_id}/.well-known/agent-card.json",
+  "GET /.well-known/agent-card.json",
   "POST /assistants",
   "POST /assistants/search",
   "POST /assistants/count",
@@ -200,6 +207,8 @@ describe("system routes", () => {
       flags: {
         assistants: true,
         crons: true,
+        mcp: true,
+        a2a: true,
         langsmith: false,
         langsmith_tracing_replicas: false,
       },

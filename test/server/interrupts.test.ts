@@ -67,6 +67,19 @@ describe("an interrupt", () => {
     expect(await client.runs.join(thread_id, run_id)).toEqual(early);
   });
 
+  test("after another one in the same node stops the thread again", async ({ client, expect }) => {
+    const thread_id = await newThread(client);
+    await client.runs.wait(thread_id, "interrupts", { input: {} });
+    const told = await client.runs.wait(thread_id, "interrupts", { command: { resume: "A" } });
+    const question = { question: "second", first: "A" };
+    expect(told).toMatchObject({ __interrupt__: [{ value: question }] });
+    const thread = await client.threads.get(thread_id);
+    expect(thread.status).toBe("interrupted");
+    expect(Object.values(thread.interrupts)).toMatchObject([[{ value: question }]]);
+    const [run] = await client.runs.list(thread_id);
+    expect(await client.runs.join(thread_id, run?.run_id ?? "")).toEqual(told);
+  });
+
   test("beside another is answered by its id", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "interrupts", { input: { mode: "parallel" } });

@@ -24,10 +24,15 @@ export const MISSING_IDS: AgentIds = {
   cron_id: MISSING_ID,
 };
 
-/** The documented routes of the agent server that ask who it is. */
+/** Messages of these say themselves what they are about: `protocols-access.test.ts` asks them. */
+const PROTOCOLS = /^\/(mcp|a2a|\.well-known)\b/;
+
+/** The documented routes of the agent server that ask who it is, and what they are about. */
 export async function agentRoutes(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
-  return routes.filter(({ path }) => isAgentServer(path) && !OPEN.has(path));
+  return routes.filter(
+    ({ path }) => isAgentServer(path) && !OPEN.has(path) && !PROTOCOLS.test(path),
+  );
 }
 
 /** The other surfaces ask for a key of the platform. */
@@ -73,6 +78,10 @@ export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefi
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
   if (path === "/runs/batch") return [{ assistant_id: "branching", input: {} }];
   if (path === "/runs/cancel") return { thread_id: ids.thread_id, run_ids: [ids.run_id] };
+  if (path.startsWith("/a2a/")) {
+    const params = { id: `${ids.thread_id}:${ids.run_id}` };
+    return { jsonrpc: "2.0", id: 1, method: "tasks/get", params };
+  }
   if (path.endsWith("/runs/crons")) return { assistant_id: "branching", schedule: "0 0 1 1 *" };
   if (path === "/assistants") return { graph_id: "branching" };
   if (path.endsWith("/state/checkpoint")) {

@@ -1,17 +1,13 @@
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
-import type {
-  GraphRef,
-  GraphSchemas,
-  HostErrorCode,
-  HostResult,
-} from "../../graph-runtime/protocol.ts";
+import type { GraphSchemas, HostErrorCode, HostResult } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError, type ErrorCode } from "../../lib/api-error.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { assistantNotFound } from "./assistant-service.ts";
+import { toGraphRef } from "./graph-ref.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
 import type { Assistant } from "./assistant-json.ts";
@@ -155,14 +151,6 @@ async function requireAssistant(c: AppContext, idOrGraph: string): Promise<Assis
   return assistant;
 }
 
-function toGraphRef({ graph_id, config }: Assistant): GraphRef {
-  const { configurable, metadata } = config;
-  return {
-    graph_id,
-    config: { ...config, configurable: toRecord(configurable), metadata: toRecord(metadata) },
-  };
-}
-
 const CODES = {
   graph_not_found: "not_found",
   node_not_found: "not_found",
@@ -177,8 +165,4 @@ function valueOf<T>(result: HostResult<T>, assistant: Assistant): T {
     throw new ApiError("not_found", `Graph "${assistant.graph_id}" not found`);
   }
   throw new ApiError(CODES[result.code], result.message);
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -49,6 +49,7 @@ describe("graphs", () => {
       ],
       env: {},
       envFile: undefined,
+      http: { disable_mcp: false, disable_a2a: false },
       warnings: [],
     });
   });
@@ -108,7 +109,7 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["checkpointer", "http", "store", "ui", "webhooks"])(
+  test.for(["checkpointer", "store", "ui", "webhooks"])(
     "that would change behaviour are warned about: %s",
     (key, { expect }) => {
       const folder = temporaryProject({
@@ -121,6 +122,24 @@ describe("keys", () => {
       ]);
     },
   );
+
+  test("of http turn off what they name, and others are warned about", ({ expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "langgraph.json": {
+        graphs: { agent: "./agent.ts:graph" },
+        http: { disable_mcp: true, cors: {}, app: "./app.ts:app" },
+      },
+    });
+
+    const { http, warnings } = loadProjectConfig(folder);
+
+    expect(http).toEqual({ disable_mcp: true, disable_a2a: false });
+    expect(warnings).toEqual([
+      '"http.cors" has no effect in langgraph.json',
+      '"http.app" has no effect in langgraph.json',
+    ]);
+  });
 
   test("that nobody knows are ignored, and told in one warning", ({ expect }) => {
     const folder = temporaryProject({

@@ -53,6 +53,14 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
 }
 
+/**
+ * Whether the thread waits for somebody. LangGraph names no next node when the node that is to go on has stopped for a
+ * second time, so its interrupts count, too.
+ */
+export function isStopped({ next, interrupts }: ThreadSnapshot): boolean {
+  return next.length > 0 || Object.keys(interrupts).length > 0;
+}
+
 type WireState = {
   values: unknown;
   next: string[];

@@ -1,5 +1,6 @@
 import type { RunError, RunOutcome, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
 import type { RunRow } from "../storage/run-row.ts";
+import { isStopped } from "./graph-answers.ts";
 import type { RunStreams } from "./run-streams.ts";
 import { kwargsName } from "../storage/text-table.ts";
 import type { ThreadStatus } from "../storage/thread-record.ts";
@@ -86,7 +87,7 @@ export class RunEndings {
   /** Removes the run; the thread shows again what it showed before. In a transaction. */
   undo(run: RunRow, before: PastState): void {
     this.erase(run);
-    this.settle(before.snapshot.next.length > 0 ? "interrupted" : "idle", before.snapshot, null);
+    this.settle(isStopped(before.snapshot) ? "interrupted" : "idle", before.snapshot, null);
     if (before.graphId !== null) this.#storage.thread.setGraph(before.graphId);
   }
 
@@ -120,5 +121,5 @@ export function settledStatus(
   status: RunRow["status"],
 ): ThreadStatus {
   if (status === "error" || status === "timeout") return "error";
-  return snapshot !== null && snapshot.next.length > 0 ? "interrupted" : "idle";
+  return snapshot !== null && isStopped(snapshot) ? "interrupted" : "idle";
 }

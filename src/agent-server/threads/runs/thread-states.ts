@@ -14,7 +14,7 @@ import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import type { Result } from "../contract/failures.ts";
 import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { parseSnapshot } from "./graph-answers.ts";
+import { isStopped, parseSnapshot } from "./graph-answers.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
@@ -138,7 +138,7 @@ export class ThreadStates {
     const { checkpoint, snapshot } = updated.value;
     this.#storage.transaction(() => {
       record.setGraph(graphId);
-      record.setState(snapshot, snapshot.next.length > 0 ? "interrupted" : "idle", null);
+      record.setState(snapshot, isStopped(snapshot) ? "interrupted" : "idle", null);
       record.settle(runs.inFlight().length > 0, Date.now());
     });
     return { ok: true, value: checkpoint };

@@ -1,0 +1,80 @@
+import { readJsonText } from "../../lib/json-answer.ts";
+import type { AgentCall } from "../agent-call.ts";
+import type { Assistant } from "../assistants/assistant-json.ts";
+import { threadFor } from "../auth/thread-access.ts";
+import { threadFailure } from "../threads/contract/failures.ts";
+import type { ThreadHandle } from "../threads/thread-stub.ts";
+import { isAtWork, type ShownRun, type EndedTask } from "./task-json.ts";
+import { parseTaskId, type TaskIds, toTaskId } from "./task-id.ts";
+import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
+
+/** The member of a run's metadata that names the first run of its task, where that is another one. */
+export const TASK_MEMBER = "a2a_task_id";
+
+/** The latest run of a task is looked for among so many of the thread's newest. */
+const RUNS_LOOKED_AT = 100;
+const MAX_LIST_BYTES = 8 * 1024 * 1024;
+
+const MAX_RESULT_BYTES = 16 * 1024 * 1024;
+
+const FIELDS = ["run_id", "assistant_id", "status", "updated_at", "metadata"] as const;
+
+export type FoundTask = { ids: TaskIds; thread: ThreadHandle; run: ShownRun };
+
+/** A task of the assistant, by its latest run. Those of other assistants do not exist. */
+export async function findTask(
+  call: AgentCall,
+  assistant: Assistant,
+  taskId: string,
+): Promise<FoundTask> {
+  const ids = parseTaskId(taskId);
+  if (ids === null) throw taskNotFound();
+  const { threadId: thread_id, runId: run_id } = ids;
+  const thread = await threadFor(call, "threads:read", { thread_id, run_id });
+  const run = (await latestRun(thread, run_id)) ?? (await thread.getRun(run_id));
+  if (run === null || run.assistant_id !== assistant.assistant_id) throw taskNotFound();
+  return { ids, thread, run };
+}
+
+async function latestRun(thread: ThreadHandle, runId: string): Promise<ShownRun | null> {
+  const query = { limit: RUNS_LOOKED_AT, offset: 0, status: null, fields: FIELDS };
+  const listed = await thread.listRuns(query);
+  const json = listed === null ? null : await readJsonText(listed, MAX_LIST_BYTES);
+  if (json === null) return null;
+  const runs: ShownRun[] = JSON.parse(json);
+  const isOfTask = ({ run_id, metadata }: ShownRun): boolean =>
+    run_id === runId || metadata[TASK_MEMBER] === runId;
+  return runs.find(isOfTask) ?? null;
+}
+
+/** The task with its final values, when it has ended. */
+export async function readState({ ids, thread, run }: FoundTask): Promise<EndedTask> {
+  if (isAtWork(run)) return { ids, run, values: null };
+  const joined = await thread.joinRun(run.run_id, { cancel_on_disconnect: false });
+  if (!joined.ok) throw threadFailure(joined, ids.threadId);
+  return { ids, run, values: await readResult(joined.value) };
+}
+
+/** The final values of a run, once it has ended; null when they are too large to be shown. */
+export async function readResult(stream: ReadableStream<Uint8Array>): Promise<unknown> {
+  const text = await readJsonText(stream, MAX_RESULT_BYTES);
+  return text === null ? null : JSON.parse(text);
+}
+
+/** Ends the run that a task is at work with. */
+export async function cancelTask(
+  call: AgentCall,
+  assistant: Assistant,
+  taskId: string,
+): Promise<EndedTask> {
+  const { ids, run } = await findTask(call, assistant, taskId);
+  if (!isAtWork(run)) throw new TaskRefusal("task_not_cancelable", "The task is not at work");
+  const thread = await threadFor(call, "threads:update", {
+    thread_id: ids.threadId,
+    action: "interrupt",
+    metadata: { run_ids: [run.run_id] },
+  });
+  const cancelled = await thread.cancelRun(run.run_id, { action: "interrupt", wait: true });
+  if (!cancelled.ok) throw taskNotFound();
+  return readState(await findTask(call, assistant, toTaskId(ids)));
+}

@@ -1,0 +1,70 @@
+import type { GetTaskRequest, SendMessageRequest, Task } from "@a2a-js/sdk";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import type { CommandSpec } from "../../graph-runtime/protocol.ts";
+import type { AgentCall } from "../agent-call.ts";
+import type { Assistant } from "../assistants/assistant-json.ts";
+import { agentCard } from "./agent-card.ts";
+import { cancelTask, findTask, readResult, readState } from "./read-task.ts";
+import { beginRun } from "./send-message.ts";
+import { streamTask } from "./stream-task.ts";
+import { toTask } from "./task-json.ts";
+import { toTaskId } from "./task-id.ts";
+
+export type HandlerOptions = {
+  /** Where the assistant is asked. */
+  url: string;
+  command: CommandSpec | null;
+  /** Called when a run that is waited for has begun. */
+  begun: () => void;
+  /** Throws what the SDK is to make of an error. */
+  fail: (error: unknown) => never;
+};
+
+/** One assistant, as the SDK's handlers of both families of methods ask it. */
+export function newRequestHandler(
+  call: AgentCall,
+  assistant: Assistant,
+  { url, command, begun, fail }: HandlerOptions,
+): A2ARequestHandler {
+  const send = async (params: SendMessageRequest): Promise<Task> => {
+    const { historyLength, returnImmediately = false } = params.configuration ?? {};
+    const follow = returnImmediately ? "none" : "result";
+    const { ids, run, stream } = await beginRun(call, assistant, { ...params, command }, follow);
+    if (stream === null) return toTask({ ids, run, values: null }, historyLength);
+    begun();
+    const values = await readResult(stream);
+    const found = await findTask(call, assistant, toTaskId(ids));
+    return toTask({ ids, run: found.run, values }, historyLength);
+  };
+  const get = async ({ id, historyLength }: GetTaskRequest): Promise<Task> =>
+    toTask(await readState(await findTask(call, assistant, id)), historyLength);
+  return {
+    getAgentCard: async () => agentCard(assistant, url),
+    sendMessage: (params) => send(params).catch(fail),
+    async *sendMessageStream(params) {
+      try {
+        const begunRun = await beginRun(call, assistant, { ...params, command }, "events");
+        yield* streamTask(call, assistant, begunRun);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    getTask: (params) => get(params).catch(fail),
+    cancelTask: ({ id }) =>
+      cancelTask(call, assistant, id)
+        .then((state) => toTask(state))
+        .catch(fail),
+    resubscribe: notServed,
+    getAuthenticatedExtendedAgentCard: notServed,
+    createTaskPushNotificationConfig: notServed,
+    getTaskPushNotificationConfig: notServed,
+    listTaskPushNotificationConfigs: notServed,
+    deleteTaskPushNotificationConfig: notServed,
+    listTasks: notServed,
+  };
+}
+
+/** The methods that lead here are refused before. */
+function notServed(): never {
+  throw new Error("The method is not served");
+}

@@ -1,0 +1,79 @@
+import type { Message, SendMessageRequest } from "@a2a-js/sdk";
+import { v7 as uuidv7 } from "uuid";
+import type { CommandSpec, StreamMode } from "../../graph-runtime/protocol.ts";
+import { isUuid } from "../../lib/uuid.ts";
+import type { AgentCall } from "../agent-call.ts";
+import type { Assistant } from "../assistants/assistant-json.ts";
+import { knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
+import type { Follow } from "../threads/contract/run-request.ts";
+import { prepareRun, startRun } from "../threads/new-run.ts";
+import { toInput, toResume } from "./message-input.ts";
+import { findTask, readState, TASK_MEMBER } from "./read-task.ts";
+import { needsInput, type ShownRun } from "./task-json.ts";
+import { type TaskIds, toTaskId } from "./task-id.ts";
+import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
+
+/** A message, and the command that may come with it in place of what it says. */
+export type Sent = SendMessageRequest & { command: CommandSpec | null };
+
+export type Begun = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8Array> | null };
+
+/**
+ * Starts the run of a message: that of a new task, or one that answers what an earlier one asks. It goes on when its
+ * client leaves, because a task is there to be asked for later.
+ */
+export async function beginRun(
+  call: AgentCall,
+  assistant: Assistant,
+  sent: Sent,
+  follow: Follow,
+): Promise<Begun> {
+  const { message } = sent;
+  if (message === undefined) throw new TaskRefusal("invalid_params", "message is missing");
+  const task = await taskOf(call, assistant, message);
+  const command = sent.command ?? (task === null ? null : toResume(message));
+  const input = command === null ? await inputOf(call, assistant, message) : undefined;
+  const body = {
+    assistant_id: assistant.assistant_id,
+    ...(command === null ? { input } : { command }),
+    metadata: task === null ? {} : { [TASK_MEMBER]: task.runId },
+    stream_mode: ["messages-tuple"] satisfies StreamMode[],
+    on_disconnect: "continue" as const,
+    // Of two answers to one question, one is too late.
+    ...(task === null ? {} : { multitask_strategy: "reject" as const }),
+  };
+  const threadId = task?.threadId ?? threadOf(message);
+  const options = { follow, threadId, createThread: task === null, temporary: false };
+  const { run, stream } = await startRun(await prepareRun(call, body, options));
+  return { ids: task ?? { threadId, runId: run.run_id }, run, stream };
+}
+
+/** The task that a message is about, which has to wait for one; null for a message that makes a task. */
+async function taskOf(
+  call: AgentCall,
+  assistant: Assistant,
+  { taskId, contextId }: Message,
+): Promise<TaskIds | null> {
+  if (taskId === "") return null;
+  const found = await findTask(call, assistant, taskId);
+  if (contextId !== "" && contextId.toLowerCase() !== found.ids.threadId) throw taskNotFound();
+  if (needsInput(await readState(found))) return found.ids;
+  throw new TaskRefusal(
+    "unsupported_operation",
+    `The task ${toTaskId(found.ids)} does not wait for a message: send it without taskId`,
+  );
+}
+
+function threadOf({ contextId }: Message): string {
+  if (contextId === "") return uuidv7();
+  if (isUuid(contextId)) return contextId.toLowerCase();
+  throw new TaskRefusal("invalid_params", "message.contextId must be a UUID");
+}
+
+async function inputOf(call: AgentCall, assistant: Assistant, message: Message): Promise<unknown> {
+  const hasText = message.parts.some(({ content }) => content?.$case === "text");
+  if (!hasText) return toInput(message, false);
+  const { input } = await knownSchemas(call, assistant);
+  // Of a graph that tells no schema nothing is known, and it says itself what it does not take.
+  return toInput(message, input === null || "messages" in propertiesOf(input));
+}

@@ -1,0 +1,59 @@
+import type { Artifact, StreamResponse } from "@a2a-js/sdk";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { isObject } from "../../lib/json.ts";
+import type { AgentCall } from "../agent-call.ts";
+import type { Assistant } from "../assistants/assistant-json.ts";
+import { findTask, readState } from "./read-task.ts";
+import type { Begun } from "./send-message.ts";
+import { isAgents, newArtifact, textOf, textPart, toStatus, toTask } from "./task-json.ts";
+import { toTaskId } from "./task-id.ts";
+
+type Said = { artifactId: string; text: string };
+
+/** A task as it goes on: the task, what the agent says as it says it, and how it ended. */
+export async function* streamTask(
+  call: AgentCall,
+  assistant: Assistant,
+  { ids, run, stream }: Begun,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  const about = { taskId: toTaskId(ids), contextId: ids.threadId, metadata: undefined };
+  yield { payload: { $case: "task", value: toTask({ ids, run, values: null }) } };
+  let last: Said = { artifactId: "", text: "" };
+  for await (const said of saidIn(stream)) {
+    const append = last.artifactId === said.artifactId;
+    last = { ...said, text: append ? last.text + said.text : said.text };
+    const artifact = newArtifact(said.artifactId, textPart(said.text));
+    yield {
+      payload: { $case: "artifactUpdate", value: { ...about, artifact, append, lastChunk: false } },
+    };
+  }
+  const state = await readState(await findTask(call, assistant, about.taskId));
+  const [artifact] = toTask(state, 0).artifacts;
+  if (artifact !== undefined && !isSaid(artifact, last)) {
+    const value = { ...about, artifact, append: false, lastChunk: true };
+    yield { payload: { $case: "artifactUpdate", value } };
+  }
+  yield { payload: { $case: "statusUpdate", value: { ...about, status: toStatus(state) } } };
+}
+
+/** Whether the client has the whole of an artifact, from the pieces that it was sent. */
+function isSaid({ artifactId, parts }: Artifact, last: Said) {
+  const [content] = parts.map((part) => part.content);
+  return last.artifactId === artifactId && content?.value === last.text;
+}
+
+/** The model's words in a run's events, piece by piece. */
+async function* saidIn(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Said, void> {
+  if (stream === null) return;
+  const events = stream
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { event, data } of events) {
+    if (event !== "messages") continue;
+    const [message]: unknown[] = JSON.parse(data);
+    if (!isObject(message) || !isAgents(message)) continue;
+    const { id } = message;
+    const text = textOf(message);
+    if (typeof id === "string" && text !== "") yield { artifactId: id, text };
+  }
+}

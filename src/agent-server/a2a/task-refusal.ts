@@ -1,0 +1,21 @@
+export type TaskRefusalReason =
+  | "task_not_found"
+  | "task_not_cancelable"
+  | "unsupported_operation"
+  | "unsupported_content"
+  | "invalid_params";
+
+/** What the protocol has an error of its own for. Everything else that is refused is answered as by any route. */
+export class TaskRefusal extends Error {
+  override readonly name = "TaskRefusal";
+  readonly reason: TaskRefusalReason;
+
+  constructor(reason: TaskRefusalReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export function taskNotFound(): TaskRefusal {
+  return new TaskRefusal("task_not_found", "Task not found");
+}

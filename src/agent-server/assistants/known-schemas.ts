@@ -1,0 +1,44 @@
+import type { GraphSchemas } from "../../graph-runtime/protocol.ts";
+import { isObject } from "../../lib/json.ts";
+import type { AgentCall } from "../agent-call.ts";
+import { requestedGraphs } from "../graph-host.ts";
+import type { Assistant } from "./assistant-json.ts";
+import { toGraphRef } from "./graph-ref.ts";
+
+export type JsonSchema = Record<string, unknown>;
+
+/**
+ * What is known of an assistant's input and context; null for what is not a schema of an object, or cannot be told:
+ * the code of a project may fail at that, and others have to be listed all the same.
+ */
+export async function knownSchemas(
+  call: AgentCall,
+  assistant: Pick<Assistant, "graph_id" | "config">,
+): Promise<{ input: JsonSchema | null; context: JsonSchema | null }> {
+  const { input, config } = await schemasOf(call, assistant);
+  return { input: objectSchema(input), context: objectSchema(config) };
+}
+
+async function schemasOf(
+  call: AgentCall,
+  assistant: Pick<Assistant, "graph_id" | "config">,
+): Promise<Partial<GraphSchemas>> {
+  try {
+    const told = await requestedGraphs(call).schemas(toGraphRef(assistant));
+    return told.ok ? told.value : {};
+  } catch {
+    return {};
+  }
+}
+
+function objectSchema(schema: unknown): JsonSchema | null {
+  if (!isObject(schema)) return null;
+  const { type = "object" } = schema;
+  return type === "object" ? { ...schema, type } : null;
+}
+
+/** The members that a schema of an object names. */
+export function propertiesOf(schema: JsonSchema | null): Record<string, unknown> {
+  const properties = schema?.["properties"];
+  return isObject(properties) ? properties : {};
+}

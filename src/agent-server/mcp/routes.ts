@@ -1,0 +1,64 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { AppContext } from "../../http/app-types.ts";
+import { keptAlive } from "../../http/kept-alive.ts";
+import { createRouter } from "../../http/router.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { agentCall } from "../agent-call.ts";
+import { requireProtocol } from "../served-protocols.ts";
+import { serveMessage } from "./serve-message.ts";
+
+/** The Model Context Protocol over streamable HTTP, without sessions: each assistant is a tool. */
+export const mcpRoutes = createRouter();
+
+const ACCEPTED = ["application/json", "text/event-stream"];
+
+const message = z.unknown().openapi({ description: "A JSON-RPC 2.0 message." });
+
+for (const path of ["/mcp", "/mcp/"]) {
+  mcpRoutes.openapi(
+    createRoute({
+      method: "post",
+      path,
+      tags: ["MCP"],
+      summary: "Send a message of the Model Context Protocol",
+      request: {
+        body: { required: true, content: { "application/json": { schema: message } } },
+      },
+      responses: {
+        200: {
+          description: "The JSON-RPC response",
+          content: { "application/json": { schema: z.unknown() } },
+        },
+        202: { description: "A notification or a response was taken" },
+      },
+    }),
+    async (c) => answer(c, c.req.valid("json")),
+  );
+
+  mcpRoutes.openapi(
+    createRoute({
+      method: "delete",
+      path,
+      tags: ["MCP"],
+      summary: "End a session, of which there are none",
+      responses: { 404: { description: "There is no session" } },
+    }),
+    () => {
+      throw new ApiError("not_found", "There are no sessions to end");
+    },
+  );
+}
+
+async function answer(c: AppContext, body: unknown): Promise<Response> {
+  const call = agentCall(c);
+  await requireProtocol(call, "mcp");
+  const accept = c.req.header("accept") ?? "";
+  if (!ACCEPTED.every((type) => accept.includes(type))) {
+    throw new ApiError("bad_request", `The header Accept must name ${ACCEPTED.join(" and ")}`);
+  }
+  if (Array.isArray(body)) {
+    throw new ApiError("bad_request", "Batches are not supported: send one message at a time");
+  }
+  const begun = Promise.withResolvers<void>();
+  return keptAlive(serveMessage(call, c.req.raw, body, begun.resolve), begun.promise);
+}
