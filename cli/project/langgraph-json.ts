@@ -2,19 +2,14 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import dotenv from "dotenv";
 import { z } from "zod";
+import type { WebhookDefinition } from "../../src/graph-runtime/webhook-headers.ts";
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
+import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = [
-  "checkpointer",
-  "dockerfile_lines",
-  "http",
-  "store",
-  "ui",
-  "webhooks",
-] as const;
+const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "http", "store", "ui"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -40,7 +35,7 @@ const langgraphJson = z.strictObject({
   checkpointer: anyObject.nullish(),
   auth: authSchema.nullish(),
   http: anyObject.nullish(),
-  webhooks: anyObject.nullish(),
+  webhooks: webhooksSchema.nullish(),
   ui: anyObject.nullish(),
   ui_config: anyObject.nullish(),
   keep_pkg_tools: z.union([z.boolean(), z.array(z.string())]).nullish(),
@@ -63,6 +58,8 @@ export type ProjectConfig = {
   graphs: GraphSource[];
   /** Who may do what, as the project decides it. */
   auth: AuthSource | undefined;
+  /** Undefined: the project says nothing of webhooks. */
+  webhooks: WebhookDefinition | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -89,6 +86,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     projectDir,
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
     auth: readAuth(config.auth, projectDir, configPath),
+    webhooks: readWebhooks(config.webhooks, config.http, configPath),
     env,
     envFile,
     warnings,
@@ -213,5 +211,7 @@ function fromProcess(names: string[]): { env: Record<string, string>; warning?: 
 }
 
 function keysWithoutEffect(config: LanggraphJson): string[] {
-  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(config[key] ?? {}).length > 0);
+  const { disable_webhooks: _served, ...http } = config.http ?? {};
+  const given = { ...config, http };
+  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(given[key] ?? {}).length > 0);
 }

@@ -32,11 +32,17 @@ import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
+import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
 import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Scope } from "../lib/scope.ts";
+import type { WebhookRules } from "../lib/webhook-rules.ts";
 
-export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };
+export type Project = {
+  graphs: Record<string, GraphDefinition>;
+  auth?: AuthDefinition;
+  webhooks?: WebhookDefinition;
+};
 
 /**
  * The class a project's bundle exports: its graphs behind one RPC interface. It holds no state of
@@ -51,13 +57,15 @@ export function defineGraphHost(project: Project): GraphHostClass {
       graphs: GraphInfo[];
       langgraph_version: string;
       auth: AuthInfo | null;
+      webhooks?: WebhookRules | undefined;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
         description: description ?? null,
       }));
       const auth = await loadAuth();
-      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null };
+      const { rules: webhooks } = project.webhooks ?? {};
+      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null, webhooks };
     }
 
     async check(): Promise<GraphProblem[]> {
@@ -74,6 +82,10 @@ export function defineGraphHost(project: Project): GraphHostClass {
       const auth = await loadAuth();
       if (auth === null) throw new Error("The project has no authentication of its own");
       return auth.authorize(request);
+    }
+
+    async webhookHeaders(): Promise<Record<string, string>> {
+      return resolveHeaders(project.webhooks?.headers ?? {}, process.env);
     }
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {

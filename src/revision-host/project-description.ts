@@ -33,6 +33,18 @@ export const projectDescription = z
           .nullable(),
       })
       .nullable(),
+    // Hosts of earlier builds say nothing of webhooks.
+    webhooks: z
+      .object({
+        disabled: z.boolean(),
+        require_https: z.boolean(),
+        allowed_domains: z.array(z.string().max(256)).max(1000).nullable(),
+        allowed_ports: z.array(z.int()).max(1000).nullable(),
+        max_url_length: z.int().positive().nullable(),
+        disable_loopback: z.boolean(),
+        has_headers: z.boolean(),
+      })
+      .optional(),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

@@ -101,6 +101,8 @@ describe("keys", () => {
         ui_config: { shared: [] },
         _INTERNAL_docker_tag: "tag",
         auth: {},
+        http: { disable_webhooks: true },
+        webhooks: { url: { require_https: true } },
         store: null,
       },
     });
@@ -108,7 +110,7 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["checkpointer", "http", "store", "ui", "webhooks"])(
+  test.for(["checkpointer", "http", "store", "ui"])(
     "that would change behaviour are warned about: %s",
     (key, { expect }) => {
       const folder = temporaryProject({
