@@ -13,6 +13,7 @@ import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
 import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
+import { webhookKeyRoutes } from "./agent-server/webhooks/key-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
 import { findKeyByHash } from "./db/api-keys-repo.ts";
@@ -81,6 +82,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);
   mountControlPlane(app);
+  app.route("/v2", webhookKeyRoutes);
   app.use(agentAuthentication);
   app.use(jsonBody);
   app.route("/", assistantRoutes);

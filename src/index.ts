@@ -1,5 +1,6 @@
 import { cronSweep } from "./agent-server/crons/work.ts";
 import { insideEntrypoint } from "./agent-server/inside-entrypoint.ts";
+import { webhookKeyRotation } from "./agent-server/webhooks/signing-keys.ts";
 import { createApp } from "./app.ts";
 import { destinationCredentials } from "./bulk-export/destinations/credentials.ts";
 import { exportQueue, exportSweep } from "./bulk-export/work.ts";
@@ -31,7 +32,13 @@ export const AgentServer = insideEntrypoint((request, env, ctx) => app.fetch(req
 const QUEUES = [exportQueue, deploymentQueue];
 
 /** Everything that is stored sealed, and follows a change of ENCRYPTION_KEYS. */
-const SEALED = [revisionSecrets, destinationCredentials, clientSecrets, userTokens];
+const SEALED = [
+  revisionSecrets,
+  destinationCredentials,
+  clientSecrets,
+  userTokens,
+  webhookKeyRotation,
+];
 
 /** What is done once a minute, side by side. */
 const SWEEPS = [exportSweep, deploymentSweep, oauthSweep, SEALED];

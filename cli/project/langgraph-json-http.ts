@@ -3,6 +3,7 @@ import { z } from "zod";
 export const httpSchema = z.looseObject({
   disable_mcp: z.boolean().optional(),
   disable_a2a: z.boolean().optional(),
+  disable_webhooks: z.boolean().optional(),
 });
 
 type HttpConfig = z.infer<typeof httpSchema> | null | undefined;
@@ -19,6 +20,11 @@ export function readHttp(config: HttpConfig): HttpSource {
 
 /** The members of `http` that are known elsewhere and do nothing here. */
 export function httpWarnings(config: HttpConfig): string[] {
-  const { disable_mcp: _mcp, disable_a2a: _a2a, ...rest } = config ?? {};
+  const {
+    disable_mcp: _mcp,
+    disable_a2a: _a2a,
+    disable_webhooks: _webhooks,
+    ...rest
+  } = config ?? {};
   return Object.keys(rest).map((key) => `"http.${key}" has no effect`);
 }

@@ -2,19 +2,15 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import dotenv from "dotenv";
 import { z } from "zod";
+import type { WebhookDefinition } from "../../src/graph-runtime/webhook-headers.ts";
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
 import { httpSchema, type HttpSource, httpWarnings, readHttp } from "./langgraph-json-http.ts";
+import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = [
-  "checkpointer",
-  "dockerfile_lines",
-  "store",
-  "ui",
-  "webhooks",
-] as const;
+const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "store", "ui"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -40,7 +36,7 @@ const langgraphJson = z.strictObject({
   checkpointer: anyObject.nullish(),
   auth: authSchema.nullish(),
   http: httpSchema.nullish(),
-  webhooks: anyObject.nullish(),
+  webhooks: webhooksSchema.nullish(),
   ui: anyObject.nullish(),
   ui_config: anyObject.nullish(),
   keep_pkg_tools: z.union([z.boolean(), z.array(z.string())]).nullish(),
@@ -64,6 +60,8 @@ export type ProjectConfig = {
   /** Who may do what, as the project decides it. */
   auth: AuthSource | undefined;
   http: HttpSource;
+  /** Undefined: the project says nothing of webhooks. */
+  webhooks: WebhookDefinition | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -92,6 +90,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
     auth: readAuth(config.auth, projectDir, configPath),
     http: readHttp(config.http),
+    webhooks: readWebhooks(config.webhooks, config.http, configPath),
     env,
     envFile,
     warnings,
@@ -216,5 +215,7 @@ function fromProcess(names: string[]): { env: Record<string, string>; warning?: 
 }
 
 function keysWithoutEffect(config: LanggraphJson): string[] {
-  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(config[key] ?? {}).length > 0);
+  const { disable_webhooks: _served, ...http } = config.http ?? {};
+  const given = { ...config, http };
+  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(given[key] ?? {}).length > 0);
 }

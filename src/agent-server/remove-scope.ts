@@ -1,5 +1,6 @@
 import { deleteAssistantsOf } from "../db/assistants-repo.ts";
 import { deleteCronsOf } from "../db/crons-repo.ts";
+import { deleteWebhookKeys } from "../db/webhook-keys-repo.ts";
 import { deleteThreadRows, listThreadIds } from "../db/threads-repo.ts";
 import { mapLimited } from "../lib/map-limited.ts";
 import type { Scope } from "../lib/scope.ts";
@@ -12,7 +13,7 @@ const THREADS_PER_CALL = 100;
 const THREADS_AT_ONCE = 10;
 
 /**
- * Removes what the agent server has of a deployment: crons, threads, assistants, the store. Each call
+ * Removes what the agent server has of a deployment: crons, threads, assistants, the store, the keys of webhooks. Each call
  * removes some of the threads; it returns true when none are left. Temporary threads of stateless runs are not in the
  * index, and are removed when their runs end.
  */
@@ -28,5 +29,6 @@ export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
   if (ids.length === THREADS_PER_CALL) return false;
   await storeOf(env, scope).erase();
   await deleteAssistantsOf(env.DB, scope);
+  await deleteWebhookKeys(env.DB, scope);
   return true;
 }

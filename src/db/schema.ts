@@ -173,3 +173,21 @@ export const crons = sqliteTable(
     index("crons_by_due").on(table.due_at),
   ],
 );
+
+/** The keys that sign the webhooks of a deployment. */
+export const webhookKeys = sqliteTable(
+  "webhook_keys",
+  {
+    ...scopeColumns,
+    /** Sealed, as the one before is. */
+    signing_key: text().notNull(),
+    /** The version of the key of ENCRYPTION_KEYS that has sealed both. */
+    key_version: integer().notNull(),
+    /** The key before, which signs beside the current one until `previous_expires_at`. */
+    previous_key: text(),
+    previous_expires_at: integer(),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.workspace_id, table.deployment_id] })],
+);

@@ -33,14 +33,17 @@ import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
+import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
 import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Scope } from "../lib/scope.ts";
+import type { WebhookRules } from "../lib/webhook-rules.ts";
 
 export type Project = {
   graphs: Record<string, GraphDefinition>;
   auth?: AuthDefinition;
   http?: HttpInfo;
+  webhooks?: WebhookDefinition;
 };
 
 /**
@@ -57,6 +60,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
       langgraph_version: string;
       auth: AuthInfo | null;
       http: HttpInfo | undefined;
+      webhooks?: WebhookRules | undefined;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
@@ -68,6 +72,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
         langgraph_version: langGraphVersion,
         auth: auth?.info ?? null,
         http: project.http,
+        webhooks: project.webhooks?.rules,
       };
     }
 
@@ -85,6 +90,10 @@ export function defineGraphHost(project: Project): GraphHostClass {
       const auth = await loadAuth();
       if (auth === null) throw new Error("The project has no authentication of its own");
       return auth.authorize(request);
+    }
+
+    async webhookHeaders(): Promise<Record<string, string>> {
+      return resolveHeaders(project.webhooks?.headers ?? {}, process.env);
     }
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {

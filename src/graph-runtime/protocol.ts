@@ -13,6 +13,7 @@ import type {
 import type { StoreOperation, StoreTurn } from "./store-operations.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
+import type { WebhookRules } from "../lib/webhook-rules.ts";
 
 export type RunEvent = { event: string; data: string };
 
@@ -254,11 +255,15 @@ export interface GraphHostApi {
     auth: AuthInfo | null;
     /** Hosts of earlier builds do not tell it. */
     http?: HttpInfo | undefined;
+    /** Hosts of earlier builds do not have it. */
+    webhooks?: WebhookRules | undefined;
   }>;
   /** Looks at every export that the project names, without calling a factory. */
   check(): Promise<GraphProblem[]>;
   authenticate(request: AuthenticationRequest): Promise<AuthenticationResult>;
   authorize(request: AuthorizationRequest): Promise<AuthorizationResult>;
+  /** What is sent with each webhook, by the project's `langgraph.json`; only of hosts whose rules say that there are. */
+  webhookHeaders(): Promise<Record<string, string>>;
   run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;
   /** JSON text of a ThreadState. */
   getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>>;

@@ -1,10 +1,11 @@
 import { readRevisionToLoad } from "../db/deployment-lookup-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi } from "../graph-runtime/protocol.ts";
-import { type HostList, parseHostList } from "../lib/host-list.ts";
+import type { HostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { OUTBOUND_HOSTS } from "../secrets/secret-names.ts";
 import { type BuiltCode, builtCodeKey, readCode } from "./built-code.ts";
+import { ownHosts } from "./revision-outbound.ts";
 import { openSecrets } from "./revision-secrets.ts";
 import { workerCode } from "./worker-code.ts";
 
@@ -94,7 +95,6 @@ function revisionEnv(
       LANGSMITH_HOST_PROJECT_NAME: ref.deploymentName,
       LANGSMITH_HOST_REVISION_ID: ref.revisionId,
     },
-    // A list that cannot be read allows nothing; it is refused when it is set.
-    outboundHosts: hosts === undefined ? null : (parseHostList(hosts) ?? []),
+    outboundHosts: ownHosts(hosts),
   };
 }

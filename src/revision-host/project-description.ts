@@ -34,6 +34,18 @@ export const projectDescription = z
       })
       .nullable(),
     http: z.object({ disable_mcp: z.boolean(), disable_a2a: z.boolean() }).optional(),
+    // Hosts of earlier builds say nothing of webhooks.
+    webhooks: z
+      .object({
+        disabled: z.boolean(),
+        require_https: z.boolean(),
+        allowed_domains: z.array(z.string().max(256)).max(1000).nullable(),
+        allowed_ports: z.array(z.int()).max(1000).nullable(),
+        max_url_length: z.int().positive().nullable(),
+        disable_loopback: z.boolean(),
+        has_headers: z.boolean(),
+      })
+      .optional(),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

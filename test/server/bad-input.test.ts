@@ -199,9 +199,17 @@ describe("a field of the wrong kind", () => {
     ["/runs", { ...RUN, metadata: 1 }, "metadata", "Input should be an object", "dict_type"],
     [
       "/runs",
-      { ...RUN, webhook: "https://a.example", colour: 1 },
+      { ...RUN, webhook: "ftp://a.example", colour: 1 },
       "webhook",
-      "Webhooks are not supported: wait for the run, or join its stream",
+      "Input should be a URL that begins with https:// or http://, or a path that begins with /",
+      "value_error",
+    ],
+    ["/runs", { ...RUN, webhook: 1 }, "webhook", "Input should be a valid string", "string_type"],
+    [
+      "/runs/stream",
+      { ...RUN, webhook: "/threads" },
+      "webhook",
+      'The project does not take paths as webhooks: they need "disable_loopback": false in "webhooks.url" of its langgraph.json',
       "value_error",
     ],
     [

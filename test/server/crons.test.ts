@@ -223,7 +223,7 @@ describe("what is no cron is refused:", () => {
     ["no schedule", { schedule: undefined }, "schedule", /required/],
     ["an unknown zone", { timezone: "Middle/Earth" }, "timezone", /IANA/],
     ["an end that is no time", { end_time: "soon" }, "end_time", /datetime/],
-    ["a webhook", { webhook: "https://example.com/hook" }, "webhook", /not supported/],
+    ["a webhook without a host", { webhook: "https:///" }, "webhook", /should be a URL/],
     ["an unknown end of runs", { on_run_completed: "archive" }, "on_run_completed", /delete/],
     ["an input that is too large", { input: "x".repeat(600_000) }, undefined, /at most 500000/],
   ] as const)("%s", async ([, change, field, msg], { server, expect }) => {

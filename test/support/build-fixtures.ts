@@ -18,6 +18,7 @@ const PROJECTS = {
   "custom-auth": "custom-auth/langgraph.json",
   authenticated: "custom-auth/authenticated.langgraph.json",
   agents: "agents/langgraph.json",
+  webhooks: "custom-auth/webhooks.langgraph.json",
 };
 
 /** The set-up of the suites that start servers: builds once what each server of a test starts from. */

@@ -20,6 +20,7 @@ import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "../threads/contract/failures.ts";
+import { assertWebhook } from "../webhooks/allowed-webhook.ts";
 import { type CronJson, toCronJson } from "./cron-json.ts";
 import { type CronTimes, nextTick } from "./schedule.ts";
 import type { CronCount, CronCreate, CronPatch, CronSearch } from "./schemas.ts";
@@ -54,6 +55,7 @@ export async function createCron(
     metadata: givenMetadata ?? {},
   });
   if (threadId !== null) await assertThread(call, threadId);
+  await assertWebhook(call, body.webhook);
   const assistant = await resolveAssistant(call, assistant_id);
   const now = Date.now();
   const isEnabled = enabled ?? true;
@@ -104,6 +106,7 @@ export async function patchCron(
     schedule: schedule ?? undefined,
     metadata: given ?? {},
   });
+  await assertWebhook(call, body.webhook);
   for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
     const current = await findCron(call.env.DB, keyOf(call, cronId), access.filter);
     if (current === null) throw cronNotFound();

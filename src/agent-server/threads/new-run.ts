@@ -6,6 +6,7 @@ import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
 import { requestedRevision } from "../graph-host.ts";
+import { assertWebhook } from "../webhooks/allowed-webhook.ts";
 import { BUSY_TEXT, threadFailure } from "./contract/failures.ts";
 import type { CreateRunRequest, Follow, RunPayload } from "./contract/run-request.ts";
 import { type RunCreateBody, toRunPayload } from "./run-schemas.ts";
@@ -35,6 +36,7 @@ export async function prepareRun(
   // The id is older than any wait, so that the runs of a batch are named in their order.
   const runId = tick === undefined ? uuidv7() : runIdOfTick(tick);
   const assistant = await resolveAssistant(call, body.assistant_id);
+  await assertWebhook(call, body.webhook);
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
   const payload = toRunPayload(body);

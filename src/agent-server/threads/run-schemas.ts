@@ -63,7 +63,9 @@ const runCreate = z.strictObject({
   after_seconds: z.number().min(0).max(31_536_000).nullish(),
   durability: z.enum(["sync", "async", "exit"]).nullish(),
   checkpoint_during: z.boolean().nullish(),
-  webhook: notServed("Webhooks are not supported: wait for the run, or join its stream"),
+  webhook: z.string().min(1).max(65_536).nullish().openapi({
+    description: "Where the end of the run is told: a URL, or a path of the deployment's own.",
+  }),
   feedback_keys: notServed(
     "Links for feedback on runs are not supported: ask for them at /api/v1/feedback/tokens",
   ),
@@ -136,6 +138,14 @@ export const runSchema = z
     metadata: jsonObject,
     kwargs: jsonObject,
     multitask_strategy: z.enum(MULTITASK_STRATEGIES),
+    webhook_delivery: z
+      .object({
+        status: z.enum(["waiting", "pending", "delivered", "failed"]),
+        attempts: z.int(),
+        last_attempt_at: z.iso.datetime().nullable(),
+        error: z.string().nullable(),
+      })
+      .optional(),
   })
   .openapi("Run");
 
@@ -149,6 +159,7 @@ export const RUN_FIELDS = [
   "metadata",
   "kwargs",
   "multitask_strategy",
+  "webhook_delivery",
 ] as const satisfies (keyof z.infer<typeof runSchema>)[];
 
 /** The body with every default in its place. */
@@ -176,6 +187,7 @@ export function toRunPayload(body: RunCreateBody): RunPayload {
     multitask_strategy: body.multitask_strategy ?? "enqueue",
     after_seconds: body.after_seconds ?? 0,
     durability: body.durability ?? legacyDurability(body.checkpoint_during),
+    ...(body.webhook ? { webhook: body.webhook } : {}),
   };
 }
 

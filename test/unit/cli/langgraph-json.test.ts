@@ -102,6 +102,8 @@ describe("keys", () => {
         ui_config: { shared: [] },
         _INTERNAL_docker_tag: "tag",
         auth: {},
+        http: { disable_webhooks: true },
+        webhooks: { url: { require_https: true } },
         store: null,
       },
     });
@@ -109,7 +111,7 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["checkpointer", "store", "ui", "webhooks"])(
+  test.for(["checkpointer", "store", "ui"])(
     "that would change behaviour are warned about: %s",
     (key, { expect }) => {
       const folder = temporaryProject({

@@ -37,6 +37,8 @@ export type RunPayload = {
   multitask_strategy: MultitaskStrategy;
   durability: "sync" | "async" | "exit";
   after_seconds: number;
+  /** Where the end of the run is told. */
+  webhook?: string;
 };
 
 /** What the answer to the creating request carries besides the run. */
@@ -119,7 +121,7 @@ export function toRunSpec(
     trace: TraceSpec | null;
   },
 ): RunSpec {
-  const { resumable: _resumable, ...rest } = kwargs;
+  const { resumable: _resumable, webhook: _webhook, ...rest } = kwargs;
   return {
     ...rest,
     ...found,

@@ -1,5 +1,6 @@
 import { toIso } from "../../../lib/time.ts";
 import type { RunKwargs } from "./run-request.ts";
+import type { WebhookDelivery, WebhookRecord } from "./webhook-delivery.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 
@@ -57,6 +58,8 @@ export type Run = {
   status: RunRow["status"];
   kwargs: Record<string, unknown>;
   multitask_strategy: RunRow["multitask_strategy"];
+  /** Of a run with a webhook. */
+  webhook_delivery?: WebhookDelivery;
 };
 
 export function toRunJson(row: RunRow, threadId: string, kwargs: RunKwargs | null): Run {
@@ -70,7 +73,13 @@ export function toRunJson(row: RunRow, threadId: string, kwargs: RunKwargs | nul
     status: row.status,
     kwargs: kwargs === null ? {} : publicKwargs(kwargs),
     multitask_strategy: row.multitask_strategy,
+    ...(row.webhook === null ? {} : { webhook_delivery: deliveryOf(row.webhook) }),
   };
+}
+
+function deliveryOf(text: string): WebhookDelivery {
+  const { webhook: _address, last_attempt_at: at, ...rest } = JSON.parse(text) as WebhookRecord;
+  return { ...rest, last_attempt_at: at === null ? null : toIso(at) };
 }
 
 function publicKwargs({ stream_subgraphs, ...kwargs }: RunKwargs): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { tickOf } from "../storage/cron-tick.ts";
 import type { IndexOutbox } from "../index/index-outbox.ts";
 import type { TraceEnds } from "../traces/trace-ends.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
+import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
 /** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
 const HEARTBEAT_MS = 10_000;
@@ -18,6 +19,7 @@ export class ThreadAlarm {
   readonly #storage: ThreadStorage;
   readonly #index: IndexOutbox;
   readonly #traceEnds: TraceEnds | null;
+  readonly #webhooks: WebhookOutbox;
   /** When the alarm goes off, as far as this instance knows. */
   #at: number | null = null;
 
@@ -26,11 +28,13 @@ export class ThreadAlarm {
     storage: ThreadStorage,
     index: IndexOutbox,
     traceEnds: TraceEnds | null,
+    webhooks: WebhookOutbox,
   ) {
     this.#object = object;
     this.#storage = storage;
     this.#index = index;
     this.#traceEnds = traceEnds;
+    this.#webhooks = webhooks;
   }
 
   /** Sets the alarm, unless it is set to an earlier time already. */
@@ -50,6 +54,7 @@ export class ThreadAlarm {
       temporary === 1 && tickOf(texts) !== null ? now + TICK_RETRY_MS : null,
       runs.nextExpiry(),
       this.#traceEnds?.nextDue() ?? null,
+      this.#webhooks.nextDue(),
     ].filter((at) => at !== null);
     if (due.length === 0) return;
     // A time that an alarm is being handled for must be avoided: setting it again would be lost.

@@ -25,6 +25,8 @@ import {
 } from "./thread-runs.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
+import { threadWebhooks } from "../webhooks/thread-webhooks.ts";
+import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import {
@@ -51,8 +53,8 @@ import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts"
  * of execution is what makes runs of a thread execute one at a time.
  *
  * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
- * still to be written, the end of a trace that is still to be recorded, events and results whose
- * retention ends.
+ * still to be written, the end of a trace that is still to be recorded, a webhook that is still to be
+ * delivered, events and results whose retention ends.
  * An object opened for an id that does not exist stores nothing. Each call says first what its caller may see: a
  * thread that does not match is answered like one that does not exist.
  */
@@ -64,6 +66,7 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #runs: ThreadRuns;
   readonly #index: IndexOutbox;
   readonly #traces: ThreadTraces | null;
+  readonly #webhooks: WebhookOutbox;
   readonly #alarm: ThreadAlarm;
   readonly #removal: ThreadRemoval;
   readonly #runTimeoutMs: number;
@@ -91,7 +94,17 @@ export class ThreadObject extends DurableObject<Env> {
       onRootEnd: () => this.#removal.removeIfDone(),
     });
     const traceEnds = this.#traces?.ends ?? null;
-    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds);
+    this.#webhooks = threadWebhooks(env, {
+      storage,
+      scope: () => this.#scope(),
+      ctx,
+      waitUntil: (promise) => ctx.waitUntil(promise),
+      onAttempt: () => {
+        this.#scheduleAlarm();
+        this.#removal.removeIfDone();
+      },
+    });
+    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds, this.#webhooks);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
     const countUse = storageMeter(env, ctx, () => this.#scope());
@@ -104,6 +117,7 @@ export class ThreadObject extends DurableObject<Env> {
       store: (operations) => storeOf(env, this.#scope()).execute(operations),
       countUse,
       traces: this.#traces,
+      webhooks: this.#webhooks,
       now: () => Date.now(),
       retentionMs: settings.resumableStreamTtlMs,
       onChange: (run) => this.#changed(run),
@@ -125,6 +139,7 @@ export class ThreadObject extends DurableObject<Env> {
       streams: this.#streams,
       index: this.#index,
       traceEnds,
+      webhooks: this.#webhooks,
       alarm: this.#alarm,
       isNoted: (tick) => isTickNoted(env.DB, this.#scope(), tick),
     });
@@ -261,6 +276,7 @@ export class ThreadObject extends DurableObject<Env> {
     await this.#traces?.ends.deliver("due");
     this.#removal.removeIfDone();
     if (!this.#storage.exists) return;
+    this.#webhooks.deliver();
     this.#scheduleAlarm();
     await this.#drainIndex();
   }

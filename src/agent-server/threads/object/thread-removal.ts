@@ -7,6 +7,7 @@ import type { RunStreams } from "../runs/run-streams.ts";
 import type { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { TraceEnds } from "../traces/trace-ends.ts";
+import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
 type ThreadRemovalDeps = {
   storage: ThreadStorage;
@@ -14,6 +15,7 @@ type ThreadRemovalDeps = {
   streams: RunStreams;
   index: IndexOutbox;
   traceEnds: TraceEnds | null;
+  webhooks: WebhookOutbox;
   alarm: ThreadAlarm;
   /** Whether the cron of a tick makes no run for it any more. */
   isNoted: (tick: CronTick) => Promise<boolean>;
@@ -49,11 +51,14 @@ export class ThreadRemoval {
     await this.#erase();
   }
 
-  /** Removes the temporary thread of a stateless run when the run has ended and nobody reads it any more. */
+  /**
+   * Removes the temporary thread of a stateless run when the run has ended, its webhook is settled and nobody reads it
+   * any more.
+   */
   removeIfDone(): void {
-    const { storage, streams, traceEnds, alarm } = this.#deps;
+    const { storage, streams, traceEnds, webhooks, alarm } = this.#deps;
     const thread = storage.exists ? storage.thread.find() : null;
-    if (thread === null || thread.temporary === 0) return;
+    if (thread === null || thread.temporary === 0 || !webhooks.isEmpty()) return;
     const run = storage.runs.newest();
     if (run !== null) {
       const promised = run.resumable === 1 && (run.expires_at ?? 0) > Date.now();

@@ -1,20 +1,25 @@
 import type { RunError, RunOutcome, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import { isStopped } from "./graph-answers.ts";
+import type { CancelAction } from "./execution.ts";
 import type { RunStreams } from "./run-streams.ts";
 import { kwargsName } from "../storage/text-table.ts";
 import type { ThreadStatus } from "../storage/thread-record.ts";
 import type { PastState, ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
+import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
 export type RunEndingsDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
   states: ThreadStates;
+  webhooks: Pick<WebhookOutbox, "add" | "forget">;
   now: () => number;
   /** How long the events of an ended run are kept for late readers. */
   retentionMs: number;
 };
+
+type Ending = { status: RunRow["status"]; error?: RunError | null; stop?: string | null };
 
 /** What a run leaves when it ends: its row, its events, its result, and the state of its thread. */
 export class RunEndings {
@@ -52,11 +57,31 @@ export class RunEndings {
     return snapshot ?? this.#deps.states.after(run);
   }
 
-  /** Ends the run's row, and its events unless somebody may still read them. In a transaction. */
+  /** Ends a run, which leaves this on the thread. In a transaction. */
   end(
     run: RunRow,
-    end: { status: RunRow["status"]; error?: RunError | null; stop?: string | null },
+    end: Ending & {
+      error: RunError | null;
+      settled: ThreadStatus;
+      snapshot: ThreadSnapshot | null;
+    },
   ): void {
+    this.#endRow(run, end);
+    this.settle(end.settled, end.snapshot, end.error);
+    this.#deps.webhooks.add(run);
+  }
+
+  /** Cancels a run that has not begun. In a transaction. */
+  withdraw(run: RunRow, action: CancelAction): void {
+    const { thread, runs } = this.#storage;
+    if (action === "rollback") this.erase(run);
+    else this.#endRow(run, { status: "interrupted" });
+    thread.settle(runs.inFlight().length > 0, this.#deps.now());
+    if (action !== "rollback") this.#deps.webhooks.add(run);
+  }
+
+  /** Ends the run's row, and its events unless somebody may still read them. */
+  #endRow(run: RunRow, end: Ending): void {
     const now = this.#deps.now();
     const kept = this.keepsEvents(run);
     this.#storage.runs.end(run.seq, {
@@ -97,6 +122,7 @@ export class RunEndings {
     checkpoints.deleteRun(run.run_id);
     log.delete(run.seq);
     texts.delete(kwargsName(run));
+    this.#deps.webhooks.forget(run);
     runs.delete(run.seq);
     this.#deps.streams.wake(run.seq);
   }

@@ -16,11 +16,12 @@ import {
   toKwargs,
   toRunSpec,
 } from "../contract/run-request.ts";
+import { storedWebhook } from "../contract/webhook-delivery.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { ThreadTraces } from "../traces/thread-traces.ts";
 import { kwargsName } from "../storage/text-table.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { RunEndings, settledStatus } from "./run-endings.ts";
+import { RunEndings, type RunEndingsDeps, settledStatus } from "./run-endings.ts";
 import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
@@ -50,6 +51,7 @@ export type RunQueueDeps = {
   store: (operations: StoreOperation[]) => Promise<StoreTurn>;
   /** What the code of a revision has made the platform read and write. */
   countUse: (revisionId: string | null, use: StorageUse) => void;
+  webhooks: RunEndingsDeps["webhooks"];
   /** Null: runs leave no trace. */
   traces: ThreadTraces | null;
   now: () => number;
@@ -106,6 +108,7 @@ export class RunQueue {
         created_at: now + Math.round(payload.after_seconds * 1000),
         principal: request.principal === null ? null : JSON.stringify(request.principal),
         revision_id: request.revision_id,
+        webhook: storedWebhook(payload.webhook),
         now,
       });
       texts.set(kwargsName(run), JSON.stringify(kwargs));
@@ -177,14 +180,8 @@ export class RunQueue {
   }
 
   #cancelRow(run: RunRow, action: CancelAction): void {
-    const { runs, thread } = this.#storage;
-    if (run.status === "running") {
-      this.#cancelRunning(run, action);
-      return;
-    }
-    if (action === "rollback") this.endings.erase(run);
-    else this.endings.end(run, { status: "interrupted" });
-    thread.settle(runs.inFlight().length > 0, this.#deps.now());
+    if (run.status === "running") this.#cancelRunning(run, action);
+    else this.endings.withdraw(run, action);
   }
 
   #cancelRunning(run: RunRow, action: CancelAction): void {
@@ -311,8 +308,7 @@ export class RunQueue {
     };
     this.#storage.transaction(() => {
       this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
-      this.endings.end(run, { status: "error", error });
-      this.endings.settle("error", snapshot, error);
+      this.endings.end(run, { status: "error", error, settled: "error", snapshot });
       this.#endTrace(run, textOf(error), { host: false });
     });
     this.endings.keepResult(run, null, error);
@@ -341,8 +337,7 @@ export class RunQueue {
       if (this.endings.keepsEvents(run)) this.#append(run, outcome.tail.events);
       const settled = settledStatus(snapshot, status);
       const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
-      this.endings.end(run, { status, error, stop });
-      this.endings.settle(settled, snapshot, error);
+      this.endings.end(run, { status, error, stop, settled, snapshot });
       const cancelled = cancelAction === null ? null : "The run was cancelled";
       const reason = error === null ? cancelled : textOf(error);
       this.#endTrace(run, reason, { host: outcome !== ABANDONED });

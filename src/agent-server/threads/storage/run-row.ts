@@ -33,6 +33,8 @@ export type RunRow = {
   expires_at: number | null;
   principal: string | null;
   revision_id: string | null;
+  /** JSON of a WebhookRecord. */
+  webhook: string | null;
 };
 
 export function isInFlight(run: RunRow): boolean {

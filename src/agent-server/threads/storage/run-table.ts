@@ -10,6 +10,7 @@ export type NewRun = Pick<
   | "created_at"
   | "principal"
   | "revision_id"
+  | "webhook"
 > & { resumable: boolean; now: number };
 
 /**
@@ -34,8 +35,8 @@ export class RunTable {
     const row = this.#sql
       .exec<RunRow>(
         `INSERT INTO runs (run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
-           resumable, created_at, updated_at, principal, revision_id)
-         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+           resumable, created_at, updated_at, principal, revision_id, webhook)
+         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
         run.run_id,
         run.assistant_id,
         run.graph_id,
@@ -46,6 +47,7 @@ export class RunTable {
         run.now,
         run.principal,
         run.revision_id,
+        run.webhook,
       )
       .one();
     this.#inFlight = [...inFlight, row].toSorted(byTurn);
@@ -138,6 +140,11 @@ export class RunTable {
       seq,
     );
     this.#inFlight = this.#others(seq);
+  }
+
+  /** To be called for a run that has ended. */
+  setWebhook(seq: number, webhook: string): void {
+    this.#sql.exec("UPDATE runs SET webhook = ? WHERE seq = ?", webhook, seq);
   }
 
   delete(seq: number): void {

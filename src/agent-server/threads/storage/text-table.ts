@@ -7,7 +7,7 @@ export function kwargsName(run: { run_id: string }): string {
 
 /**
  * The table of a thread's long JSON texts by name: its values, what each run was asked with, the ends of traces that are
- * still to be recorded. A text is cut into as many rows as it needs.
+ * still to be recorded, webhooks that are still to be delivered. A text is cut into as many rows as it needs.
  */
 export class TextTable {
   readonly #sql: SqlStorage;

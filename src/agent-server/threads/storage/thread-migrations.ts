@@ -112,4 +112,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
       (SELECT run_id, ns, id FROM checkpoints UNION ALL SELECT run_id, ns, checkpoint_id FROM writes)
     WHERE run_id IS NOT NULL GROUP BY run_id, ns;
   `,
+  // JSON: how far the delivery of the run's webhook is; null for a run without one.
+  "ALTER TABLE runs ADD COLUMN webhook TEXT",
 ];

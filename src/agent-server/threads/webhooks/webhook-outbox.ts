@@ -1,0 +1,210 @@
+import type { WebhookRecord } from "../contract/webhook-delivery.ts";
+import type { RunRow } from "../storage/run-row.ts";
+import { kwargsName } from "../storage/text-table.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+import { webhookPayload } from "./webhook-payload.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** The pauses after attempts that failed. When they are used up, within an hour, the webhook is given up. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  5 * MINUTE_MS,
+  10 * MINUTE_MS,
+  15 * MINUTE_MS,
+  25 * MINUTE_MS,
+];
+
+const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
+
+/** Each holds its payload in memory. */
+const MAX_AT_ONCE = 3;
+
+/** How much of an error is kept. */
+const MAX_ERROR_CHARS = 500;
+
+const PENDING = "webhook:";
+const PAYLOAD = "webhook-payload:";
+
+/** A webhook that is still to be delivered. The rest of what is known of it is with its run. */
+type Pending = { run_id: string; due_at: number };
+
+export type OutgoingWebhook = { run: RunRow; webhook: string; payload: string };
+
+export type WebhookOutboxDeps = {
+  storage: ThreadStorage;
+  /** Makes one attempt within `attemptLimitMs`; null when the receiver has taken the webhook. Never rejects. */
+  send: (outgoing: OutgoingWebhook) => Promise<{ error: string; isFinal: boolean } | null>;
+  attemptLimitMs: number;
+  now: () => number;
+  /** An attempt has ended: the alarm may be out of date, and the thread may have waited for that. */
+  onAttempt: () => void;
+  onGivenUp: (run: RunRow, record: WebhookRecord) => void;
+};
+
+/**
+ * Webhooks that are still to be delivered: an outbox in the thread's storage. An attempt is noted before it is made,
+ * with the time of the next one, so that an attempt whose process dies is repeated and counts. What was delivered and
+ * could not be noted any more is therefore delivered again, with the same id.
+ */
+export class WebhookOutbox {
+  readonly #deps: WebhookOutboxDeps;
+  readonly #storage: ThreadStorage;
+  /** Runs whose webhooks are on their way. */
+  readonly #active = new Set<string>();
+  /** Null: it has to be read, because it may have changed. */
+  #pending: readonly Pending[] | null = null;
+
+  constructor(deps: WebhookOutboxDeps) {
+    this.#deps = deps;
+    this.#storage = deps.storage;
+  }
+
+  /** The run has ended, and the thread shows what it left. Call it in the transaction that makes it so. */
+  add(ended: RunRow): void {
+    if (ended.webhook === null) return;
+    const { runs, thread, texts } = this.#storage;
+    const { run_id } = ended;
+    const row = runs.get(run_id);
+    if (row === null) return;
+    const payload = webhookPayload(row, {
+      threadId: thread.get().thread_id,
+      kwargs: texts.get(kwargsName(row)),
+      values: thread.values(),
+    });
+    texts.set(PAYLOAD + run_id, payload);
+    this.#record(row, { ...recordOf(ended.webhook), status: "pending" });
+    this.#wait({ run_id, due_at: this.#deps.now() });
+  }
+
+  /** The run is removed, and its webhook with it. Call it in a transaction. */
+  forget({ run_id, webhook }: RunRow): void {
+    if (webhook !== null) this.#remove(run_id);
+  }
+
+  isEmpty(): boolean {
+    return this.#all().length === 0;
+  }
+
+  /** When the alarm has to look; null when nothing waits. */
+  nextDue(): number | null {
+    const isFull = this.#active.size >= MAX_AT_ONCE;
+    // The one that ends first makes room, and says so.
+    const due = this.#all().filter(({ run_id }) => !isFull || this.#active.has(run_id));
+    return due.length === 0 ? null : Math.min(...due.map(({ due_at }) => due_at));
+  }
+
+  /** Begins the attempts that are due, as many as there is room for. The alarm has to be set after it. */
+  deliver(): void {
+    const now = this.#deps.now();
+    const due = this.#all()
+      .filter(({ run_id, due_at }) => due_at <= now && !this.#active.has(run_id))
+      .slice(0, MAX_AT_ONCE - this.#active.size);
+    for (const { run_id } of due) this.#begin(run_id);
+  }
+
+  #begin(runId: string): void {
+    const run = this.#storage.runs.get(runId);
+    const payload = this.#storage.texts.get(PAYLOAD + runId);
+    if (run === null || run.webhook === null || payload === null) {
+      this.#change(() => this.#remove(runId));
+      return;
+    }
+    const record = recordOf(run.webhook);
+    if (record.attempts >= MAX_ATTEMPTS) {
+      this.#change(() => this.#giveUp(run, { ...record, error: "The last attempt was cut off" }));
+      return;
+    }
+    const now = this.#deps.now();
+    const attempt = { ...record, attempts: record.attempts + 1, last_attempt_at: now };
+    this.#change(() => {
+      this.#record(run, attempt);
+      const pause = RETRY_DELAYS_MS[record.attempts] ?? 0;
+      this.#wait({ run_id: runId, due_at: now + this.#deps.attemptLimitMs + pause });
+    });
+    this.#active.add(runId);
+    void this.#attempt(run, attempt, payload);
+  }
+
+  async #attempt(run: RunRow, record: WebhookRecord, payload: string): Promise<void> {
+    const { webhook } = record;
+    // A receiver may ask for the thread: what is told to it has to be on disk.
+    await this.#storage.durable();
+    if (!this.#storage.exists) {
+      this.#active.delete(run.run_id);
+      return;
+    }
+    const failure = await this.#deps.send({ run, webhook, payload });
+    this.#active.delete(run.run_id);
+    this.#change(() => this.#note(run, record, failure));
+    this.#deliverNext();
+  }
+
+  #deliverNext(): void {
+    if (this.#storage.exists) this.deliver();
+    this.#deps.onAttempt();
+  }
+
+  #note(
+    { run_id }: RunRow,
+    record: WebhookRecord,
+    failure: { error: string; isFinal: boolean } | null,
+  ): void {
+    const run = this.#storage.runs.get(run_id);
+    if (run === null) return;
+    if (failure === null) {
+      this.#record(run, { ...record, status: "delivered", error: null });
+      this.#remove(run_id);
+      return;
+    }
+    const failed = { ...record, error: failure.error.slice(0, MAX_ERROR_CHARS) };
+    const pause = RETRY_DELAYS_MS[record.attempts - 1];
+    if (failure.isFinal || pause === undefined) {
+      this.#giveUp(run, failed);
+      return;
+    }
+    this.#record(run, failed);
+    this.#wait({ run_id, due_at: this.#deps.now() + pause });
+  }
+
+  #giveUp(run: RunRow, record: WebhookRecord): void {
+    const failed = { ...record, status: "failed" } as const;
+    this.#record(run, failed);
+    this.#remove(run.run_id);
+    this.#deps.onGivenUp(run, failed);
+  }
+
+  #change(change: () => void): void {
+    if (this.#storage.exists) this.#storage.transaction(change);
+  }
+
+  #record({ seq }: RunRow, record: WebhookRecord): void {
+    this.#storage.runs.setWebhook(seq, JSON.stringify(record));
+  }
+
+  #wait(pending: Pending): void {
+    this.#storage.texts.set(PENDING + pending.run_id, JSON.stringify(pending));
+    this.#pending = null;
+  }
+
+  #remove(runId: string): void {
+    this.#storage.texts.delete(PENDING + runId);
+    this.#storage.texts.delete(PAYLOAD + runId);
+    this.#pending = null;
+  }
+
+  #all(): readonly Pending[] {
+    if (!this.#storage.exists) return [];
+    this.#pending ??= this.#storage.texts
+      .withPrefix(PENDING)
+      .map((text) => JSON.parse(text) as Pending);
+    return this.#pending;
+  }
+}
+
+function recordOf(webhook: string): WebhookRecord {
+  return JSON.parse(webhook) as WebhookRecord;
+}

@@ -1,0 +1,70 @@
+import { and, eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import type { Scope } from "../lib/scope.ts";
+import { webhookKeys } from "./schema.ts";
+
+export type WebhookKeysRow = typeof webhookKeys.$inferSelect;
+
+/** What of a row is sealed, and with which key. */
+type Sealed = Pick<WebhookKeysRow, "signing_key" | "previous_key" | "key_version">;
+
+export async function findWebhookKeys(
+  db: D1Database,
+  scope: Scope,
+): Promise<WebhookKeysRow | undefined> {
+  return drizzle(db).select().from(webhookKeys).where(isOf(scope)).get();
+}
+
+/** Leaves the row that is there as it is, and returns the one that is there then. */
+export async function insertWebhookKeys(
+  db: D1Database,
+  row: WebhookKeysRow,
+): Promise<WebhookKeysRow | undefined> {
+  await drizzle(db).insert(webhookKeys).values(row).onConflictDoNothing();
+  return findWebhookKeys(db, scopeOf(row));
+}
+
+/** False when the row is not as it was read any more. */
+export async function replaceWebhookKeys(
+  db: D1Database,
+  row: WebhookKeysRow,
+  to: Sealed & Partial<Pick<WebhookKeysRow, "previous_expires_at" | "updated_at">>,
+): Promise<boolean> {
+  const updated = await drizzle(db)
+    .update(webhookKeys)
+    .set(to)
+    .where(and(isOf(scopeOf(row)), eq(webhookKeys.signing_key, row.signing_key)))
+    .returning({ deployment_id: webhookKeys.deployment_id });
+  return updated.length === 1;
+}
+
+/** Some of those that one of these keys has sealed, in no order. */
+export async function listWebhookKeysByKey(
+  db: D1Database,
+  keyVersions: readonly number[],
+  limit: number,
+): Promise<WebhookKeysRow[]> {
+  return drizzle(db)
+    .select()
+    .from(webhookKeys)
+    .where(
+      sql`${webhookKeys.key_version} IN (SELECT value FROM json_each(${JSON.stringify(keyVersions)}))`,
+    )
+    .orderBy(sql`random()`)
+    .limit(limit);
+}
+
+export async function deleteWebhookKeys(db: D1Database, scope: Scope): Promise<void> {
+  await drizzle(db).delete(webhookKeys).where(isOf(scope));
+}
+
+function isOf({ workspaceId, deploymentId }: Scope) {
+  return and(
+    eq(webhookKeys.workspace_id, workspaceId),
+    eq(webhookKeys.deployment_id, deploymentId),
+  );
+}
+
+function scopeOf(row: WebhookKeysRow): Scope {
+  return { workspaceId: row.workspace_id, deploymentId: row.deployment_id };
+}

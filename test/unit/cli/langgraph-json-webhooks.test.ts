@@ -1,0 +1,73 @@
+import { describe, test } from "vitest";
+import { readWebhooks, webhooksSchema } from "../../../cli/project/langgraph-json-webhooks.ts";
+
+const PATH = "/project/langgraph.json";
+
+function read(webhooks: object | undefined, http?: Record<string, unknown>) {
+  return readWebhooks(webhooks && webhooksSchema.parse(webhooks), http, PATH);
+}
+
+describe('"webhooks" of langgraph.json', () => {
+  test("may be missing", ({ expect }) => {
+    expect(read(undefined)).toBe(undefined);
+    expect(read(undefined, { disable_webhooks: false, disable_mcp: true })).toBe(undefined);
+  });
+
+  test("allows any public URL when it says nothing", ({ expect }) => {
+    expect(read({})).toEqual({
+      headers: {},
+      rules: {
+        disabled: false,
+        require_https: false,
+        allowed_domains: null,
+        allowed_ports: null,
+        max_url_length: null,
+        disable_loopback: true,
+        has_headers: false,
+      },
+    });
+  });
+
+  test("says which URLs are allowed, and what is sent", ({ expect }) => {
+    const url = {
+      require_https: true,
+      allowed_domains: ["*.example.com"],
+      allowed_ports: [443],
+      max_url_length: 200,
+      disable_loopback: false,
+    };
+    const headers = { authorization: "Bearer ${{ env.HOOK_TOKEN }}" };
+    expect(read({ env_prefix: "HOOK_", headers, url })).toEqual({
+      headers,
+      rules: { disabled: false, has_headers: true, ...url },
+    });
+  });
+
+  test('can be switched off by "http.disable_webhooks"', ({ expect }) => {
+    expect(read(undefined, { disable_webhooks: true })?.rules.disabled).toBe(true);
+  });
+
+  test("with faults is refused, and each of them is named", ({ expect }) => {
+    const faulty = {
+      headers: {
+        "x-foreign": "${{ env.DATABASE_PASSWORD }}",
+        "x-malformed": "${{ secrets.TOKEN }}",
+        "x bad": "a",
+        "x-line": "a\nb",
+        "x-good": "${{ env.LG_WEBHOOK_A }}",
+      },
+      url: { allowed_domains: ["https://a.example", "a.example,b.example", "b.example"] },
+    };
+    expect(() => read(faulty)).toThrow(
+      [
+        `${PATH} cannot be used:`,
+        `  "webhooks.url.allowed_domains": "https://a.example" is no host name, such as *.example.com`,
+        `  "webhooks.url.allowed_domains": "a.example,b.example" is no host name, such as *.example.com`,
+        `  "webhooks.headers.x-foreign": the name of DATABASE_PASSWORD should begin with LG_WEBHOOK_`,
+        `  "webhooks.headers.x-malformed": \${{ secrets.TOKEN }} should be like \${{ env.LG_WEBHOOK_X }}`,
+        `  "webhooks.headers.x bad" is not a header`,
+        `  "webhooks.headers.x-line" is not a header`,
+      ].join("\n"),
+    );
+  });
+});
