@@ -1,9 +1,10 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { cors } from "hono/cors";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
-import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
+import { agentCors } from "./agent-server/custom-routes/agent-cors.ts";
+import { mountProjectHttp, withoutDisabledMeta } from "./agent-server/custom-routes/mount.ts";
 import { cronRoutes } from "./agent-server/crons/routes.ts";
+import { uiRoutes } from "./agent-server/generative-ui/routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
@@ -63,7 +64,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   // Preflights count too, and are answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
   app.use(
-    cors({
+    agentCors({
       origin: "*",
       allowMethods: ALL_METHODS,
       exposeHeaders: EXPOSED_HEADERS,
@@ -73,14 +74,16 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.use(rateLimits);
   app.use(knownSurface);
   app.use(privateConnectivity(GENERAL_PATHS, workspaceScope));
+  withoutDisabledMeta(app, GENERAL_PATHS);
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
   app.route(TRACING_V1, planRoutes);
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);
   mountControlPlane(app);
-  app.use(agentAuthentication);
+  mountProjectHttp(app);
   app.use(jsonBody);
+  app.route("/", uiRoutes);
   app.route("/", assistantRoutes);
   app.route("/", assistantGraphRoutes);
   app.route("/", threadSearchRoutes);

@@ -4,17 +4,12 @@ import dotenv from "dotenv";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
+import { type HttpSource, httpSchema, httpWarnings, readHttp } from "./langgraph-json-http.ts";
+import { readUi, uiConfigSchema, uiSchema, type UiSource } from "./langgraph-json-ui.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = [
-  "checkpointer",
-  "dockerfile_lines",
-  "http",
-  "store",
-  "ui",
-  "webhooks",
-] as const;
+const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "store", "webhooks"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -39,10 +34,10 @@ const langgraphJson = z.strictObject({
   store: anyObject.nullish(),
   checkpointer: anyObject.nullish(),
   auth: authSchema.nullish(),
-  http: anyObject.nullish(),
+  http: httpSchema.nullish(),
   webhooks: anyObject.nullish(),
-  ui: anyObject.nullish(),
-  ui_config: anyObject.nullish(),
+  ui: uiSchema.nullish(),
+  ui_config: uiConfigSchema.nullish(),
   keep_pkg_tools: z.union([z.boolean(), z.array(z.string())]).nullish(),
   _INTERNAL_docker_tag: z.string().optional(),
 });
@@ -63,6 +58,10 @@ export type ProjectConfig = {
   graphs: GraphSource[];
   /** Who may do what, as the project decides it. */
   auth: AuthSource | undefined;
+  /** Its own routes, and how the built-in ones are served. */
+  http: HttpSource | undefined;
+  /** Its components for browsers. */
+  ui: UiSource | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -81,7 +80,8 @@ export function loadProjectConfig(path: string): ProjectConfig {
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
   if (unknown.length > 0) warnings.push(ignoredText(unknown, basename(configPath)));
-  warnings.push(...authWarnings(config.auth).map((text) => `${text} in ${basename(configPath)}`));
+  const ofParts = [...authWarnings(config.auth), ...httpWarnings(config.http)];
+  warnings.push(...ofParts.map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
   return {
@@ -89,6 +89,8 @@ export function loadProjectConfig(path: string): ProjectConfig {
     projectDir,
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
     auth: readAuth(config.auth, projectDir, configPath),
+    http: readHttp(config.http, projectDir, configPath),
+    ui: readUi(config.ui, config.ui_config, { projectDir, configPath }),
     env,
     envFile,
     warnings,

@@ -10,9 +10,11 @@ import type {
   StoredCheckpoint,
   WritableCheckpointPort,
 } from "./checkpoint-port.ts";
+import type { HttpInfo } from "./http-info.ts";
 import type { StoreOperation, StoreTurn } from "./store-operations.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
+import type { Scope } from "../lib/scope.ts";
 
 export type RunEvent = { event: string; data: string };
 
@@ -242,6 +244,9 @@ export type GraphProblem = {
   stack?: string | undefined;
 };
 
+/** A GraphHost's props say whose request it serves; those of its `fetch` also who asks. */
+export type HostProps = Scope & { principal?: Principal | null };
+
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {
   describe(): Promise<{
@@ -249,6 +254,10 @@ export interface GraphHostApi {
     langgraph_version: string;
     /** Null when the project leaves authentication to the platform. */
     auth: AuthInfo | null;
+    /** Null, or missing in hosts of earlier builds, when the project says nothing of it. */
+    http?: HttpInfo | null;
+    /** The files of each user interface, by the names that the project gave them. */
+    ui?: Record<string, string[]>;
   }>;
   /** Looks at every export that the project names, without calling a factory. */
   check(): Promise<GraphProblem[]>;
@@ -268,4 +277,8 @@ export interface GraphHostApi {
   subgraphs(
     ref: GraphRef & { namespace: string | null; recurse: boolean },
   ): Promise<HostResult<Record<string, GraphSchemas>>>;
+  /** Whether the project's pattern of origins allows this one to browsers. */
+  allowsOrigin(origin: string): Promise<boolean>;
+  /** The text of a file of a user interface; null when there is none. */
+  uiFile(request: { name: string; file: string }): Promise<string | null>;
 }

@@ -18,6 +18,9 @@ const PROJECTS = {
   "custom-auth": "custom-auth/langgraph.json",
   authenticated: "custom-auth/authenticated.langgraph.json",
   agents: "agents/langgraph.json",
+  routes: "routes/langgraph.json",
+  "guarded-routes": "routes/guarded.langgraph.json",
+  "open-routes": "routes/open.langgraph.json",
 };
 
 /** The set-up of the suites that start servers: builds once what each server of a test starts from. */

@@ -108,7 +108,7 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["checkpointer", "http", "store", "ui", "webhooks"])(
+  test.for(["checkpointer", "store", "webhooks"])(
     "that would change behaviour are warned about: %s",
     (key, { expect }) => {
       const folder = temporaryProject({
