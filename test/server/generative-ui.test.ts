@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "@langchain/langgraph-sdk";
-import { send } from "../support/http.ts";
+import { answerOf, send } from "../support/http.ts";
 import { PLACES, type Served, serveProject } from "../support/routes-projects.ts";
 
 describe.each(PLACES)("the components of a project, %s", (place) => {
@@ -56,8 +56,14 @@ describe.each(PLACES)("the components of a project, %s", (place) => {
       "/ui/agent/entrypoint.js",
       "/ui/constructor/name",
     ]) {
-      const { status, body } = await send(served, "GET", path);
-      expect([path, status, body]).toEqual([path, 404, { detail: "File not found" }]);
+      const answer = (headers: Record<string, string>) =>
+        answerOf(send(served, "GET", path, undefined, headers));
+      expect([path, await answer(key)]).toEqual([
+        path,
+        { status: 404, body: { detail: "Not Found" } },
+      ]);
+      // Nobody else learns what there is.
+      expect([path, (await answer({})).status]).toEqual([path, 401]);
     }
     expect((await elements("constructor", { name: "x" })).status).toBe(404);
   });

@@ -24,10 +24,11 @@ export const MISSING_IDS: AgentIds = {
   cron_id: MISSING_ID,
 };
 
-/** The documented routes of the agent server that ask who it is. */
+/** The documented routes of the agent server that ask who it is, and are about what it stores. */
 export async function agentRoutes(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
-  return routes.filter(({ path }) => isAgentServer(path) && !OPEN.has(path));
+  const isOfProject = (path: string) => path.startsWith("/ui/");
+  return routes.filter(({ path }) => isAgentServer(path) && !OPEN.has(path) && !isOfProject(path));
 }
 
 /** The other surfaces ask for a key of the platform. */

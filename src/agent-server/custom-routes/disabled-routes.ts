@@ -30,8 +30,12 @@ export const disabledMeta: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-export function assertEnabled({ description }: RequestedProject, part: Disableable): void {
-  if (description.http?.disabled.includes(part)) throw new ApiError("not_found", "Not Found");
+export function isEnabled({ description }: RequestedProject, part: Disableable): boolean {
+  return description.http?.disabled.includes(part) !== true;
+}
+
+function assertEnabled(project: RequestedProject, part: Disableable): void {
+  if (!isEnabled(project, part)) throw new ApiError("not_found", "Not Found");
 }
 
 function partOf(path: string): Disableable | undefined {

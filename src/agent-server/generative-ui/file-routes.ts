@@ -4,7 +4,7 @@ import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { agentCall } from "../agent-call.ts";
 import { projectOf, requestedScope, uiFilesOf } from "../auth/requested-project.ts";
-import { assertEnabled } from "../custom-routes/disabled-routes.ts";
+import { isEnabled } from "../custom-routes/disabled-routes.ts";
 import { requestedGraphs } from "../graph-host.ts";
 
 /** The scripts and style sheets of a project's components. Pages load them by elements, which send no key. */
@@ -23,14 +23,18 @@ uiFileRoutes.openapi(
       404: { description: "There is no such file" },
     },
   }),
-  async (c) => {
+  async (c, next): Promise<Response> => {
     const project = projectOf(c);
-    await admitWorkspace(c, requestedScope(c).workspaceId);
-    assertEnabled(project, "ui");
     const { name, file } = c.req.valid("param");
-    const isThere = uiFilesOf(project, name).includes(file);
-    const found = isThere ? await requestedGraphs(agentCall(c)).uiFile({ name, file }) : null;
-    if (typeof found !== "string") throw new ApiError("not_found", "File not found");
+    const isThere = isEnabled(project, "ui") && uiFilesOf(project, name).includes(file);
+    // Who has no key learns nothing of what is not there, nor whether there is such a deployment.
+    if (!isThere) {
+      await next();
+      return c.res;
+    }
+    await admitWorkspace(c, requestedScope(c).workspaceId);
+    const found = await requestedGraphs(agentCall(c)).uiFile({ name, file });
+    if (typeof found !== "string") throw new ApiError("not_found", "Not Found");
     // The next revision has its files under the same names.
     c.header("cache-control", "no-cache");
     c.header("content-type", contentTypeOf(file));
