@@ -33,3 +33,8 @@ uiRoutes.openapi(
     );
   },
 );
+
+// What `uiFileRoutes` has left: its route is there, so that nothing else would say 404.
+uiRoutes.get("/ui/:name/:file", () => {
+  throw new ApiError("not_found", "Not Found");
+});
