@@ -64,8 +64,8 @@ export function toProblem(error: unknown): GraphProblem[] {
 /** The variables that an app finds in its `env`: a deployment's own, else those of the project. */
 export function variablesOf(env: object): Record<string, string> {
   const { PROJECT_ENV, THREADWORKS_AGENT_SERVER } = env as Record<string, unknown>;
-  const own: unknown =
-    THREADWORKS_AGENT_SERVER === undefined ? JSON.parse(String(PROJECT_ENV || "{}")) : env;
+  const text = typeof PROJECT_ENV === "string" && PROJECT_ENV !== "" ? PROJECT_ENV : "{}";
+  const own: unknown = THREADWORKS_AGENT_SERVER === undefined ? JSON.parse(text) : env;
   return Object.fromEntries(
     Object.entries(Object(own)).filter((entry): entry is [string, string] => {
       return typeof entry[1] === "string";
@@ -85,7 +85,7 @@ type MatchedRoutes = [handlers: unknown[], ...rest: unknown[]];
 
 type HonoContext = { req: { raw: Request }; set: (name: string, value: unknown) => void };
 
-type AppFetch = (request: Request, env: object, context: object) => Promise<unknown> | unknown;
+type AppFetch = (request: Request, env: object, context: object) => unknown;
 
 /** Throws a sentence for what is no app. */
 export function toHttpApp(exported: unknown): HttpApp {

@@ -65,7 +65,8 @@ async function matchingOrigin(origin: string, c: AppContext): Promise<string | n
   const before = known.get(origin);
   if (before !== undefined) return before ? origin : null;
   try {
-    const isAllowed = (await requestedGraphs(call).allowsOrigin(origin)) === true;
+    const answer: unknown = await requestedGraphs(call).allowsOrigin(origin);
+    const isAllowed = answer === true;
     known.set(origin, isAllowed);
     return isAllowed ? origin : null;
   } catch {

@@ -9,7 +9,7 @@ const { searchParams } = new URL(location.href);
 const setting = (name: string): string => searchParams.get(name) ?? "";
 
 function App(): ReactNode {
-  const stream = useStream<Record<string, unknown>>({
+  const stream = useStream({
     apiUrl: setting("server"),
     apiKey: setting("key"),
     assistantId: "weather",
