@@ -19,8 +19,13 @@ uiFileRoutes.openapi(
     security: [],
     request: { params: z.object({ name: z.string(), file: z.string() }) },
     responses: {
-      200: { description: "The file", content: { "text/javascript": { schema: z.string() } } },
-      404: { description: "There is no such file" },
+      200: {
+        description: "The file",
+        content: {
+          "text/javascript": { schema: z.string() },
+          "text/css": { schema: z.string() },
+        },
+      },
     },
   }),
   async (c, next): Promise<Response> => {

@@ -20,7 +20,6 @@ uiRoutes.openapi(
     },
     responses: {
       200: { description: "HTML", content: { "text/html": { schema: z.string() } } },
-      404: { description: "The graph has no components" },
     },
   }),
   (c) => {
