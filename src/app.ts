@@ -1,10 +1,11 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { cors } from "hono/cors";
 import { a2aRoutes } from "./agent-server/a2a/routes.ts";
 import { assistantGraphRoutes } from "./agent-server/assistants/graph-routes.ts";
 import { assistantRoutes } from "./agent-server/assistants/routes.ts";
-import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
+import { agentCors } from "./agent-server/custom-routes/agent-cors.ts";
+import { mountProjectHttp, withoutDisabledMeta } from "./agent-server/custom-routes/mount.ts";
 import { cronRoutes } from "./agent-server/crons/routes.ts";
+import { uiRoutes } from "./agent-server/generative-ui/routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
 import { mcpRoutes } from "./agent-server/mcp/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
@@ -66,7 +67,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   // Preflights count too, and are answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
   app.use(
-    cors({
+    agentCors({
       origin: "*",
       allowMethods: ALL_METHODS,
       exposeHeaders: EXPOSED_HEADERS,
@@ -76,6 +77,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.use(rateLimits);
   app.use(knownSurface);
   app.use(privateConnectivity(GENERAL_PATHS, workspaceScope));
+  withoutDisabledMeta(app, GENERAL_PATHS);
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
   app.route(TRACING_V1, planRoutes);
@@ -83,8 +85,9 @@ export function createApp(): OpenAPIHono<AppEnv> {
   mountBulkExport(app, TRACING_V1);
   mountControlPlane(app);
   app.route("/v2", webhookKeyRoutes);
-  app.use(agentAuthentication);
+  mountProjectHttp(app);
   app.use(jsonBody);
+  app.route("/", uiRoutes);
   app.route("/", assistantRoutes);
   app.route("/", assistantGraphRoutes);
   app.route("/", threadSearchRoutes);

@@ -1,9 +1,8 @@
 import type { WorkerEntrypoint } from "cloudflare:workers";
-import type { Scope } from "./lib/scope.ts";
-import type { GraphHostApi } from "./graph-runtime/protocol.ts";
+import type { GraphHostApi, HostProps } from "./graph-runtime/protocol.ts";
 
 /** What `#project` exports: the module that the build makes of a project's graphs. */
 export const GraphHost: new (
-  ctx: ExecutionContext<Scope>,
+  ctx: ExecutionContext<HostProps>,
   env: Env,
-) => WorkerEntrypoint<Env, Scope> & GraphHostApi;
+) => WorkerEntrypoint<Env, HostProps> & GraphHostApi;

@@ -64,9 +64,10 @@ export async function checkGraphs(
     const text = describe(each, context);
     const graph = context.project.graphs.find(({ id }) => id === graph_id);
     // What loads the graphs names them in what it says itself, and knows no place.
-    const isNamed = text.startsWith(`Graph "${graph_id}"`);
+    const isNamed = [`Graph "${graph_id}"`, `"${graph_id}"`].some((name) => text.startsWith(name));
     const named = isNamed ? text : `graph "${graph_id}": ${text}`;
-    return /\n\s+at /.test(text) ? named : `${named}\n    in ${relative("", graph?.file ?? "")}`;
+    const file = graph?.file ?? context.project.http?.app?.file ?? "";
+    return /\n\s+at /.test(text) ? named : `${named}\n    in ${relative("", file)}`;
   });
   return [...ofProject, ...ofGraphs];
 }

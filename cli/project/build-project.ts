@@ -4,7 +4,8 @@ import type * as esbuild from "esbuild";
 import { REPO_ROOT } from "../invocation.ts";
 import { bundleGraphs } from "./bundle-graphs.ts";
 import { checkAuth } from "./check-auth.ts";
-import { addSchemas } from "./entry-module.ts";
+import { buildUi } from "./build-ui.ts";
+import { addSchemas, addUi } from "./entry-module.ts";
 import { extractSchemas, type TypedSources } from "./extract-schemas.ts";
 import { type LangGraphChoice, langChainSource } from "./langchain-source.ts";
 import { loadProjectConfig, type ProjectConfig } from "./langgraph-json.ts";
@@ -89,6 +90,8 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     // It is awaited below, unless the build fails before.
     reading?.catch(() => {});
     await checkAuth(project, `${resolve(options.outFile)}.auth-check.mjs`);
+    const ui = await buildUi(project);
+    if (project.ui !== undefined) await addUi(options.outFile, ui.files);
     const readsFiles = importsFileSystem(metafile);
     const text = readsFiles ? await readProjectFiles(project) : NO_FILES;
     warnings.push(...text.warnings);
@@ -101,6 +104,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
     const read = [
       ...bundledFiles(metafile, projectDir),
       ...text.files.map(({ path }) => join(projectDir, path)),
+      ...ui.inputs,
     ];
     return {
       graphs: project.graphs.map((graph) => graph.id),

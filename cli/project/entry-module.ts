@@ -8,8 +8,10 @@ export const ENTRY = "threadworks-project";
 
 /** The function of the module that tells the schemas: no name of a bundled module is like it. */
 const SCHEMAS = "__threadworks_schemas";
+const UI = "__threadworks_ui";
 const EXPORT_PREFIX = "threadworks-export:";
 const AUTH = "auth";
+const APP = "http.app";
 
 /** An export of the project that the graph host asks for, by where `langgraph.json` names it. */
 type ProjectExport = { file: string; exportName: string; what: string };
@@ -46,7 +48,7 @@ export function entryPlugin({
  * within a request, where a Worker may fetch, make random values and set timers.
  */
 function entrySource(
-  { graphs, auth, http, webhooks }: ProjectConfig,
+  { graphs, auth, http, ui, webhooks }: ProjectConfig,
   { graphHostModule, schemas }: Pick<BundleOptions, "graphHostModule" | "schemas">,
 ): string {
   const load = (key: string): string =>
@@ -71,8 +73,21 @@ function entrySource(
     schemas ? `const schemas = ${SCHEMAS}();` : "",
     "export const GraphHost = defineGraphHost({ graphs: {",
     ...entries,
-    `}${authEntry}, http: ${JSON.stringify(http)}${webhooks === undefined ? "" : `, webhooks: ${JSON.stringify(webhooks)}`} });`,
+    `}${authEntry}${httpEntry(http, load)}${ui === undefined ? "" : `, ui: ${UI}`}${webhooksEntry(webhooks)} });`,
   ].join("\n");
+}
+
+function httpEntry(http: ProjectConfig["http"], load: (key: string) => string): string {
+  if (http === undefined) return "";
+  const { app, originPattern, info } = http;
+  const facts = JSON.stringify({ ...info, originPattern }).slice(1, -1);
+  const exportName = JSON.stringify(app?.exportName);
+  const appEntry = app === undefined ? "" : `app: { ${load(APP)}, exportName: ${exportName} }, `;
+  return `, http: { ${appEntry}${facts} }`;
+}
+
+function webhooksEntry(webhooks: ProjectConfig["webhooks"]): string {
+  return webhooks === undefined ? "" : `, webhooks: ${JSON.stringify(webhooks)}`;
 }
 
 /**
@@ -80,8 +95,17 @@ function entrySource(
  * is known from the start: reading them goes on while the module is bundled, and moves no place in it.
  */
 export async function addSchemas(outFile: string, schemas: object): Promise<void> {
-  const text = JSON.stringify(JSON.stringify(schemas));
-  await appendFile(outFile, `\nfunction ${SCHEMAS}() { return JSON.parse(${text}); }\n`);
+  await appendJson(outFile, SCHEMAS, schemas);
+}
+
+/** Puts the files of the components for browsers into a module, in the same way. */
+export async function addUi(outFile: string, files: object): Promise<void> {
+  await appendJson(outFile, UI, files);
+}
+
+async function appendJson(outFile: string, name: string, value: object): Promise<void> {
+  const text = JSON.stringify(JSON.stringify(value));
+  await appendFile(outFile, `\nfunction ${name}() { return JSON.parse(${text}); }\n`);
 }
 
 /** A named export makes the bundler refuse one that does not exist, and leave out what is not used. */
@@ -90,9 +114,10 @@ function exportSource(project: ProjectConfig, path: string): string {
   return `export { ${JSON.stringify(exportName)} } from ${JSON.stringify(file)};`;
 }
 
-function exportOf({ graphs, auth }: ProjectConfig, key: string): ProjectExport {
+function exportOf({ graphs, auth, http }: ProjectConfig, key: string): ProjectExport {
   const graph = graphs[Number(key)];
   if (key === AUTH && auth !== undefined) return { ...auth, what: '"auth.path"' };
+  if (key === APP && http?.app !== undefined) return { ...http.app, what: '"http.app"' };
   if (graph === undefined) throw new Error(`The entry names no export "${key}"`);
   return { ...graph, what: `graph "${graph.id}"` };
 }

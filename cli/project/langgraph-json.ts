@@ -5,12 +5,13 @@ import { z } from "zod";
 import type { WebhookDefinition } from "../../src/graph-runtime/webhook-headers.ts";
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
-import { httpSchema, type HttpSource, httpWarnings, readHttp } from "./langgraph-json-http.ts";
+import { type HttpSource, httpSchema, httpWarnings, readHttp } from "./langgraph-json-http.ts";
+import { readUi, uiConfigSchema, uiSchema, type UiSource } from "./langgraph-json-ui.ts";
 import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "store", "ui"] as const;
+const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "store"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -37,8 +38,8 @@ const langgraphJson = z.strictObject({
   auth: authSchema.nullish(),
   http: httpSchema.nullish(),
   webhooks: webhooksSchema.nullish(),
-  ui: anyObject.nullish(),
-  ui_config: anyObject.nullish(),
+  ui: uiSchema.nullish(),
+  ui_config: uiConfigSchema.nullish(),
   keep_pkg_tools: z.union([z.boolean(), z.array(z.string())]).nullish(),
   _INTERNAL_docker_tag: z.string().optional(),
 });
@@ -59,7 +60,10 @@ export type ProjectConfig = {
   graphs: GraphSource[];
   /** Who may do what, as the project decides it. */
   auth: AuthSource | undefined;
-  http: HttpSource;
+  /** Its own routes, and how the built-in ones are served. */
+  http: HttpSource | undefined;
+  /** Its components for browsers. */
+  ui: UiSource | undefined;
   /** Undefined: the project says nothing of webhooks. */
   webhooks: WebhookDefinition | undefined;
   env: Record<string, string>;
@@ -80,8 +84,8 @@ export function loadProjectConfig(path: string): ProjectConfig {
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
   if (unknown.length > 0) warnings.push(ignoredText(unknown, basename(configPath)));
-  const ofMembers = [...authWarnings(config.auth), ...httpWarnings(config.http)];
-  warnings.push(...ofMembers.map((text) => `${text} in ${basename(configPath)}`));
+  const ofParts = [...authWarnings(config.auth), ...httpWarnings(config.http)];
+  warnings.push(...ofParts.map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
   return {
@@ -89,7 +93,8 @@ export function loadProjectConfig(path: string): ProjectConfig {
     projectDir,
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
     auth: readAuth(config.auth, projectDir, configPath),
-    http: readHttp(config.http),
+    http: readHttp(config.http, projectDir, configPath),
+    ui: readUi(config.ui, config.ui_config, { projectDir, configPath }),
     webhooks: readWebhooks(config.webhooks, config.http, configPath),
     env,
     envFile,
@@ -215,7 +220,5 @@ function fromProcess(names: string[]): { env: Record<string, string>; warning?: 
 }
 
 function keysWithoutEffect(config: LanggraphJson): string[] {
-  const { disable_webhooks: _served, ...http } = config.http ?? {};
-  const given = { ...config, http };
-  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(given[key] ?? {}).length > 0);
+  return KEYS_WITHOUT_EFFECT.filter((key) => Object.keys(config[key] ?? {}).length > 0);
 }

@@ -243,7 +243,27 @@ export const ROOMS: readonly Room[] = [
       "env",
       "lib",
     ],
-    web: [...ROUTES, "**/{inside-entrypoint,json-filter}.ts", "auth/{authenticate,deployment}.ts"],
+    web: [
+      ...ROUTES,
+      "**/{inside-entrypoint,json-filter}.ts",
+      "auth/{authenticate,deployment,requested-project}.ts",
+    ],
+  },
+  {
+    name: "agent-server/project-http",
+    paths: ["src/agent-server/custom-routes", "src/agent-server/generative-ui"],
+    holds: "what a project serves by itself, and how it has the built-in routes served",
+    mayImport: [
+      "agent-server",
+      "agent-server/base",
+      "revision-host",
+      "graph-runtime",
+      "identity",
+      "http",
+      "env",
+      "lib",
+    ],
+    web: "all",
   },
   {
     name: "agent-server/doors",
@@ -319,6 +339,7 @@ export const ROOMS: readonly Room[] = [
     mayImport: [
       "agent-server",
       "agent-server/doors",
+      "agent-server/project-http",
       "agent-server/store",
       "agent-server/threads/index",
       "agent-server/threads/object",

@@ -13,9 +13,11 @@ export type AgentCall = {
   revision: RevisionRef | null;
   /** Who asks, where the project has authentication of its own. */
   principal: Principal | null;
+  /** What of the request a run finds in its `configurable`. */
+  configurable?: Record<string, string> | undefined;
 };
 
 export function agentCall(c: AppContext): AgentCall {
-  const { scope, revision, principal } = c.var;
-  return { env: c.env, ctx: c.executionCtx, scope, revision, principal };
+  const { scope, revision, principal, configurable } = c.var;
+  return { env: c.env, ctx: c.executionCtx, scope, revision, principal, configurable };
 }

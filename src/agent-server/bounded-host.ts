@@ -32,5 +32,7 @@ export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
     drawGraph: (ref) => asked("draw the graph", host.drawGraph(ref)),
     schemas: (ref) => asked("tell the graph's schemas", host.schemas(ref)),
     subgraphs: (ref) => asked("tell the graph's subgraphs", host.subgraphs(ref)),
+    allowsOrigin: (origin) => demanded("judge the origin", host.allowsOrigin(origin)),
+    uiFile: (request) => demanded("give the file", host.uiFile(request)),
   };
 }

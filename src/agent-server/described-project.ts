@@ -17,7 +17,7 @@ export async function describedProject(call: AgentCall): Promise<ProjectDescript
 /** A deployment's description was valid when it was deployed, but its code may answer otherwise later. */
 async function describe(call: AgentCall): Promise<ProjectDescription> {
   const described = await requestedGraphs(call).describe();
-  if (call.revision === null) return described;
+  if (call.revision === null) return { http: null, ui: {}, ...described };
   const parsed = projectDescription.safeParse(described);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -5,6 +5,15 @@ import { version as langGraphVersion } from "@langchain/langgraph/package.json";
 import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
+import { appLoader, askApp, toProblem, variablesOf } from "./http-app.ts";
+import type { HttpInfo } from "./http-info.ts";
+import {
+  type HttpDefinition,
+  httpInfo,
+  matchesOrigin,
+  uiFile,
+  type UiFiles,
+} from "./project-http.ts";
 import { graphSchemas } from "./graph-schemas.ts";
 import type {
   AuthenticationRequest,
@@ -18,8 +27,8 @@ import type {
   GraphRef,
   GraphSchemas,
   HistoryRequest,
+  HostProps,
   HostResult,
-  HttpInfo,
   RunOutcome,
   RunPort,
   RunSpec,
@@ -36,13 +45,13 @@ import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
 import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
-import type { Scope } from "../lib/scope.ts";
 import type { WebhookRules } from "../lib/webhook-rules.ts";
 
 export type Project = {
   graphs: Record<string, GraphDefinition>;
   auth?: AuthDefinition;
-  http?: HttpInfo;
+  http?: HttpDefinition;
+  ui?: () => UiFiles;
   webhooks?: WebhookDefinition;
 };
 
@@ -53,13 +62,17 @@ export type Project = {
 export function defineGraphHost(project: Project): GraphHostClass {
   const registry = new GraphRegistry(project.graphs, waitUntil);
   const loadAuth = authLoader(project.auth, waitUntil);
+  const loadApp = appLoader(project.http?.app, waitUntil);
+  let readUi: UiFiles | undefined;
+  const uiFiles = (): UiFiles => (readUi ??= project.ui?.() ?? {});
 
-  return class GraphHost extends WorkerEntrypoint<HostEnv, Scope> implements GraphHostApi {
+  return class GraphHost extends WorkerEntrypoint<HostEnv, HostProps> implements GraphHostApi {
     async describe(): Promise<{
       graphs: GraphInfo[];
       langgraph_version: string;
       auth: AuthInfo | null;
-      http: HttpInfo | undefined;
+      http: HttpInfo | null;
+      ui: Record<string, string[]>;
       webhooks?: WebhookRules | undefined;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
@@ -67,17 +80,42 @@ export function defineGraphHost(project: Project): GraphHostClass {
         description: description ?? null,
       }));
       const auth = await loadAuth();
+      const ui = Object.entries(uiFiles()).map(([name, files]) => [name, Object.keys(files)]);
       return {
         graphs,
         langgraph_version: langGraphVersion,
         auth: auth?.info ?? null,
-        http: project.http,
+        http: httpInfo(project.http),
+        ui: Object.fromEntries(ui),
         webhooks: project.webhooks?.rules,
       };
     }
 
     async check(): Promise<GraphProblem[]> {
-      return registry.check();
+      const [ofGraphs, ofApp] = await Promise.all([
+        registry.check(),
+        loadApp().then(() => [], toProblem),
+      ]);
+      return [...ofGraphs, ...ofApp];
+    }
+
+    /** Asks the project's own app, which the platform calls with whom it authenticated in the props. */
+    override async fetch(request: Request): Promise<Response> {
+      return withAgentServer(this.#agentServer(), () =>
+        askApp(loadApp, request, {
+          principal: this.ctx.props.principal ?? null,
+          env: variablesOf(this.env),
+          waitUntil: (work) => this.ctx.waitUntil(work),
+        }),
+      );
+    }
+
+    async allowsOrigin(origin: string): Promise<boolean> {
+      return matchesOrigin(project.http, origin);
+    }
+
+    async uiFile({ name, file }: { name: string; file: string }): Promise<string | null> {
+      return uiFile(uiFiles(), name, file);
     }
 
     async authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> {
@@ -150,8 +188,10 @@ export function defineGraphHost(project: Project): GraphHostClass {
 
     /** A deployed revision is handed its own; the graphs that the Worker was built with are beside it. */
     #agentServer(): Pick<Fetcher, "fetch"> {
+      const { workspaceId, deploymentId } = this.ctx.props;
       return (
-        this.env.THREADWORKS_AGENT_SERVER ?? this.ctx.exports.AgentServer({ props: this.ctx.props })
+        this.env.THREADWORKS_AGENT_SERVER ??
+        this.ctx.exports.AgentServer({ props: { workspaceId, deploymentId } })
       );
     }
   };
@@ -183,11 +223,10 @@ type HostEnv = {
   THREADWORKS_AGENT_SERVER?: Fetcher;
 };
 
-/** Its props say whose request it serves. */
 type GraphHostClass = new (
-  ctx: ExecutionContext<Scope>,
+  ctx: ExecutionContext<HostProps>,
   env: HostEnv,
-) => WorkerEntrypoint<HostEnv, Scope> & GraphHostApi;
+) => WorkerEntrypoint<HostEnv, HostProps> & GraphHostApi;
 
 function graphConfig(ref: GraphRef): { configurable: Record<string, unknown> } {
   return { configurable: ref.config.configurable };

@@ -1,6 +1,7 @@
 import { isObject } from "../lib/json.ts";
 import { type Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
 import type { LoadModule } from "./graph-registry.ts";
+import { loadOnce } from "./load-once.ts";
 import { withTimeout } from "../lib/with-timeout.ts";
 import type { AuthUser, Principal } from "../lib/principal.ts";
 import type {
@@ -40,15 +41,10 @@ export function authLoader(
 ): () => Promise<ProjectAuth | null> {
   if (definition === undefined) return () => Promise.resolve(null);
   const { load, exportName, studio, cache } = definition;
-  let loading: Promise<ProjectAuth> | undefined;
-  return () => {
-    if (loading === undefined) {
-      loading = load().then((module) => new ProjectAuth(module[exportName], { studio, cache }));
-      const forget = (): void => void (loading = undefined);
-      keepAlive(loading.then(() => {}, forget));
-    }
-    return loading;
-  };
+  return loadOnce(async () => {
+    const module = await load();
+    return new ProjectAuth(module[exportName], { studio, cache });
+  }, keepAlive);
 }
 
 /** The handlers of a project's `Auth` object, with what they throw and return made plain data. */

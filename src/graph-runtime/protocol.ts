@@ -10,10 +10,12 @@ import type {
   StoredCheckpoint,
   WritableCheckpointPort,
 } from "./checkpoint-port.ts";
+import type { HttpInfo } from "./http-info.ts";
 import type { StoreOperation, StoreTurn } from "./store-operations.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { WebhookRules } from "../lib/webhook-rules.ts";
+import type { Scope } from "../lib/scope.ts";
 
 export type RunEvent = { event: string; data: string };
 
@@ -195,9 +197,6 @@ export type WireCheckpoint = {
   checkpoint_map: Record<string, string> | null;
 };
 
-/** Which protocols a project does not want to be served. */
-export type HttpInfo = { disable_mcp: boolean; disable_a2a: boolean };
-
 /** What a project's `Auth` object decides; `events` are the keys that handlers are registered for. */
 export type AuthInfo = {
   events: string[];
@@ -246,6 +245,9 @@ export type GraphProblem = {
   stack?: string | undefined;
 };
 
+/** A GraphHost's props say whose request it serves; those of its `fetch` also who asks. */
+export type HostProps = Scope & { principal?: Principal | null };
+
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {
   describe(): Promise<{
@@ -253,8 +255,10 @@ export interface GraphHostApi {
     langgraph_version: string;
     /** Null when the project leaves authentication to the platform. */
     auth: AuthInfo | null;
-    /** Hosts of earlier builds do not tell it. */
-    http?: HttpInfo | undefined;
+    /** Null, or missing in hosts of earlier builds, when the project says nothing of it. */
+    http?: HttpInfo | null;
+    /** The files of each user interface, by the names that the project gave them. */
+    ui?: Record<string, string[]>;
     /** Hosts of earlier builds do not have it. */
     webhooks?: WebhookRules | undefined;
   }>;
@@ -278,4 +282,8 @@ export interface GraphHostApi {
   subgraphs(
     ref: GraphRef & { namespace: string | null; recurse: boolean },
   ): Promise<HostResult<Record<string, GraphSchemas>>>;
+  /** Whether the project's pattern of origins allows this one to browsers. */
+  allowsOrigin(origin: string): Promise<boolean>;
+  /** The text of a file of a user interface; null when there is none. */
+  uiFile(request: { name: string; file: string }): Promise<string | null>;
 }

@@ -22,7 +22,7 @@ function fetchAgentServer(input: RequestInfo | URL, init?: RequestInit): Promise
   const agentServer = agentServers.getStore();
   if (agentServer === undefined) {
     throw new Error(
-      "A client without an address reaches this deployment from a run only: give it an apiUrl here",
+      "A client without an address reaches this deployment from runs and the routes of its app: give it an apiUrl here",
     );
   }
   return agentServer.fetch(new Request(input, init));

@@ -20,6 +20,14 @@ export type AppEnv = {
     ignoredFields: Set<string> | undefined;
     /** Whom the agent server serves; null where the project has no authentication of its own. */
     principal: Principal | null;
+    /** The request's headers that a run finds in its `configurable`; absent without any. */
+    configurable: Record<string, string> | undefined;
+    /** The request's headers that the log tells, as members of its line; absent without any. */
+    loggedHeaders: Record<string, string> | undefined;
+    /** Set where the answer is that of another request, which was made of this one and is logged itself. */
+    isForwarded: true | undefined;
+    /** Set where a project's own app answered. */
+    isOfApp: true | undefined;
     /** Whose graphs the agent server runs; null for those that the Worker was built with. */
     revision: RevisionRef | null;
   };

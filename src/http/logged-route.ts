@@ -7,10 +7,11 @@ const SECRET_IDS = new Set(["auth_id"]);
 
 /**
  * What a log may tell of where a request went: `route`, the pattern of its route, null when it met none,
- * and the ids in its path by their names. The path itself stays out, because links that work without a key have their token
+ * and the ids in its path by their names; `http.app` where a project's own app answered. The path itself stays out, because links that work without a key have their token
  * there, and so has whatever a client sends to an address that is none.
  */
 export function loggedRoute(c: AppContext): Record<string, string | null> {
+  if (c.get("isOfApp")) return { route: "http.app" };
   const route = matchedRoutes(c).find(({ method, path }) => method !== "ALL" && path !== "*")?.path;
   if (route === undefined) return { route: null };
   const segments = c.req.path.split("/");

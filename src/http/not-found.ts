@@ -12,7 +12,8 @@ export function noRoute(app: Pick<Hono<AppEnv>, "router">, c: AppContext): ApiEr
   return new ApiError("method_not_allowed", "Method Not Allowed");
 }
 
-function hasRoute(app: Pick<Hono<AppEnv>, "router">, method: string, path: string): boolean {
+/** Whether there is a route, and no middleware alone, for a path as it is routed. */
+export function hasRoute(app: Pick<Hono<AppEnv>, "router">, method: string, path: string): boolean {
   const [matches] = app.router.match(method, path);
   // Middleware is registered for all methods.
   return matches.some(([[, route]]) => route.method !== "ALL");

@@ -15,6 +15,7 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const requestId = given !== undefined && SANE_ID.test(given) ? given : crypto.randomUUID();
   c.set("requestId", requestId);
   await next();
+  if (c.get("isForwarded")) return;
   // On the answer itself: `c.header` would copy it, and each of its headers.
   c.res.headers.set("x-request-id", requestId);
   // Not there when the request ended before they were set.
@@ -28,6 +29,7 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
     status: c.res.status,
     ms: Date.now() - startedAt,
     workspace: scope?.workspaceId,
+    ...c.get("loggedHeaders"),
   });
 };
 

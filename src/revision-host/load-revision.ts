@@ -1,6 +1,6 @@
 import { readRevisionToLoad } from "../db/deployment-lookup-repo.ts";
 import { parseSettings } from "../env.ts";
-import type { GraphHostApi } from "../graph-runtime/protocol.ts";
+import type { GraphHostApi, HostProps } from "../graph-runtime/protocol.ts";
 import type { HostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { OUTBOUND_HOSTS } from "../secrets/secret-names.ts";
@@ -25,9 +25,30 @@ export function loadRevision(
   ref: RevisionRef,
   read: () => Promise<BuiltCode | null> = () => storedCode(env, ref),
 ): GraphHostApi {
+  const worker = revisionWorker(env, exports, ref, read);
+  return worker.getEntrypoint("GraphHost") as unknown as GraphHostApi;
+}
+
+/** The app of a revision's project, which a request reaches by `fetch`; `props` say who asks. */
+export function loadApp(
+  env: Env,
+  exports: Cloudflare.Exports,
+  ref: RevisionRef,
+  props: HostProps,
+): Pick<Fetcher, "fetch"> {
+  const worker = revisionWorker(env, exports, ref, () => storedCode(env, ref));
+  return worker.getEntrypoint("GraphHost", { props });
+}
+
+function revisionWorker(
+  env: Env,
+  exports: Cloudflare.Exports,
+  ref: RevisionRef,
+  read: () => Promise<BuiltCode | null>,
+): WorkerStub {
   const name = `${ref.workspaceId}/${ref.deploymentId}/${ref.revisionId}`;
   const failed = failures.get(name) ?? 0;
-  const worker = env.LOADER.get(failed === 0 ? name : `${name}/${failed}`, async () => {
+  return env.LOADER.get(failed === 0 ? name : `${name}/${failed}`, async () => {
     try {
       return await revisionCode(env, exports, ref, read);
     } catch (cause) {
@@ -36,7 +57,6 @@ export function loadRevision(
       throw Object.assign(error, { code: CODE_UNAVAILABLE, cause });
     }
   });
-  return worker.getEntrypoint("GraphHost") as unknown as GraphHostApi;
 }
 
 /**

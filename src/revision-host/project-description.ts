@@ -1,9 +1,34 @@
 import { z } from "zod";
+import { DISABLEABLE, type HttpInfo } from "../graph-runtime/http-info.ts";
 
 const MAX_TEXT_CHARS = 10_000;
 
 /** How long a description may be as JSON: it is stored with its revision. */
 const MAX_CHARS = 500_000;
+
+const names = (count: number) => z.array(z.string().max(256)).max(count);
+
+const headerChoice = z.object({ includes: names(100), excludes: names(100) });
+
+const httpInfo = z.object({
+  app: z.boolean(),
+  app_auth: z.boolean(),
+  disabled: z.array(z.enum(DISABLEABLE)).max(DISABLEABLE.length),
+  mount_prefix: z.string().startsWith("/").max(256).nullable(),
+  configurable_headers: headerChoice.nullable(),
+  logging_headers: headerChoice.nullable(),
+  cors: z
+    .object({
+      allow_origins: names(1000).nullable(),
+      has_origin_pattern: z.boolean(),
+      allow_methods: names(100).nullable(),
+      allow_headers: names(100).nullable(),
+      allow_credentials: z.boolean(),
+      expose_headers: names(100),
+      max_age: z.int().min(0).nullable(),
+    })
+    .nullable(),
+}) satisfies z.ZodType<HttpInfo>;
 
 /**
  * What a graph host says of itself. That of a deployment is its own code: the answer is as trustworthy
@@ -33,7 +58,9 @@ export const projectDescription = z
           .nullable(),
       })
       .nullable(),
-    http: z.object({ disable_mcp: z.boolean(), disable_a2a: z.boolean() }).optional(),
+    // Hosts of earlier builds tell neither.
+    http: httpInfo.nullable().default(null),
+    ui: z.record(z.string().max(256), names(1000)).default({}),
     // Hosts of earlier builds say nothing of webhooks.
     webhooks: z
       .object({

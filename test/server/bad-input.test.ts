@@ -15,6 +15,8 @@ const IDS = {
   checkpoint_id: MISSING_ID,
   namespace: "child",
   cron_id: MISSING_ID,
+  name: "agent",
+  file: "entrypoint.js",
 };
 
 const JSON_TYPE = { "content-type": "application/json" };

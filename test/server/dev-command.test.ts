@@ -127,6 +127,61 @@ test(
   TIMEOUT_MS,
 );
 
+const app = (word: string): string => `
+export default { fetch: (request) => new Response("${word} " + new URL(request.url).pathname) };
+`;
+
+const card = (word: string): string => `export default { card: () => <b>${word}</b> };`;
+
+test(
+  "dev serves a project's own routes and components, reloads them, and tells why an app does not load",
+  async ({ expect }) => {
+    const folder = installedProject({
+      "langgraph.json": {
+        graphs: { agent: "./agent.js:graph" },
+        http: { app: "./app.js" },
+        ui: { agent: "./ui.tsx" },
+        env: { WHO: "you" },
+      },
+      "agent.js": agent("hello"),
+      "app.js": app("first"),
+      "ui.tsx": card("first"),
+    });
+    const stateDir = temporaryProject({});
+    const args = ["dev", ".", "--port", "0", "--state", stateDir, "--var", "AGENT_AUTH=none"];
+    const { child, output, ended } = startThreadworks(args, { cwd: folder });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const url = await vi.waitFor(
+      () => /^ready {2}(\S+)$/m.exec(output.stdout)?.[1] ?? expect.unreachable(output.stderr),
+      { timeout: START_TIMEOUT_MS },
+    );
+    const answers = (path: string, text: string): Promise<void> =>
+      vi.waitFor(async () => expect(await (await fetch(url + path)).text()).toContain(text), {
+        timeout: START_TIMEOUT_MS,
+        interval: 200,
+      });
+
+    await answers("/told", "first /told");
+    await answers("/ui/agent/entrypoint.js", "first");
+    writeFileSync(join(folder, "app.js"), app("second"));
+    await answers("/told", "second /told");
+    writeFileSync(join(folder, "ui.tsx"), card("second"));
+    await answers("/ui/agent/entrypoint.js", "second");
+
+    writeFileSync(join(folder, "app.js"), "export default 7;");
+    await vi.waitFor(
+      () =>
+        expect(output.stderr).toMatch(
+          /^error: "http\.app" must name a Hono app, or an object with a function "fetch"\n {4}in app\.js$/m,
+        ),
+      { timeout: START_TIMEOUT_MS },
+    );
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+  },
+  TIMEOUT_MS,
+);
+
 test("dev says what is wrong with its options", async ({ expect }) => {
   const folder = temporaryProject({});
   expect(await threadworks(["dev", folder, "--state", folder])).toEqual({

@@ -73,6 +73,8 @@ const ROUTES = [
   "GET /runs/{run_id}/stream",
   "PUT /store/items",
   "GET /store/items",
+  "POST /ui/{name}",
+  "GET /ui/{name}/{file}",
   "DELETE /store/items",
   "POST /store/items/search",
   "POST /store/namespaces",

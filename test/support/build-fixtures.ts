@@ -19,6 +19,9 @@ const PROJECTS = {
   authenticated: "custom-auth/authenticated.langgraph.json",
   agents: "agents/langgraph.json",
   webhooks: "custom-auth/webhooks.langgraph.json",
+  routes: "routes/langgraph.json",
+  "guarded-routes": "routes/guarded.langgraph.json",
+  "open-routes": "routes/open.langgraph.json",
 };
 
 /** The set-up of the suites that start servers: builds once what each server of a test starts from. */

@@ -8,7 +8,6 @@ import { ApiError } from "../../lib/api-error.ts";
 import { agentCall } from "../agent-call.ts";
 import { assistantNotFound } from "../assistants/assistant-service.ts";
 import { findAssistant, resolveAssistant } from "../assistants/resolve-assistant.ts";
-import { requireProtocol } from "../served-protocols.ts";
 import { cardJson } from "./agent-card.ts";
 import { isStreamed, serveRequest } from "./serve-request.ts";
 
@@ -45,7 +44,6 @@ a2aRoutes.openapi(
     },
   }),
   async (c) => {
-    await requireProtocol(agentCall(c), "a2a");
     const body: unknown = c.req.valid("json");
     if (isStreamed(body) && !c.req.header("accept")?.includes("text/event-stream")) {
       throw new ApiError("bad_request", "The header Accept must name text/event-stream");
@@ -90,7 +88,6 @@ async function answer(c: AppContext, body: unknown, begun: () => void): Promise<
 
 async function showCard(c: AppContext, idOrGraph: string): Promise<Response> {
   const call = agentCall(c);
-  await requireProtocol(call, "a2a");
   const assistant = await findAssistant(call, idOrGraph);
   if (assistant === null) throw assistantNotFound();
   return c.json(cardJson(assistant, urlOf(c, assistant.assistant_id)));

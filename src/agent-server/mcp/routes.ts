@@ -4,7 +4,6 @@ import { keptAlive } from "../../http/kept-alive.ts";
 import { createRouter } from "../../http/router.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { agentCall } from "../agent-call.ts";
-import { requireProtocol } from "../served-protocols.ts";
 import { serveMessage } from "./serve-message.ts";
 
 /** The Model Context Protocol over streamable HTTP, without sessions: each assistant is a tool. */
@@ -51,7 +50,6 @@ for (const path of ["/mcp", "/mcp/"]) {
 
 async function answer(c: AppContext, body: unknown): Promise<Response> {
   const call = agentCall(c);
-  await requireProtocol(call, "mcp");
   const accept = c.req.header("accept") ?? "";
   if (!ACCEPTED.every((type) => accept.includes(type))) {
     throw new ApiError("bad_request", `The header Accept must name ${ACCEPTED.join(" and ")}`);

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
 import { type CronTick, runIdOfTick } from "../../lib/cron-tick.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { isObject } from "../../lib/json.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
@@ -39,7 +40,7 @@ export async function prepareRun(
   await assertWebhook(call, body.webhook);
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
-  const payload = toRunPayload(body);
+  const payload = withConfigurable(toRunPayload(body), call.configurable);
   const access = await authorize(call, "threads:create_run", {
     ...createRunValue(payload),
     thread_id: options.threadId,
@@ -80,6 +81,14 @@ export async function startRun({
   if (created.ok) return created.value;
   if (created.code === "thread_busy") throw new ApiError("conflict", BUSY_TEXT);
   throw threadFailure(created, request.thread_id);
+}
+
+/** What came as headers wins: a gateway may have set them, and the body is its client's. */
+function withConfigurable(payload: RunPayload, headers: Record<string, string> = {}): RunPayload {
+  const { config } = payload;
+  const given = config["configurable"];
+  const configurable = { ...(isObject(given) ? given : {}), ...headers };
+  return { ...payload, config: { ...config, configurable } };
 }
 
 /** A new run as a project's handlers are shown it. */

@@ -7,12 +7,12 @@ const SDK = "@langchain/langgraph-sdk";
 /** The versions of the SDK whose `useStream` is tried, by the package that each is installed as. */
 export const SDK_PACKAGES = ["langgraph-sdk-1.10", SDK, "langgraph-sdk-2"] as const;
 
-/** The chat of `chat-app.ts` with each version: `/0`, `/1` and so on are the pages. */
-export async function serveChatPages(): Promise<PageServer> {
+/** An app of this folder with each version: `/0`, `/1` and so on are the pages. */
+export async function serveChatPages(app = "chat-app.ts"): Promise<PageServer> {
   const scripts = await Promise.all(
     SDK_PACKAGES.map((name) =>
       bundleForBrowsers({
-        entryPoints: [resolve(import.meta.dirname, "chat-app.ts")],
+        entryPoints: [resolve(import.meta.dirname, app)],
         alias: name === SDK ? {} : { [SDK]: name },
       }),
     ),

@@ -11,15 +11,21 @@ const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 
 export type AgentServer = { url: string; apiKey: string; close: () => Promise<void> };
 
-/** The platform as `npm start` runs it, on a new state directory; every request needs the key. */
-export async function startAgentServer(vars: Record<string, string> = {}): Promise<AgentServer> {
+/**
+ * The platform as `npm start` runs it, on a new state directory; every request needs the key. `config` is a
+ * configuration in `test/fixtures`.
+ */
+export async function startAgentServer(
+  vars: Record<string, string> = {},
+  config = "langgraph.json",
+): Promise<AgentServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-browser-"));
   const removeState = (): void => rmSync(stateDir, { recursive: true, force: true });
   const apiKey = generateApiKey("us");
   try {
     const platform = await startPlatform({
       repoRoot: REPO_ROOT,
-      configPath: join(REPO_ROOT, "test/fixtures/langgraph.json"),
+      configPath: join(REPO_ROOT, "test/fixtures", config),
       stateDir,
       port: 0,
       watch: false,

@@ -23,11 +23,12 @@ export class AnswerChecks {
     if (described === undefined || (key === "default" && status < 400)) {
       return `gave ${status}, which the document does not know: ${text.slice(0, 100)}`;
     }
-    const [expected] = Object.keys(described.content ?? {});
-    if (expected === undefined) {
+    const types = Object.keys(described.content ?? {});
+    if (types.length === 0) {
       return text === "" ? null : `gave ${status} with a body, which the document has none for`;
     }
-    if (!type.startsWith(expected)) return `gave ${type || "no type"} instead of ${expected}`;
+    const expected = types.find((each) => type.startsWith(each));
+    if (expected === undefined) return `gave ${type || "no type"} instead of ${types.join(" or ")}`;
     return expected === "application/json"
       ? this.#jsonProblem(operation, { key, type: expected }, text)
       : null;

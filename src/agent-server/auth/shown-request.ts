@@ -1,0 +1,24 @@
+import type { AuthenticationRequest } from "../../graph-runtime/protocol.ts";
+import { holdsApiKey } from "../../identity/api-key.ts";
+
+/**
+ * The request without the platform's API keys. SDKs send them unasked, and the project's code must not see the keys of its
+ * callers.
+ */
+export function shownRequest({ method, url, headers }: Request): AuthenticationRequest {
+  const lines = Array.from(headers, ([name, value]) => {
+    // A cookie that holds a key says nothing about the other cookies.
+    const parts = name === "cookie" ? value.split(";") : [value];
+    return {
+      name,
+      value: parts
+        .filter((part) => !holdsApiKey(part))
+        .join(";")
+        .trim(),
+    };
+  });
+  const asked = new URL(url);
+  const held = [...asked.searchParams].filter(([, value]) => holdsApiKey(value));
+  for (const [name] of held) asked.searchParams.delete(name);
+  return { method, url: asked.href, headers: lines.filter(({ value }) => value !== "") };
+}

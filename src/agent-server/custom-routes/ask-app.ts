@@ -1,0 +1,97 @@
+import type { Hono, Next } from "hono";
+import { NO_ROUTE_HEADER } from "../../graph-runtime/http-info.ts";
+import { parseSettings } from "../../env.ts";
+import type { AppContext, AppEnv } from "../../http/app-types.ts";
+import { readBody } from "../../http/json-body.ts";
+import { hasRoute } from "../../http/not-found.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { withTimeout } from "../../lib/with-timeout.ts";
+import { loadApp } from "../../revision-host/load-revision.ts";
+import { requestedScope } from "../auth/requested-project.ts";
+import { shownRequest } from "../auth/shown-request.ts";
+import { answerHeaders } from "./answer-headers.ts";
+
+type Asked = { builtIn: Pick<Hono<AppEnv>, "router">; principal: Principal | null };
+
+/**
+ * Asks the project's own app, and goes on to the built-in routes where it has none for the request. What it
+ * is sent for a path of theirs is read before, because they may need it; any other body it gets as it comes.
+ */
+export async function askApp(
+  c: AppContext,
+  next: Next,
+  { builtIn, principal }: Asked,
+): Promise<Response | void> {
+  const { raw, method, path } = c.req;
+  const isBuiltIn = hasRoute(builtIn, method === "HEAD" ? "GET" : method, path);
+  const body = isBuiltIn ? await bodyOf(c) : raw.body;
+  const answer = await answerOf(c, body, principal);
+  // A plain object with `fetch` has no other way to say that it has no such route.
+  const hasNone = answer.status === 404 && (isBuiltIn || answer.headers.has(NO_ROUTE_HEADER));
+  if (!hasNone) {
+    c.set("isOfApp", true);
+    return toAnswer(c, answer);
+  }
+  await answer.body?.cancel();
+  const left = isBuiltIn ? body : null;
+  c.req.raw = new Request(raw.url, {
+    method,
+    headers: raw.headers,
+    body: left,
+    signal: raw.signal,
+  });
+  await next();
+}
+
+async function bodyOf(c: AppContext): Promise<Uint8Array | null> {
+  if (c.req.raw.body === null) return null;
+  return readBody(c.req.raw, c.var.settings.maxBodyBytes);
+}
+
+/** Whatever the app does, its first byte comes in time, or nobody waits for it any more. */
+async function answerOf(
+  c: AppContext,
+  body: BodyInit | null,
+  principal: Principal | null,
+): Promise<Response> {
+  const limitMs = parseSettings(c.env).deployedCallMs;
+  const given = new AbortController();
+  const request = appRequest(c, body, given.signal);
+  return withTimeout(limitMs, appOf(c, principal).fetch(request), () => {
+    given.abort();
+    throw new ApiError(
+      "timed_out",
+      `The project's code did not answer the request within ${limitMs / 1000} seconds`,
+    );
+  });
+}
+
+/** The request as the app sees it: below the deployment's address, and without keys of the platform. */
+function appRequest(c: AppContext, body: BodyInit | null, signal: AbortSignal): Request {
+  const shown = shownRequest(c.req.raw);
+  const url = new URL(shown.url);
+  url.pathname = c.req.path;
+  const headers = new Headers(shown.headers.map(({ name, value }) => [name, value]));
+  headers.set("x-request-id", c.var.requestId);
+  return new Request(url, { method: shown.method, headers, body, redirect: "manual", signal });
+}
+
+function appOf(c: AppContext, principal: Principal | null): Pick<Fetcher, "fetch"> {
+  const { exports } = c.executionCtx as { exports?: Cloudflare.Exports };
+  if (exports === undefined) throw new Error("The platform gives no ctx.exports");
+  const props = { ...requestedScope(c), ...c.get("scope"), principal };
+  const { revision } = c.var;
+  return revision === null
+    ? exports.GraphHost({ props })
+    : loadApp(c.env, exports, revision, props);
+}
+
+function toAnswer(
+  c: AppContext,
+  { status, statusText, headers, body, webSocket }: Response,
+): Response {
+  const kept = answerHeaders(c, headers);
+  if (webSocket) return new Response(null, { status, headers: kept, webSocket });
+  return new Response(body, { status, statusText, headers: kept });
+}

@@ -1,0 +1,39 @@
+import type { MiddlewareHandler } from "hono";
+import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
+import type { AppEnv } from "../../http/app-types.ts";
+import { projectOf } from "../auth/requested-project.ts";
+import { shownRequest } from "../auth/shown-request.ts";
+import { chosen } from "./header-choice.ts";
+
+/** Credentials: a run gets one that is named in full, a log never. */
+const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
+
+const MAX_LOGGED_CHARS = 200;
+
+/** Sets which headers of the request its runs find, and the log tells, as the project chose them. */
+export const chosenHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { http } = projectOf(c).description;
+  const { configurable_headers: forRuns = null, logging_headers: forLog = null } = http ?? {};
+  if (forRuns === null && forLog === null) return next();
+  const { headers } = shownRequest(c.req.raw);
+  if (forRuns !== null) {
+    c.set("configurable", chosen(headers, withoutBroadCredentials(forRuns)));
+  }
+  if (forLog !== null) {
+    const excludes = [...forLog.excludes, ...CREDENTIALS];
+    const told = Object.entries(chosen(headers, { ...forLog, excludes })).map(([name, value]) => [
+      `headers.${name}`,
+      value.slice(0, MAX_LOGGED_CHARS),
+    ]);
+    c.set("loggedHeaders", Object.fromEntries(told));
+  }
+  await next();
+};
+
+function withoutBroadCredentials({ includes, excludes }: HeaderChoice): HeaderChoice {
+  const named = new Set(includes.map((name) => name.toLowerCase()));
+  return {
+    includes,
+    excludes: [...excludes, ...[...CREDENTIALS].filter((name) => !named.has(name))],
+  };
+}

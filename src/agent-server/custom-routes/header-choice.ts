@@ -1,0 +1,31 @@
+import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
+
+type HeaderLine = { name: string; value: string };
+
+/** The values of chosen headers by their names in lower case. What is excluded is so whatever includes it. */
+export function chosen(
+  headers: readonly HeaderLine[],
+  { includes, excludes }: HeaderChoice,
+): Record<string, string> {
+  const isAny = (patterns: string[], name: string): boolean =>
+    patterns.some((pattern) => matchesName(pattern.toLowerCase(), name));
+  const found = headers
+    .map(({ name, value }): [string, string] => [name.toLowerCase(), value])
+    .filter(([name]) => isAny(includes, name) && !isAny(excludes, name));
+  return Object.fromEntries(found);
+}
+
+/** Finds each part between two stars where it first is, so that no pattern takes longer than its length says. */
+function matchesName(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first) || name.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
