@@ -8,7 +8,12 @@ import { checkpointMetadata, factoryConfig, runnableConfig } from "./run-config.
 import { PassingCheckpointer } from "./passing-checkpointer.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { traceRun } from "./run-tracer.ts";
-import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
+import {
+  EventMapper,
+  type GraphChunk,
+  graphStreamModes,
+  tellsCheckpoints,
+} from "./stream-events.ts";
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { toThreadSnapshot } from "./thread-state.ts";
 import { ThreadStore } from "./thread-store.ts";
@@ -160,7 +165,10 @@ async function* streamGraph(
   // The option types follow the graph's own type parameters, which are unknown here.
   const run = { input: effectiveInput, options } as { input: never; options: object };
   if (!spec.stream_mode.includes("events")) {
-    for await (const item of await graph.stream(run.input, run.options)) {
+    // With a version, as `streamEvents` has it, LangGraph tells of which checkpoint the values of subgraphs are.
+    const version = tellsCheckpoints(spec.stream_mode) ? { version: "v2" } : {};
+    const versioned: object = { ...run.options, ...version };
+    for await (const item of await graph.stream(run.input, versioned)) {
       yield toChunk(item, spec.stream_subgraphs);
     }
     return;

@@ -54,7 +54,6 @@ export const threadStateSchema = z
     values: z.unknown(),
     next: z.array(z.string()),
     tasks: z.array(jsonObject),
-    interrupts: z.array(z.unknown()),
     metadata: z.unknown(),
     created_at: z.string().nullable(),
     checkpoint: z.unknown(),

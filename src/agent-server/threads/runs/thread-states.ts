@@ -205,7 +205,6 @@ const EMPTY_STATE = JSON.stringify({
   values: {},
   next: [],
   tasks: [],
-  interrupts: [],
   metadata: null,
   created_at: null,
   checkpoint: null,
