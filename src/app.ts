@@ -6,6 +6,7 @@ import { agentAuthentication } from "./agent-server/auth/authenticate.ts";
 import { cronRoutes } from "./agent-server/crons/routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
+import { threadRetentionRoutes } from "./agent-server/thread-retention/routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
@@ -84,6 +85,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", assistantRoutes);
   app.route("/", assistantGraphRoutes);
   app.route("/", threadSearchRoutes);
+  app.route("/", threadRetentionRoutes);
   app.route("/", threadRoutes);
   app.route("/", stateRoutes);
   app.route("/", runCreateRoutes);

@@ -46,7 +46,7 @@ export function entryPlugin({
  * within a request, where a Worker may fetch, make random values and set timers.
  */
 function entrySource(
-  { graphs, auth }: ProjectConfig,
+  { graphs, auth, threadTtl }: ProjectConfig,
   { graphHostModule, schemas }: Pick<BundleOptions, "graphHostModule" | "schemas">,
 ): string {
   const load = (key: string): string =>
@@ -71,7 +71,7 @@ function entrySource(
     schemas ? `const schemas = ${SCHEMAS}();` : "",
     "export const GraphHost = defineGraphHost({ graphs: {",
     ...entries,
-    `}${authEntry} });`,
+    `}${authEntry}${threadTtl === null ? "" : `, threadTtl: ${JSON.stringify(threadTtl)}`} });`,
   ].join("\n");
 }
 

@@ -4,17 +4,16 @@ import dotenv from "dotenv";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
+import {
+  checkpointerSchema,
+  checkpointerWarnings,
+  readThreadTtl,
+  type ThreadTtl,
+} from "./langgraph-json-ttl.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = [
-  "checkpointer",
-  "dockerfile_lines",
-  "http",
-  "store",
-  "ui",
-  "webhooks",
-] as const;
+const KEYS_WITHOUT_EFFECT = ["dockerfile_lines", "http", "store", "ui", "webhooks"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -37,7 +36,7 @@ const langgraphJson = z.strictObject({
   image_distro: z.string().optional(),
   api_version: z.string().optional(),
   store: anyObject.nullish(),
-  checkpointer: anyObject.nullish(),
+  checkpointer: checkpointerSchema.nullish(),
   auth: authSchema.nullish(),
   http: anyObject.nullish(),
   webhooks: anyObject.nullish(),
@@ -63,6 +62,8 @@ export type ProjectConfig = {
   graphs: GraphSource[];
   /** Who may do what, as the project decides it. */
   auth: AuthSource | undefined;
+  /** What becomes of threads that say nothing themselves; null when they stay. */
+  threadTtl: ThreadTtl | null;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -81,7 +82,8 @@ export function loadProjectConfig(path: string): ProjectConfig {
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
   if (unknown.length > 0) warnings.push(ignoredText(unknown, basename(configPath)));
-  warnings.push(...authWarnings(config.auth).map((text) => `${text} in ${basename(configPath)}`));
+  const partial = [...authWarnings(config.auth), ...checkpointerWarnings(config.checkpointer)];
+  warnings.push(...partial.map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
   return {
@@ -89,6 +91,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     projectDir,
     graphs: resolveGraphs(config.graphs, projectDir, configPath),
     auth: readAuth(config.auth, projectDir, configPath),
+    threadTtl: readThreadTtl(config.checkpointer),
     env,
     envFile,
     warnings,

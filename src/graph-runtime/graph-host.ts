@@ -19,6 +19,7 @@ import type {
   GraphSchemas,
   HistoryRequest,
   HostResult,
+  ProjectTtl,
   RunOutcome,
   RunPort,
   RunSpec,
@@ -36,7 +37,11 @@ import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Scope } from "../lib/scope.ts";
 
-export type Project = { graphs: Record<string, GraphDefinition>; auth?: AuthDefinition };
+export type Project = {
+  graphs: Record<string, GraphDefinition>;
+  auth?: AuthDefinition;
+  threadTtl?: ProjectTtl;
+};
 
 /**
  * The class a project's bundle exports: its graphs behind one RPC interface. It holds no state of
@@ -51,13 +56,15 @@ export function defineGraphHost(project: Project): GraphHostClass {
       graphs: GraphInfo[];
       langgraph_version: string;
       auth: AuthInfo | null;
+      thread_ttl: ProjectTtl | null;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
         description: description ?? null,
       }));
       const auth = await loadAuth();
-      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null };
+      const thread_ttl = project.threadTtl ?? null;
+      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null, thread_ttl };
     }
 
     async check(): Promise<GraphProblem[]> {

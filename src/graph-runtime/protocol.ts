@@ -242,6 +242,9 @@ export type GraphProblem = {
   stack?: string | undefined;
 };
 
+/** What becomes of the project's threads when so many minutes are over, unless they say otherwise. */
+export type ProjectTtl = { strategy: "delete" | "keep_latest"; minutes: number };
+
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {
   describe(): Promise<{
@@ -249,6 +252,8 @@ export interface GraphHostApi {
     langgraph_version: string;
     /** Null when the project leaves authentication to the platform. */
     auth: AuthInfo | null;
+    /** That of threads without one of their own; hosts of earlier builds have none. */
+    thread_ttl?: ProjectTtl | null | undefined;
   }>;
   /** Looks at every export that the project names, without calling a factory. */
   check(): Promise<GraphProblem[]>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_TTL_MINUTES } from "../lib/ttl-minutes.ts";
 
 const MAX_TEXT_CHARS = 10_000;
 
@@ -33,6 +34,12 @@ export const projectDescription = z
           .nullable(),
       })
       .nullable(),
+    thread_ttl: z
+      .object({
+        strategy: z.enum(["delete", "keep_latest"]),
+        minutes: z.number().positive().max(MAX_TTL_MINUTES),
+      })
+      .nullish(),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

@@ -253,3 +253,25 @@ describe("a filter", () => {
     expect(read.status).toBe(500);
   });
 });
+
+describe("the time that a project gives its threads", () => {
+  test("is that of each that is made, by itself, for a run or as a copy", async ({
+    server,
+    expect,
+  }) => {
+    const client = server.client({ headers: bearer("timed") });
+    const own = await client.threads.create({ ttl: 5 });
+    const made = await client.threads.create();
+    const copied = await client.threads.copy(made.thread_id);
+    const forRun = crypto.randomUUID();
+    await client.runs.wait(forRun, "branching", { input: {}, ifNotExists: "create" });
+    const minutes = async (id: string): Promise<unknown> => {
+      const { ttl } = (await client.threads.get(id, { include: ["ttl"] })) as { ttl?: unknown };
+      return ttl;
+    };
+    expect(await minutes(own.thread_id)).toMatchObject({ strategy: "delete", ttl_minutes: 5 });
+    for (const id of [made.thread_id, copied.thread_id, forRun]) {
+      expect(await minutes(id)).toMatchObject({ strategy: "delete", ttl_minutes: 1_051_200 });
+    }
+  });
+});

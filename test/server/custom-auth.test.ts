@@ -37,6 +37,7 @@ const EVENTS: Record<string, string> = {
   "GET /threads": "threads:search ids limit metadata offset status values",
   "POST /threads/search": "threads:search ids limit metadata offset status values",
   "POST /threads/count": "threads:search metadata status values",
+  "POST /threads/prune": "threads:delete thread_id",
   "GET /threads/{thread_id}": "threads:read thread_id",
   "POST /threads/{thread_id}/copy": "threads:read thread_id",
   "PATCH /threads/{thread_id}": "threads:update metadata thread_id",

@@ -31,6 +31,7 @@ const ROUTES = [
   "POST /threads/search",
   "GET /threads",
   "POST /threads/count",
+  "POST /threads/prune",
   "GET /threads/{thread_id}",
   "POST /threads/{thread_id}/copy",
   "PATCH /threads/{thread_id}",

@@ -5,6 +5,7 @@ import type { AgentCall } from "../agent-call.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
+import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { BUSY_TEXT, threadFailure } from "./contract/failures.ts";
 import type { CreateRunRequest, Follow, RunPayload } from "./contract/run-request.ts";
@@ -60,6 +61,7 @@ export async function prepareRun(
     payload: { ...payload, metadata: access.metadata ?? {} },
     create_thread: options.createThread,
     temporary: options.temporary,
+    ttl: (await describedProject(call)).thread_ttl ?? null,
     follow,
     cancel_on_disconnect: onDisconnect === "cancel",
     principal: call.principal,

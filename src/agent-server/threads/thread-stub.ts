@@ -11,6 +11,7 @@ type ThreadStub = Pick<
   | "get"
   | "copy"
   | "patch"
+  | "prune"
   | "remove"
   | "createRun"
   | "listRuns"
@@ -53,6 +54,7 @@ export function threadSeenBy(
     get: (...rest) => thread.get(filter, ...rest),
     copy: (...rest) => thread.copy(filter, ...rest),
     patch: (...rest) => thread.patch(filter, ...rest),
+    prune: (...rest) => thread.prune(filter, ...rest),
     remove: (...rest) => thread.remove(filter, ...rest),
     createRun: (...rest) => orTooLarge(thread.createRun(filter, ...rest)),
     listRuns: (...rest) => thread.listRuns(filter, ...rest),

@@ -12,6 +12,7 @@ import type { StoredCheckpoint } from "../../../graph-runtime/checkpoint-port.ts
 import type { Principal } from "../../../lib/principal.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "../storage/run-row.ts";
+import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
 type RunAssistant = {
   assistant_id: string;
@@ -52,6 +53,8 @@ export type CreateRunRequest = {
   create_thread: boolean;
   /** The thread serves this run only and is deleted at its end. */
   temporary: boolean;
+  /** When the thread goes by itself, if it is made. */
+  ttl?: ThreadTtl | null;
   follow: Follow;
   cancel_on_disconnect: boolean;
   /** Whom the run works for, where the project authenticates its users; its nodes see it. */

@@ -36,7 +36,7 @@ export class ThreadAlarm {
   /** Sets the alarm, unless it is set to an earlier time already. */
   schedule(now: number): void {
     const { runs, thread, texts } = this.#storage;
-    const { deleted, temporary } = thread.get();
+    const { deleted, temporary, expires_at } = thread.get();
     const running = runs.running() !== null;
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
@@ -49,6 +49,8 @@ export class ThreadAlarm {
       // It goes when its cron has noted the tick.
       temporary === 1 && tickOf(texts) !== null ? now + TICK_RETRY_MS : null,
       runs.nextExpiry(),
+      // What is in flight holds it off.
+      running || pending !== null || deleted === 1 ? null : expires_at,
       this.#traceEnds?.nextDue() ?? null,
     ].filter((at) => at !== null);
     if (due.length === 0) return;

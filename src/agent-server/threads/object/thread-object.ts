@@ -15,8 +15,8 @@ import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
 import { RunStreams } from "../runs/run-streams.ts";
 import type { RunRow, RunSelection } from "../storage/run-row.ts";
-import { readCopy, writeCopy } from "./thread-copy.ts";
-import { makeThread } from "./make-thread.ts";
+import { readCopy } from "./thread-copy.ts";
+import { ThreadCreation } from "./thread-creation.ts";
 import {
   type CancelOptions,
   type FollowedRun,
@@ -24,27 +24,28 @@ import {
   ThreadRuns,
 } from "./thread-runs.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
+import { ThreadRetention } from "./thread-retention.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
-import {
-  type HistoryQuery,
-  type StateQuery,
-  ThreadStates,
-  type UpdateStateRequest,
-} from "../runs/thread-states.ts";
+import { type HistoryQuery, type StateQuery, ThreadStates } from "../runs/thread-states.ts";
 import type {
   CopyThreadResult,
   CreateRunResult,
   CreateThreadRequest,
+  CreateThreadResult,
   EventsQuery,
+  PatchThreadRequest,
+  PruneResult,
   ReadStateResult,
   RunsQuery,
+  UpdateStateRequest,
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
-import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
-import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts";
+import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import { type Run, type Thread, toThreadJson, toTtlJson } from "../contract/thread-json.ts";
+import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -52,7 +53,7 @@ import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts"
  *
  * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
  * still to be written, the end of a trace that is still to be recorded, events and results whose
- * retention ends.
+ * retention ends, the end of the thread's own time.
  * An object opened for an id that does not exist stores nothing. Each call says first what its caller may see: a
  * thread that does not match is answered like one that does not exist.
  */
@@ -66,6 +67,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #traces: ThreadTraces | null;
   readonly #alarm: ThreadAlarm;
   readonly #removal: ThreadRemoval;
+  readonly #creation: ThreadCreation;
+  readonly #retention: ThreadRetention;
   readonly #runTimeoutMs: number;
   #woken = false;
 
@@ -128,31 +131,29 @@ export class ThreadObject extends DurableObject<Env> {
       alarm: this.#alarm,
       isNoted: (tick) => isTickNoted(env.DB, this.#scope(), tick),
     });
-  }
-
-  async create(
-    filter: Visibility,
-    request: CreateThreadRequest,
-  ): Promise<Result<Thread, "thread_exists">> {
-    const existing = this.#wake(ALL_THREADS);
-    if (existing !== null) {
-      if (request.if_exists === "raise" || !isVisible(existing, filter)) {
-        return { ok: false, code: "thread_exists" };
-      }
-      return { ok: true, value: this.#thread(existing) };
-    }
-    const { scope, thread_id, metadata, copy } = request;
-    this.#storage.transaction(() => {
-      makeThread(this.#storage, { scope, thread_id, metadata, temporary: false });
-      if (copy !== undefined) writeCopy(this.#storage, copy);
+    this.#creation = new ThreadCreation({
+      storage,
+      states: this.#states,
+      removal: this.#removal,
+      alarm: this.#alarm,
+      wake: (filter) => this.#wake(filter),
+      indexed: () => this.#drainIndex(),
     });
-    await this.#drainIndex();
-    return { ok: true, value: this.#thread(this.#storage.thread.get()) };
+    this.#retention = new ThreadRetention({
+      storage,
+      states: this.#states,
+      removal: this.#removal,
+    });
   }
 
-  async get(filter: Visibility): Promise<Thread | null> {
+  async create(filter: Visibility, request: CreateThreadRequest): Promise<CreateThreadResult> {
+    return this.#creation.create(filter, request);
+  }
+
+  async get(filter: Visibility, { ttl = false } = {}): Promise<Thread | null> {
     const row = this.#wake(filter);
-    return row === null ? null : this.#thread(row);
+    if (row === null) return null;
+    return ttl ? { ...this.#thread(row), ttl: toTtlJson(row) } : this.#thread(row);
   }
 
   async copy(filter: Visibility): Promise<CopyThreadResult> {
@@ -160,9 +161,14 @@ export class ThreadObject extends DurableObject<Env> {
     return readCopy(this.#storage);
   }
 
-  async patch(filter: Visibility, metadata: Record<string, unknown>): Promise<Thread | null> {
+  async patch(filter: Visibility, { metadata, ttl }: PatchThreadRequest): Promise<Thread | null> {
     if (this.#wake(filter) === null) return null;
-    this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
+    const now = Date.now();
+    this.#storage.transaction(() => {
+      this.#storage.thread.mergeMetadata(metadata, now);
+      if (ttl !== null) this.#storage.thread.setTtl(ttl, now);
+    });
+    if (ttl !== null) this.#scheduleAlarm();
     await this.#drainIndex();
     return this.#thread(this.#storage.thread.get());
   }
@@ -174,7 +180,12 @@ export class ThreadObject extends DurableObject<Env> {
     return true;
   }
 
+  async prune(filter: Visibility, strategy: ThreadTtl["strategy"]): Promise<PruneResult> {
+    return this.#wake(filter) === null ? "missing" : this.#retention.prune(strategy);
+  }
+
   async createRun(filter: Visibility, request: CreateRunRequest): Promise<CreateRunResult> {
+    if (request.create_thread) await this.#creation.settled();
     return this.#runs.create(filter, request);
   }
 
@@ -243,6 +254,10 @@ export class ThreadObject extends DurableObject<Env> {
     const inService = !this.#storage.exists || (await isInService(this.env.DB, this.#scope()));
     const thread = this.#storageRow();
     if (thread === null) return;
+    if (this.#creation.isMaking) {
+      this.#scheduleAlarm();
+      return;
+    }
     if (thread.deleted === 1 && thread.temporary === 0) {
       await this.#removal.finish();
       return;
@@ -260,6 +275,7 @@ export class ThreadObject extends DurableObject<Env> {
     });
     await this.#traces?.ends.deliver("due");
     this.#removal.removeIfDone();
+    if (this.#storage.exists) await this.#retention.expire(Date.now());
     if (!this.#storage.exists) return;
     this.#scheduleAlarm();
     await this.#drainIndex();

@@ -112,4 +112,10 @@ export const THREAD_MIGRATIONS: readonly string[] = [
       (SELECT run_id, ns, id FROM checkpoints UNION ALL SELECT run_id, ns, checkpoint_id FROM writes)
     WHERE run_id IS NOT NULL GROUP BY run_id, ns;
   `,
+  // What becomes of the thread when its time is over: delete | keep_latest; after how long, and when that is.
+  `
+  ALTER TABLE thread ADD COLUMN ttl_strategy TEXT;
+  ALTER TABLE thread ADD COLUMN ttl_minutes REAL;
+  ALTER TABLE thread ADD COLUMN expires_at INTEGER;
+  `,
 ];
