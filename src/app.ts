@@ -8,6 +8,7 @@ import { storeRoutes } from "./agent-server/store/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadRetentionRoutes } from "./agent-server/thread-retention/routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
+import { threadStreamRoutes } from "./agent-server/thread-stream/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
@@ -87,6 +88,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", threadSearchRoutes);
   app.route("/", threadRetentionRoutes);
   app.route("/", threadRoutes);
+  app.route("/", threadStreamRoutes);
   app.route("/", stateRoutes);
   app.route("/", runCreateRoutes);
   app.route("/", cronRoutes);

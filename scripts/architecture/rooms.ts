@@ -217,7 +217,11 @@ export const ROOMS: readonly Room[] = [
       "env",
       "lib",
     ],
-    web: [...ROUTES, "**/{inside-entrypoint,json-filter}.ts", "auth/{authenticate,deployment}.ts"],
+    web: [
+      ...ROUTES,
+      "**/{inside-entrypoint,json-filter,run-feedback}.ts",
+      "auth/{authenticate,deployment}.ts",
+    ],
   },
   {
     name: "agent-server/doors",

@@ -3,10 +3,12 @@ import "./async-context.ts";
 import "./batched-store.ts";
 import { version as langGraphVersion } from "@langchain/langgraph/package.json";
 import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
+import { assistantDefaults } from "./assistant-defaults.ts";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
 import { graphSchemas } from "./graph-schemas.ts";
 import type {
+  AssistantDefaults,
   AuthenticationRequest,
   AuthenticationResult,
   AuthInfo,
@@ -57,6 +59,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
       langgraph_version: string;
       auth: AuthInfo | null;
       thread_ttl: ProjectTtl | null;
+      assistants: Record<string, AssistantDefaults>;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
@@ -64,7 +67,9 @@ export function defineGraphHost(project: Project): GraphHostClass {
       }));
       const auth = await loadAuth();
       const thread_ttl = project.threadTtl ?? null;
-      return { graphs, langgraph_version: langGraphVersion, auth: auth?.info ?? null, thread_ttl };
+      const assistants = assistantDefaults(process.env["LANGGRAPH_CONFIG"]);
+      const langgraph_version = langGraphVersion;
+      return { graphs, langgraph_version, auth: auth?.info ?? null, thread_ttl, assistants };
     }
 
     async check(): Promise<GraphProblem[]> {

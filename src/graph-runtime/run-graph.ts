@@ -24,6 +24,11 @@ class CancelledError extends Error {
   override readonly name = "AbortError";
 }
 
+/** The run took longer than its own config allows. */
+class TimeoutError extends Error {
+  override readonly name = "TimeoutError";
+}
+
 /**
  * Executes one attempt of a run and resolves with its outcome; whatever the graph throws is an
  * outcome too. Rejects only when the attempt was superseded, in which case nobody wants the outcome.
@@ -75,6 +80,13 @@ async function execute(
     start: spec.start,
   });
 
+  const { timeout } = spec.config;
+  const timer =
+    timeout === undefined
+      ? undefined
+      : setTimeout(() => {
+          abort.abort(new TimeoutError(`The run took longer than its timeout of ${timeout} ms`));
+        }, timeout);
   let lastValues: unknown;
   let interrupts: unknown[] | null = null;
   let failure: unknown;
@@ -103,7 +115,10 @@ async function execute(
     }
   } catch (error) {
     if (abort.signal.reason instanceof SupersededError) throw abort.signal.reason;
-    failure = cancelled ? undefined : error;
+    const isLate = abort.signal.reason instanceof TimeoutError;
+    failure = cancelled ? undefined : isLate ? abort.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
   }
 
   let result: string | null = null;

@@ -40,6 +40,12 @@ export const projectDescription = z
         minutes: z.number().positive().max(MAX_TTL_MINUTES),
       })
       .nullish(),
+    assistants: z
+      .record(
+        z.string(),
+        z.object({ config: z.record(z.string(), z.unknown()), context: z.unknown() }),
+      )
+      .nullish(),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

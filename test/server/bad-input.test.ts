@@ -200,17 +200,17 @@ describe("a field of the wrong kind", () => {
     ],
     [
       "/runs/stream",
-      { ...RUN, feedback_keys: ["quality"] },
+      { ...RUN, feedback_keys: "x" },
       "feedback_keys",
-      "Links for feedback on runs are not supported: ask for them at /api/v1/feedback/tokens",
-      "value_error",
+      "Input should be a valid list",
+      "list_type",
     ],
     [
       "/runs/wait",
-      { ...RUN, langsmith_tracer: { project_name: "mine" } },
+      { ...RUN, langsmith_tracer: "mine" },
       "langsmith_tracer",
-      "The project of a run's trace cannot be chosen by the run: it is that of the deployment",
-      "value_error",
+      "Input should be an object",
+      "dict_type",
     ],
     [
       "/runs",

@@ -275,3 +275,30 @@ describe("the time that a project gives its threads", () => {
     }
   });
 });
+
+describe("a default assistant of a graph that LANGGRAPH_CONFIG names", () => {
+  test("has the config of the environment, and keeps it when it is changed", async ({
+    server,
+    expect,
+  }) => {
+    const config = { configurable: { flavour: "mint" }, tags: ["from the environment"] };
+    // Who has no filter of their own sees the assistants that the server has made.
+    const client = server.client({ headers: bearer(withRules("allow")) });
+    const { run_id, thread_id } = await client.runs.create(
+      (await client.threads.create()).thread_id,
+      "configurable",
+      { input: {} },
+    );
+    const run = await client.runs.get(thread_id, run_id);
+    expect(run).toMatchObject({ kwargs: { config } });
+    const found = await client.assistants.get("configurable");
+    expect(found.config).toEqual(config);
+    const listed = await client.assistants.search({ graphId: "configurable", limit: 100 });
+    const own = listed.filter(({ assistant_id }) => assistant_id === found.assistant_id);
+    expect(own.map((assistant) => assistant.config)).toEqual([config]);
+    const changed = await client.assistants.update(found.assistant_id, { name: "changed" });
+    expect([changed.version, changed.config]).toEqual([2, config]);
+    const reset = await client.assistants.setLatest(found.assistant_id, 1);
+    expect([reset.version, reset.config]).toEqual([1, config]);
+  });
+});

@@ -42,6 +42,7 @@ const EVENTS: Record<string, string> = {
   "POST /threads/{thread_id}/copy": "threads:read thread_id",
   "PATCH /threads/{thread_id}": "threads:update metadata thread_id",
   "DELETE /threads/{thread_id}": "threads:delete thread_id",
+  "GET /threads/{thread_id}/stream": "threads:read thread_id",
   "GET /threads/{thread_id}/state": "threads:read thread_id",
   "POST /threads/{thread_id}/state": "threads:update thread_id",
   "GET /threads/{thread_id}/state/{checkpoint_id}": "threads:read thread_id",

@@ -36,6 +36,7 @@ const ROUTES = [
   "POST /threads/{thread_id}/copy",
   "PATCH /threads/{thread_id}",
   "DELETE /threads/{thread_id}",
+  "GET /threads/{thread_id}/stream",
   "GET /threads/{thread_id}/state",
   "POST /threads/{thread_id}/state",
   "GET /threads/{thread_id}/state/{checkpoint_id}",

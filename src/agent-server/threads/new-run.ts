@@ -24,7 +24,7 @@ export type NewRunOptions = {
 };
 
 /** A run that may be made: its assistant is there, and whoever asks has leave. */
-type PreparedRun = { thread: ThreadHandle; request: CreateRunRequest };
+export type PreparedRun = { thread: ThreadHandle; request: CreateRunRequest };
 
 /** Refuses what can be known to be wrong before anything is stored. */
 export async function prepareRun(
@@ -39,6 +39,9 @@ export async function prepareRun(
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
   const payload = toRunPayload(body);
+  if (payload.langsmith_tracer !== null && call.principal !== null) {
+    throw new ApiError("forbidden", "Only a key of the workspace may choose where traces go");
+  }
   const access = await authorize(call, "threads:create_run", {
     ...createRunValue(payload),
     thread_id: options.threadId,

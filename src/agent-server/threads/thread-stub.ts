@@ -21,6 +21,7 @@ type ThreadStub = Pick<
   | "cancelRuns"
   | "joinRun"
   | "streamRun"
+  | "streamThread"
   | "getState"
   | "getHistory"
   | "updateState"
@@ -64,6 +65,7 @@ export function threadSeenBy(
     cancelRuns: (...rest) => thread.cancelRuns(filter, ...rest),
     joinRun: (...rest) => thread.joinRun(filter, ...rest),
     streamRun: (...rest) => thread.streamRun(filter, ...rest),
+    streamThread: (...rest) => thread.streamThread(filter, ...rest),
     getState: (...rest) => thread.getState(filter, ...rest),
     getHistory: (...rest) => thread.getHistory(filter, ...rest),
     updateState: (...rest) => orTooLarge(thread.updateState(filter, ...rest)),

@@ -38,7 +38,13 @@ export type RunPayload = {
   multitask_strategy: MultitaskStrategy;
   durability: "sync" | "async" | "exit";
   after_seconds: number;
+  /** What feedback is asked for, by a link for each. */
+  feedback_keys: string[] | null;
+  langsmith_tracer: RunTracerRequest | null;
 };
+
+/** Where the trace of a run is to be, instead of the deployment's project, and which example it is of. */
+export type RunTracerRequest = { project_name: string | null; example_id: string | null };
 
 /** What the answer to the creating request carries besides the run. */
 export type Follow = "none" | "events" | "result";
@@ -63,6 +69,8 @@ export type CreateRunRequest = {
   revision_id: string | null;
   /** The tick of a cron that makes the run. */
   tick?: CronTick | undefined;
+  /** Links by which feedback on the run can be given, by key. */
+  feedback?: Record<string, string>;
 };
 
 /** What a run executes, as stored with it: later changes of the assistant do not touch it. */
@@ -95,6 +103,7 @@ export function toKwargs(
         thread_id,
         graph_id: assistant.graph_id,
         assistant_id: assistant.assistant_id,
+        ...tracerKeys(payload.langsmith_tracer),
       },
       metadata: {
         ...assistant.metadata,
@@ -106,6 +115,15 @@ export function toKwargs(
     context: mergeContext(assistant.context, payload.context),
     temporary: request.temporary,
     resumable: stream_resumable,
+  };
+}
+
+/** By these names graphs find what was asked of the trace. */
+function tracerKeys(tracer: RunTracerRequest | null): Record<string, string> {
+  const { project_name = null, example_id = null } = tracer ?? {};
+  return {
+    ...(project_name === null ? {} : { langsmith_project: project_name }),
+    ...(example_id === null ? {} : { langsmith_example_id: example_id }),
   };
 }
 
@@ -122,7 +140,7 @@ export function toRunSpec(
     trace: TraceSpec | null;
   },
 ): RunSpec {
-  const { resumable: _resumable, ...rest } = kwargs;
+  const { resumable: _r, feedback_keys: _f, langsmith_tracer: _t, ...rest } = kwargs;
   return {
     ...rest,
     ...found,
@@ -154,14 +172,15 @@ function publicKeys(configurable: unknown): Record<string, unknown> {
 function withoutUndefined(
   base: Record<string, unknown>,
   over: Record<string, unknown>,
-): Pick<RunConfig, "tags" | "recursion_limit" | "run_name" | "max_concurrency"> {
+): Pick<RunConfig, "tags" | "recursion_limit" | "run_name" | "max_concurrency" | "timeout"> {
   const merged = { ...base, ...over };
-  const { tags, recursion_limit, run_name, max_concurrency } = merged;
+  const { tags, recursion_limit, run_name, max_concurrency, timeout } = merged;
   return {
     ...(Array.isArray(tags) ? { tags: tags.map(String) } : {}),
     ...(typeof recursion_limit === "number" ? { recursion_limit } : {}),
     ...(typeof run_name === "string" ? { run_name } : {}),
     ...(typeof max_concurrency === "number" ? { max_concurrency } : {}),
+    ...(typeof timeout === "number" ? { timeout } : {}),
   };
 }
 

@@ -74,6 +74,19 @@ export type EventsQuery = {
   cancel_on_disconnect: boolean;
 };
 
+export const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as const;
+
+export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
+
+/** A place in what happened on a thread: an event of a turn, which its reader has had. */
+export type ThreadPlace = { turn: number; event: number };
+
+export type ThreadStreamQuery = {
+  /** Null joins at what comes next. */
+  last_event_id: ThreadPlace | "beginning" | null;
+  modes: readonly ThreadStreamMode[];
+};
+
 export type RunsQuery = {
   limit: number;
   offset: number;
@@ -87,6 +100,8 @@ export type CreateRunResult = Result<
   { run: Run; stream: ReadableStream<Uint8Array> | null },
   "thread_not_found" | "thread_exists" | "thread_busy"
 >;
+
+export type StreamThreadResult = Result<ReadableStream<Uint8Array>, "thread_not_found">;
 
 export type ReadStateResult = Result<JsonText, "thread_not_found" | "graph_failed" | "graph_late">;
 

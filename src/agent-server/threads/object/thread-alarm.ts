@@ -1,6 +1,7 @@
 import { tickOf } from "../storage/cron-tick.ts";
 import type { IndexOutbox } from "../index/index-outbox.ts";
 import type { TraceEnds } from "../traces/trace-ends.ts";
+import type { ThreadStream } from "../runs/thread-stream.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
 /** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
@@ -18,6 +19,7 @@ export class ThreadAlarm {
   readonly #storage: ThreadStorage;
   readonly #index: IndexOutbox;
   readonly #traceEnds: TraceEnds | null;
+  readonly #following: ThreadStream;
   /** When the alarm goes off, as far as this instance knows. */
   #at: number | null = null;
 
@@ -26,11 +28,13 @@ export class ThreadAlarm {
     storage: ThreadStorage,
     index: IndexOutbox,
     traceEnds: TraceEnds | null,
+    following: ThreadStream,
   ) {
     this.#object = object;
     this.#storage = storage;
     this.#index = index;
     this.#traceEnds = traceEnds;
+    this.#following = following;
   }
 
   /** Sets the alarm, unless it is set to an earlier time already. */
@@ -52,6 +56,7 @@ export class ThreadAlarm {
       // What is in flight holds it off.
       running || pending !== null || deleted === 1 ? null : expires_at,
       this.#traceEnds?.nextDue() ?? null,
+      this.#following.nextDue(),
     ].filter((at) => at !== null);
     if (due.length === 0) return;
     // A time that an alarm is being handled for must be avoided: setting it again would be lost.

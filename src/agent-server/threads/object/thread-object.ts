@@ -14,6 +14,7 @@ import { IndexOutbox } from "../index/index-outbox.ts";
 import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
 import { RunStreams } from "../runs/run-streams.ts";
+import { ThreadStream } from "../runs/thread-stream.ts";
 import type { RunRow, RunSelection } from "../storage/run-row.ts";
 import { readCopy } from "./thread-copy.ts";
 import { ThreadCreation } from "./thread-creation.ts";
@@ -39,6 +40,8 @@ import type {
   PruneResult,
   ReadStateResult,
   RunsQuery,
+  StreamThreadResult,
+  ThreadStreamQuery,
   UpdateStateRequest,
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
@@ -60,6 +63,7 @@ import type { ThreadTtl } from "../storage/thread-ttl.ts";
 export class ThreadObject extends DurableObject<Env> {
   readonly #storage: ThreadStorage;
   readonly #streams: RunStreams;
+  readonly #following: ThreadStream;
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #runs: ThreadRuns;
@@ -85,6 +89,18 @@ export class ThreadObject extends DurableObject<Env> {
         if (!this.#streams.hasReaders(seq)) this.#queue.endings.forgetResult(seq);
         this.#removal.removeIfDone();
       },
+      thread: {
+        isFollowed: () => this.#following.isFollowed(),
+        holds: (run) => this.#following.holds(run),
+        begin: (run) => this.#following.begin(run),
+        logChanged: () => this.#following.logChanged(),
+      },
+    });
+    this.#following = new ThreadStream({
+      storage,
+      streams: this.#streams,
+      now: () => Date.now(),
+      retentionMs: settings.resumableStreamTtlMs,
     });
     this.#index = new IndexOutbox(env, storage);
     this.#traces = threadTraces(env, {
@@ -94,11 +110,15 @@ export class ThreadObject extends DurableObject<Env> {
       onRootEnd: () => this.#removal.removeIfDone(),
     });
     const traceEnds = this.#traces?.ends ?? null;
-    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds);
+    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds, this.#following);
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
     const countUse = storageMeter(env, ctx, () => this.#scope());
-    this.#states = new ThreadStates(storage, { host, countUse });
+    this.#states = new ThreadStates(storage, {
+      host,
+      countUse,
+      onUpdate: (checkpoint, snapshot) => this.#following.update(checkpoint, snapshot),
+    });
     this.#queue = new RunQueue({
       storage,
       streams: this.#streams,
@@ -226,6 +246,16 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#runs.stream(filter, runId, query);
   }
 
+  /** Events of all runs, the present one and those that come, until the reader leaves. */
+  async streamThread(filter: Visibility, query: ThreadStreamQuery): Promise<StreamThreadResult> {
+    const thread = this.#wake(filter);
+    // That of a stateless run goes with it.
+    if (thread === null || thread.temporary === 1) return { ok: false, code: "thread_not_found" };
+    const stream = this.#following.open(query);
+    this.#scheduleAlarm();
+    return { ok: true, value: stream };
+  }
+
   async getState(filter: Visibility, query: StateQuery): Promise<ReadStateResult> {
     const thread = this.#wake(filter);
     return thread === null
@@ -270,6 +300,7 @@ export class ThreadObject extends DurableObject<Env> {
     this.#queue.timeOut(this.#runTimeoutMs);
     this.#storage.transaction(() => {
       this.#queue.endings.expire();
+      this.#following.expire();
       this.#index.recordConfirmed();
       this.#traces?.ends.forgetTold();
     });

@@ -27,6 +27,8 @@ export type ThreadStatesDeps = {
   host: (revisionId: string | null) => GraphHostApi;
   /** What the code of a revision has made the platform read and write. */
   countUse: (revisionId: string | null, use: StorageUse) => void;
+  /** The state was updated. In the transaction that did. */
+  onUpdate?: (checkpoint: WireCheckpoint, snapshot: ThreadSnapshot) => void;
 };
 
 export type StateQuery = OfRevision & { checkpoint: CheckpointRef | null; subgraphs: boolean };
@@ -140,6 +142,7 @@ export class ThreadStates {
       record.setGraph(graphId);
       record.setState(snapshot, snapshot.next.length > 0 ? "interrupted" : "idle", null);
       record.settle(runs.inFlight().length > 0, Date.now());
+      this.#deps.onUpdate?.(checkpoint, snapshot);
     });
     return { ok: true, value: checkpoint };
   }

@@ -118,4 +118,12 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   ALTER TABLE thread ADD COLUMN ttl_minutes REAL;
   ALTER TABLE thread ADD COLUMN expires_at INTEGER;
   `,
+  // What those who follow the thread are shown, in its order; an update of the state has no run.
+  `
+  CREATE TABLE turns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_seq INTEGER UNIQUE,
+    at INTEGER NOT NULL
+  );
+  `,
 ];

@@ -131,16 +131,19 @@ export class ThreadRecord {
 
   /** A run was accepted while none was in flight: the thread takes on what it runs. */
   adopt(
-    run: { graphId: string; assistantId: string; config: Record<string, unknown> },
+    run: {
+      assistant: { graph_id: string; assistant_id: string };
+      config: Record<string, unknown>;
+    },
     now: number,
   ): void {
     const metadata = {
       ...JSON.parse(this.get().metadata),
-      graph_id: run.graphId,
-      assistant_id: run.assistantId,
+      graph_id: run.assistant.graph_id,
+      assistant_id: run.assistant.assistant_id,
     };
     this.#change({
-      graph_id: run.graphId,
+      graph_id: run.assistant.graph_id,
       metadata: JSON.stringify(metadata),
       config: JSON.stringify(run.config),
       status: "busy",
