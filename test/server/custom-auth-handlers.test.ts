@@ -4,7 +4,17 @@ import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer({ AGENT_AUTH: "none" }, "custom-auth");
+const test = testWithServer(
+  {
+    AGENT_AUTH: "none",
+    PROJECT_ENV: JSON.stringify({
+      LANGGRAPH_CONFIG: JSON.stringify({
+        configurable: { configurable: { flavour: "mint" }, tags: ["from the environment"] },
+      }),
+    }),
+  },
+  "custom-auth",
+);
 
 function search(server: TestServer, user: string | object) {
   return send(server, "POST", "/threads/search", {}, bearer(user));
