@@ -48,7 +48,7 @@ export function entryPlugin({
  * within a request, where a Worker may fetch, make random values and set timers.
  */
 function entrySource(
-  { graphs, auth, http, ui, webhooks }: ProjectConfig,
+  { graphs, auth, http, threadTtl, ui, webhooks }: ProjectConfig,
   { graphHostModule, schemas }: Pick<BundleOptions, "graphHostModule" | "schemas">,
 ): string {
   const load = (key: string): string =>
@@ -73,7 +73,10 @@ function entrySource(
     schemas ? `const schemas = ${SCHEMAS}();` : "",
     "export const GraphHost = defineGraphHost({ graphs: {",
     ...entries,
-    `}${authEntry}${httpEntry(http, load)}${ui === undefined ? "" : `, ui: ${UI}`}${webhooksEntry(webhooks)} });`,
+    [
+      `}${authEntry}${httpEntry(http, load)}${ui === undefined ? "" : `, ui: ${UI}`}`,
+      `${factEntry("webhooks", webhooks)}${factEntry("threadTtl", threadTtl ?? undefined)} });`,
+    ].join(""),
   ].join("\n");
 }
 
@@ -86,8 +89,8 @@ function httpEntry(http: ProjectConfig["http"], load: (key: string) => string): 
   return `, http: { ${appEntry}${facts} }`;
 }
 
-function webhooksEntry(webhooks: ProjectConfig["webhooks"]): string {
-  return webhooks === undefined ? "" : `, webhooks: ${JSON.stringify(webhooks)}`;
+function factEntry(name: string, facts: object | undefined): string {
+  return facts === undefined ? "" : `, ${name}: ${JSON.stringify(facts)}`;
 }
 
 /**

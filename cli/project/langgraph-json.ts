@@ -6,12 +6,18 @@ import type { WebhookDefinition } from "../../src/graph-runtime/webhook-headers.
 import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
 import { type HttpSource, httpSchema, httpWarnings, readHttp } from "./langgraph-json-http.ts";
+import {
+  checkpointerSchema,
+  checkpointerWarnings,
+  readThreadTtl,
+  type ThreadTtl,
+} from "./langgraph-json-ttl.ts";
 import { readUi, uiConfigSchema, uiSchema, type UiSource } from "./langgraph-json-ui.ts";
 import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "store"] as const;
+const KEYS_WITHOUT_EFFECT = ["dockerfile_lines", "store"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -34,7 +40,7 @@ const langgraphJson = z.strictObject({
   image_distro: z.string().optional(),
   api_version: z.string().optional(),
   store: anyObject.nullish(),
-  checkpointer: anyObject.nullish(),
+  checkpointer: checkpointerSchema.nullish(),
   auth: authSchema.nullish(),
   http: httpSchema.nullish(),
   webhooks: webhooksSchema.nullish(),
@@ -66,6 +72,8 @@ export type ProjectConfig = {
   ui: UiSource | undefined;
   /** Undefined: the project says nothing of webhooks. */
   webhooks: WebhookDefinition | undefined;
+  /** What becomes of threads that say nothing themselves; null when they stay. */
+  threadTtl: ThreadTtl | null;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -84,7 +92,11 @@ export function loadProjectConfig(path: string): ProjectConfig {
     (key) => `"${key}" in ${basename(configPath)} has no effect yet`,
   );
   if (unknown.length > 0) warnings.push(ignoredText(unknown, basename(configPath)));
-  const ofParts = [...authWarnings(config.auth), ...httpWarnings(config.http)];
+  const ofParts = [
+    ...authWarnings(config.auth),
+    ...checkpointerWarnings(config.checkpointer),
+    ...httpWarnings(config.http),
+  ];
   warnings.push(...ofParts.map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
@@ -96,6 +108,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     http: readHttp(config.http, projectDir, configPath),
     ui: readUi(config.ui, config.ui_config, { projectDir, configPath }),
     webhooks: readWebhooks(config.webhooks, config.http, configPath),
+    threadTtl: readThreadTtl(config.checkpointer),
     env,
     envFile,
     warnings,

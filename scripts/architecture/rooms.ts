@@ -245,7 +245,7 @@ export const ROOMS: readonly Room[] = [
     ],
     web: [
       ...ROUTES,
-      "**/{inside-entrypoint,json-filter}.ts",
+      "**/{inside-entrypoint,json-filter,run-feedback}.ts",
       "auth/{authenticate,deployment,requested-project}.ts",
     ],
   },

@@ -155,7 +155,7 @@ export const TRACING_ROOMS: readonly Room[] = [
   },
   {
     name: "tracing/doors",
-    paths: ["src/tracing/{record,export,deployment-project}.ts"],
+    paths: ["src/tracing/{record,export,deployment-project,feedback-links}.ts"],
     holds: "what tracing keeps for other capabilities, a file for each",
     mayImport: [...TRACING_FLOORS, "db", "lib"],
   },

@@ -3,6 +3,7 @@ import "./async-context.ts";
 import "./batched-store.ts";
 import { version as langGraphVersion } from "@langchain/langgraph/package.json";
 import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
+import { assistantDefaults } from "./assistant-defaults.ts";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
 import { appLoader, askApp, toProblem, variablesOf } from "./http-app.ts";
@@ -16,6 +17,7 @@ import {
 } from "./project-http.ts";
 import { graphSchemas } from "./graph-schemas.ts";
 import type {
+  AssistantDefaults,
   AuthenticationRequest,
   AuthenticationResult,
   AuthInfo,
@@ -29,6 +31,7 @@ import type {
   HistoryRequest,
   HostProps,
   HostResult,
+  ProjectTtl,
   RunOutcome,
   RunPort,
   RunSpec,
@@ -53,6 +56,7 @@ export type Project = {
   http?: HttpDefinition;
   ui?: () => UiFiles;
   webhooks?: WebhookDefinition;
+  threadTtl?: ProjectTtl;
 };
 
 /**
@@ -74,6 +78,8 @@ export function defineGraphHost(project: Project): GraphHostClass {
       http: HttpInfo | null;
       ui: Record<string, string[]>;
       webhooks?: WebhookRules | undefined;
+      thread_ttl: ProjectTtl | null;
+      assistants: Record<string, AssistantDefaults>;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
@@ -88,6 +94,8 @@ export function defineGraphHost(project: Project): GraphHostClass {
         http: httpInfo(project.http),
         ui: Object.fromEntries(ui),
         webhooks: project.webhooks?.rules,
+        thread_ttl: project.threadTtl ?? null,
+        assistants: assistantDefaults(process.env["LANGGRAPH_CONFIG"]),
       };
     }
 

@@ -47,6 +47,8 @@ export type RunConfig = {
   recursion_limit?: number;
   run_name?: string;
   max_concurrency?: number;
+  /** Milliseconds, after which the run fails. */
+  timeout?: number;
   configurable: Record<string, unknown>;
   metadata: Record<string, unknown>;
 };
@@ -248,6 +250,12 @@ export type GraphProblem = {
 /** A GraphHost's props say whose request it serves; those of its `fetch` also who asks. */
 export type HostProps = Scope & { principal?: Principal | null };
 
+/** What becomes of the project's threads when so many minutes are over, unless they say otherwise. */
+export type ProjectTtl = { strategy: "delete" | "keep_latest"; minutes: number };
+
+/** The config and the context of a graph's default assistant, as the project's environment has them. */
+export type AssistantDefaults = { config: Record<string, unknown>; context: unknown };
+
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
 export interface GraphHostApi {
   describe(): Promise<{
@@ -261,6 +269,10 @@ export interface GraphHostApi {
     ui?: Record<string, string[]>;
     /** Hosts of earlier builds do not have it. */
     webhooks?: WebhookRules | undefined;
+    /** That of threads without one of their own; hosts of earlier builds have none. */
+    thread_ttl?: ProjectTtl | null | undefined;
+    /** What default assistants are made of, by graph; hosts of earlier builds tell none. */
+    assistants?: Record<string, AssistantDefaults> | null | undefined;
   }>;
   /** Looks at every export that the project names, without calling a factory. */
   check(): Promise<GraphProblem[]>;

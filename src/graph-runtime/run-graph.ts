@@ -8,7 +8,12 @@ import { checkpointMetadata, factoryConfig, runnableConfig } from "./run-config.
 import { PassingCheckpointer } from "./passing-checkpointer.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { traceRun } from "./run-tracer.ts";
-import { EventMapper, type GraphChunk, graphStreamModes } from "./stream-events.ts";
+import {
+  EventMapper,
+  type GraphChunk,
+  graphStreamModes,
+  tellsCheckpoints,
+} from "./stream-events.ts";
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { toThreadSnapshot } from "./thread-state.ts";
 import { ThreadStore } from "./thread-store.ts";
@@ -17,6 +22,11 @@ import { toWireJson } from "./wire-json.ts";
 /** Why a run's signal is aborted; never shown to a client. */
 class CancelledError extends Error {
   override readonly name = "AbortError";
+}
+
+/** The run took longer than its own config allows. */
+class TimeoutError extends Error {
+  override readonly name = "TimeoutError";
 }
 
 /**
@@ -70,6 +80,13 @@ async function execute(
     start: spec.start,
   });
 
+  const { timeout } = spec.config;
+  const timer =
+    timeout === undefined
+      ? undefined
+      : setTimeout(() => {
+          abort.abort(new TimeoutError(`The run took longer than its timeout of ${timeout} ms`));
+        }, timeout);
   let lastValues: unknown;
   let interrupts: unknown[] | null = null;
   let failure: unknown;
@@ -98,7 +115,10 @@ async function execute(
     }
   } catch (error) {
     if (abort.signal.reason instanceof SupersededError) throw abort.signal.reason;
-    failure = cancelled ? undefined : error;
+    const isLate = abort.signal.reason instanceof TimeoutError;
+    failure = cancelled ? undefined : isLate ? abort.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
   }
 
   let result: string | null = null;
@@ -160,7 +180,10 @@ async function* streamGraph(
   // The option types follow the graph's own type parameters, which are unknown here.
   const run = { input: effectiveInput, options } as { input: never; options: object };
   if (!spec.stream_mode.includes("events")) {
-    for await (const item of await graph.stream(run.input, run.options)) {
+    // With a version, as `streamEvents` has it, LangGraph tells of which checkpoint the values of subgraphs are.
+    const version = tellsCheckpoints(spec.stream_mode) ? { version: "v2" } : {};
+    const versioned: object = { ...run.options, ...version };
+    for await (const item of await graph.stream(run.input, versioned)) {
       yield toChunk(item, spec.stream_subgraphs);
     }
     return;

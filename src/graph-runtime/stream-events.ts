@@ -19,14 +19,22 @@ export function graphStreamModes(requested: readonly StreamMode[]): string[] {
   return [...modes];
 }
 
+/** The modes that have LangGraph tell before each `values` of which checkpoint they are, when subgraphs are streamed. */
+export function tellsCheckpoints(requested: readonly StreamMode[]): boolean {
+  if (requested.includes("checkpoints")) return false;
+  return requested.includes("values") || requested.includes("messages");
+}
+
 /** Translates LangGraph's stream into the API's named events. */
 export class EventMapper {
   readonly #modes: ReadonlySet<string>;
+  readonly #tellsCheckpoints: boolean;
   readonly #partials = new Map<string, BaseMessageChunk>();
   readonly #completed = new Set<string>();
 
   constructor(requested: readonly StreamMode[]) {
     this.#modes = new Set(requested);
+    this.#tellsCheckpoints = tellsCheckpoints(requested);
   }
 
   map(chunk: GraphChunk): RunEvent[] {
@@ -39,8 +47,11 @@ export class EventMapper {
       if (this.#modes.has("messages")) events.push(...this.#partial(data));
       return events;
     }
+    if (mode === "checkpoints" && isEnvelope(data)) {
+      if (this.#tellsCheckpoints) events.push(toEvent(withNamespace(mode, namespace), data));
+      return events;
+    }
     if (this.#modes.has(mode)) {
-      if (mode === "checkpoints" && isEnvelope(data)) return events;
       events.push(toEvent(withNamespace(mode, namespace), apiForm(mode, data)));
     }
     if (mode === "values" && this.#modes.has("messages")) events.push(...this.#complete(data));
@@ -81,7 +92,7 @@ function withNamespace(event: string, namespace: string[]): string {
   return namespace.length > 0 ? `${event}|${namespace.join("|")}` : event;
 }
 
-/** LangGraph puts a small pointer `{id, step, source}` before values; the mode wants snapshots. */
+/** LangGraph puts a small pointer `{id, step, source}` before values; the mode `checkpoints` wants snapshots. */
 function isEnvelope(data: unknown): boolean {
   return typeof data === "object" && data !== null && !("values" in data);
 }

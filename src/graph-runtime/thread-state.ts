@@ -23,6 +23,18 @@ export function checkpointRefOf(config: unknown): WireCheckpoint | null {
   };
 }
 
+/** Where the checkpoints of a task's subgraph are: a config without ids, unless one of them is meant. */
+function taskCheckpointOf(config: unknown): Partial<WireCheckpoint> | null {
+  const ref = checkpointRefOf(config);
+  if (ref === null) return null;
+  const { checkpoint_id, checkpoint_map, ...place } = ref;
+  return {
+    ...place,
+    ...(checkpoint_id === null ? {} : { checkpoint_id }),
+    ...(checkpoint_map === null ? {} : { checkpoint_map }),
+  };
+}
+
 /** A LangGraph snapshot as the API's ThreadState. */
 export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> {
   const tasks = snapshot.tasks.map((task) => {
@@ -34,7 +46,7 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
       path: task.path ?? [],
       error: task.error === undefined ? null : errorText(task.error),
       interrupts: task.interrupts ?? [],
-      checkpoint: isSnapshot ? null : checkpointRefOf(nested),
+      checkpoint: isSnapshot ? null : taskCheckpointOf(nested),
       state: isSnapshot ? toThreadState(nested) : null,
       result: task.result ?? null,
     };
@@ -43,7 +55,6 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
     values: snapshot.values,
     next: snapshot.next,
     tasks,
-    interrupts: tasks.flatMap((task) => task.interrupts),
     metadata: snapshot.metadata ?? null,
     created_at: snapshot.createdAt ?? null,
     checkpoint: checkpointRefOf(snapshot.config),

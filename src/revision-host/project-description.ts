@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DISABLEABLE, type HttpInfo } from "../graph-runtime/http-info.ts";
+import { MAX_TTL_MINUTES } from "../lib/ttl-minutes.ts";
 
 const MAX_TEXT_CHARS = 10_000;
 
@@ -73,6 +74,18 @@ export const projectDescription = z
         has_headers: z.boolean(),
       })
       .optional(),
+    thread_ttl: z
+      .object({
+        strategy: z.enum(["delete", "keep_latest"]),
+        minutes: z.number().positive().max(MAX_TTL_MINUTES),
+      })
+      .nullish(),
+    assistants: z
+      .record(
+        z.string(),
+        z.object({ config: z.record(z.string(), z.unknown()), context: z.unknown() }),
+      )
+      .nullish(),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

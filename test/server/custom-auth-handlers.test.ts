@@ -4,7 +4,17 @@ import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-const test = testWithServer({ AGENT_AUTH: "none" }, "custom-auth");
+const test = testWithServer(
+  {
+    AGENT_AUTH: "none",
+    PROJECT_ENV: JSON.stringify({
+      LANGGRAPH_CONFIG: JSON.stringify({
+        configurable: { configurable: { flavour: "mint" }, tags: ["from the environment"] },
+      }),
+    }),
+  },
+  "custom-auth",
+);
 
 function search(server: TestServer, user: string | object) {
   return send(server, "POST", "/threads/search", {}, bearer(user));
@@ -251,5 +261,54 @@ describe("a filter", () => {
     const path = `/threads/${MISSING_ID}`;
     const read = await send(server, "GET", path, undefined, bearer(filtering(filter)));
     expect(read.status).toBe(500);
+  });
+});
+
+describe("the time that a project gives its threads", () => {
+  test("is that of each that is made, by itself, for a run or as a copy", async ({
+    server,
+    expect,
+  }) => {
+    const client = server.client({ headers: bearer("timed") });
+    const own = await client.threads.create({ ttl: 5 });
+    const made = await client.threads.create();
+    const copied = await client.threads.copy(made.thread_id);
+    const forRun = crypto.randomUUID();
+    await client.runs.wait(forRun, "branching", { input: {}, ifNotExists: "create" });
+    const minutes = async (id: string): Promise<unknown> => {
+      const { ttl } = (await client.threads.get(id, { include: ["ttl"] })) as { ttl?: unknown };
+      return ttl;
+    };
+    expect(await minutes(own.thread_id)).toMatchObject({ strategy: "delete", ttl_minutes: 5 });
+    for (const id of [made.thread_id, copied.thread_id, forRun]) {
+      expect(await minutes(id)).toMatchObject({ strategy: "delete", ttl_minutes: 1_051_200 });
+    }
+  });
+});
+
+describe("a default assistant of a graph that LANGGRAPH_CONFIG names", () => {
+  test("has the config of the environment, and keeps it when it is changed", async ({
+    server,
+    expect,
+  }) => {
+    const config = { configurable: { flavour: "mint" }, tags: ["from the environment"] };
+    // Who has no filter of their own sees the assistants that the server has made.
+    const client = server.client({ headers: bearer(withRules("allow")) });
+    const { run_id, thread_id } = await client.runs.create(
+      (await client.threads.create()).thread_id,
+      "configurable",
+      { input: {} },
+    );
+    const run = await client.runs.get(thread_id, run_id);
+    expect(run).toMatchObject({ kwargs: { config } });
+    const found = await client.assistants.get("configurable");
+    expect(found.config).toEqual(config);
+    const listed = await client.assistants.search({ graphId: "configurable", limit: 100 });
+    const own = listed.filter(({ assistant_id }) => assistant_id === found.assistant_id);
+    expect(own.map((assistant) => assistant.config)).toEqual([config]);
+    const changed = await client.assistants.update(found.assistant_id, { name: "changed" });
+    expect([changed.version, changed.config]).toEqual([2, config]);
+    const reset = await client.assistants.setLatest(found.assistant_id, 1);
+    expect([reset.version, reset.config]).toEqual([1, config]);
   });
 });

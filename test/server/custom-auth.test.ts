@@ -36,10 +36,12 @@ const EVENTS: Record<string, string> = {
   "GET /threads": "threads:search ids limit metadata offset status values",
   "POST /threads/search": "threads:search ids limit metadata offset status values",
   "POST /threads/count": "threads:search metadata status values",
+  "POST /threads/prune": "threads:delete thread_id",
   "GET /threads/{thread_id}": "threads:read thread_id",
   "POST /threads/{thread_id}/copy": "threads:read thread_id",
   "PATCH /threads/{thread_id}": "threads:update metadata thread_id",
   "DELETE /threads/{thread_id}": "threads:delete thread_id",
+  "GET /threads/{thread_id}/stream": "threads:read thread_id",
   "GET /threads/{thread_id}/state": "threads:read thread_id",
   "POST /threads/{thread_id}/state": "threads:update thread_id",
   "GET /threads/{thread_id}/state/{checkpoint_id}": "threads:read thread_id",
@@ -150,8 +152,14 @@ describe("every route", () => {
       expect([route, theirs?.status]).toEqual([route, 404]);
     }
     expect(await owner.threads.get(ids.thread_id)).toEqual(before);
+    const endless = (route: Route) => route.path === "/threads/{thread_id}/stream";
     const stateless = (route: Route) => route.path.startsWith("/runs/{run_id}");
-    const ownRoutes = deletionsLast(routes.filter((route) => !stateless(route)));
+    const ownRoutes = deletionsLast(routes.filter((route) => !stateless(route) && !endless(route)));
+    const following = await server.fetch(`/threads/${ids.thread_id}/stream`, {
+      headers: bearer("owner"),
+    });
+    await following.body?.cancel();
+    expect(following.status).toBe(200);
     for (const route of ownRoutes) {
       const { status } = await ask(server, route, ids, bearer("owner"));
       expect([route, Math.floor(status / 100)]).toEqual([route, 2]);

@@ -50,7 +50,7 @@ describe("an interrupt", () => {
     const [task] = state.tasks;
     const interrupts = [{ id: expect.stringMatching(INTERRUPT_ID), value: { question: "first" } }];
     expect([state.next, task?.name, task?.interrupts]).toEqual([["ask"], "ask", interrupts]);
-    expect(state).toMatchObject({ interrupts });
+    expect(state).not.toHaveProperty("interrupts");
     expect(await client.threads.get(thread_id)).toMatchObject({
       status: "interrupted",
       values: { mode: "twice", answers: {} },

@@ -39,7 +39,6 @@ describe("the state of a thread", () => {
       values: {},
       next: [],
       tasks: [],
-      interrupts: [],
       metadata: null,
       created_at: null,
       checkpoint: null,
@@ -78,7 +77,6 @@ describe("the state of a thread", () => {
           result: null,
         },
       ],
-      interrupts: [],
       metadata: {
         source: "loop",
         step: 1,
@@ -320,11 +318,11 @@ describe("the state of subgraphs", () => {
     await client.runs.wait(thread_id, "nested", { input: { confirm: true } });
     const shallow = await client.threads.getState(thread_id);
     const [task] = shallow.tasks;
-    expect(task).toMatchObject({
-      name: "child",
-      checkpoint: { thread_id, checkpoint_ns: `child:${task?.id}` },
-      state: null,
-    });
+    expect([task?.name, task?.checkpoint, task?.state]).toEqual([
+      "child",
+      { thread_id, checkpoint_ns: `child:${task?.id}` },
+      null,
+    ]);
     const deep = await client.threads.getState(thread_id, undefined, { subgraphs: true });
     const child = deep.tasks[0]?.state;
     const grandchild = child?.tasks[0]?.state;

@@ -326,6 +326,26 @@ describe("subgraphs", () => {
     expect(ids.size).toBe(1);
   });
 
+  test("tell of which checkpoint their values are, and those of the root", async ({
+    client,
+    expect,
+  }) => {
+    const payload = { input: {}, streamMode: "values", streamSubgraphs: true } as const;
+    const events = await eventsOf(client, "nested", payload);
+    const named = events.map(([name, data]) => [String(name).split("|"), data] as const);
+    for (const [index, [name]] of named.entries()) {
+      if (name[0] !== "values") continue;
+      expect(named[index - 1]?.[0]).toEqual(["checkpoints", ...name.slice(1)]);
+    }
+    const pointers = named.filter(([[mode]]) => mode === "checkpoints");
+    expect(pointers.length).toBe(named.length / 2);
+    for (const [, pointer] of pointers) {
+      expect(pointer).toMatchObject({ id: expect.stringMatching(UUID), step: expect.any(Number) });
+    }
+    const plain = await eventsOf(client, "nested", { input: {}, streamMode: "values" });
+    expect(plain.filter(([name]) => name !== "values")).toEqual([]);
+  });
+
   test.for(["values", "tasks", "checkpoints", "debug", "custom"] as const)(
     "keep the modes of the root apart from theirs: %s",
     async (streamMode, { client, expect }) => {

@@ -79,6 +79,7 @@ export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefi
   if (method === "GET" || method === "DELETE") return undefined;
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
   if (path === "/runs/batch") return [{ assistant_id: "branching", input: {} }];
+  if (path === "/threads/prune") return { thread_ids: [ids.thread_id] };
   if (path === "/runs/cancel") return { thread_id: ids.thread_id, run_ids: [ids.run_id] };
   if (path.startsWith("/a2a/")) {
     const params = { id: `${ids.thread_id}:${ids.run_id}` };

@@ -24,8 +24,10 @@ import { threadWith } from "../auth/thread-access.ts";
 import { toAssistantId } from "./assistant-id.ts";
 import {
   assertGraphExists,
+  defaultsOf,
   ensureDefaultAssistants,
   forgetEnsured,
+  ofRevision,
   restoreDefaultAssistant,
 } from "./default-assistants.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
@@ -105,6 +107,7 @@ export async function patchAssistant(
   for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt += 1) {
     const current = await findAssistantRow(call, idOrGraph, access);
     if (current === null) throw assistantNotFound();
+    const defaults = await defaultsOf(call, current);
     const updates = updateAssistant(
       call.env.DB,
       call.scope,
@@ -113,8 +116,8 @@ export async function patchAssistant(
         graph_id: body.graph_id,
         name: body.name,
         description: body.description,
-        config: toText(body.config),
-        context: toText(body.context),
+        config: toText(body.config ?? defaults?.config),
+        context: toText(body.context ?? defaults?.context),
         metadata: mergesMetadata
           ? {
               base: current.metadata,
@@ -152,7 +155,7 @@ export async function setLatestVersion(
     Date.now(),
   );
   const row = await restored.first<AssistantRow>();
-  if (row !== null) return toAssistantJson(row);
+  if (row !== null) return toAssistantJson(await ofRevision(call, row));
   const current = await findAssistantRow(call, idOrGraph, access);
   if (current === null) throw assistantNotFound();
   // A default assistant that has just been made is at its version 1.
@@ -199,13 +202,20 @@ export async function listAssistants(
   const found = await searchAssistants(DB, scope, { filter, order, ...page });
   if (found === null) throw tooManyAssistants("metadata");
   const { select } = search;
-  const json = await jsonListOf(found.rows, (row: AssistantRow) => {
+  const json = await jsonListOf(followed(call, found.rows), (row) => {
     const assistant = toAssistantJson(row);
     return select
       ? Object.fromEntries(select.map((field) => [field, assistant[field]]))
       : assistant;
   });
   return { json, returned: found.returned, total: found.total, page };
+}
+
+async function* followed(
+  call: AgentCall,
+  rows: AsyncIterable<AssistantRow>,
+): AsyncGenerator<AssistantRow> {
+  for await (const row of rows) yield ofRevision(call, row);
 }
 
 export async function countMatching(
@@ -281,6 +291,6 @@ function toFilter(
   };
 }
 
-function toText(value: object | undefined): string | undefined {
+function toText(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
 }

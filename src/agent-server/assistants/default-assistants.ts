@@ -3,10 +3,13 @@ import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { scopeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
-import type { GraphInfo } from "../../graph-runtime/protocol.ts";
+import type { AssistantDefaults, GraphInfo } from "../../graph-runtime/protocol.ts";
 import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { defaultAssistantId } from "./assistant-id.ts";
+
+/** Says in the metadata of a default assistant that the server has made it. */
+const MADE_BY = "system";
 
 /** By scope, the revision whose graphs are known to have their default assistants. */
 const ensured = new Map<string, string | null>();
@@ -45,6 +48,29 @@ export async function assertGraphExists(call: AgentCall, graphId: string): Promi
   }
 }
 
+/**
+ * The assistant as the request's revision has it: a default assistant that nobody has changed has the config and the
+ * context of LANGGRAPH_CONFIG, which are stored nowhere, so that it follows from revision to revision.
+ */
+export async function ofRevision(call: AgentCall, row: AssistantRow): Promise<AssistantRow> {
+  const defaults = await defaultsOf(call, row);
+  if (defaults === undefined) return row;
+  const { config, context } = defaults;
+  return { ...row, config: JSON.stringify(config), context: JSON.stringify(context) };
+}
+
+/** What a change of a default assistant begins with, which nobody has changed before; undefined for any other. */
+export async function defaultsOf(
+  call: AgentCall,
+  { assistant_id, graph_id, version, metadata }: AssistantRow,
+): Promise<AssistantDefaults | undefined> {
+  if (version !== 1 || assistant_id !== defaultAssistantId(graph_id)) return undefined;
+  const { created_by }: { created_by?: unknown } = JSON.parse(metadata);
+  if (created_by !== MADE_BY) return undefined;
+  const { assistants } = await describedProject(call);
+  return Object.hasOwn(assistants ?? {}, graph_id) ? assistants?.[graph_id] : undefined;
+}
+
 async function projectGraphs(call: AgentCall): Promise<GraphInfo[]> {
   return (await describedProject(call)).graphs;
 }
@@ -67,7 +93,7 @@ function toDefaultRow(scope: Scope, graph: GraphInfo, now: number): AssistantRow
     description: graph.description,
     config: "{}",
     context: "{}",
-    metadata: JSON.stringify({ created_by: "system" }),
+    metadata: JSON.stringify({ created_by: MADE_BY }),
     created_at: now,
     updated_at: now,
   };

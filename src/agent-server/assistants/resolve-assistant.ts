@@ -4,7 +4,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
-import { restoreDefaultAssistant } from "./default-assistants.ts";
+import { ofRevision, restoreDefaultAssistant } from "./default-assistants.ts";
 import { type Assistant, toAssistantJson } from "./assistant-json.ts";
 
 /** Reads an assistant by its id or its graph's name. Null when there is none, or the caller may not see it. */
@@ -30,9 +30,11 @@ export async function findAssistantRow(
 async function readRow(call: AgentCall, idOrGraph: string): Promise<AssistantRow | null> {
   const id = toAssistantId(idOrGraph);
   const select = selectAssistant(call.env.DB, call.scope, id);
-  const row = await select.first<AssistantRow>();
-  if (row !== null || !(await restoreDefaultAssistant(call, id))) return row;
-  return select.first<AssistantRow>();
+  let row = await select.first<AssistantRow>();
+  if (row === null && (await restoreDefaultAssistant(call, id))) {
+    row = await select.first<AssistantRow>();
+  }
+  return row === null ? null : ofRevision(call, row);
 }
 
 /**

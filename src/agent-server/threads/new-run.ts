@@ -6,6 +6,7 @@ import type { AgentCall } from "../agent-call.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
+import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { assertWebhook } from "../webhooks/allowed-webhook.ts";
 import { BUSY_TEXT, threadFailure } from "./contract/failures.ts";
@@ -25,7 +26,7 @@ export type NewRunOptions = {
 };
 
 /** A run that may be made: its assistant is there, and whoever asks has leave. */
-type PreparedRun = { thread: ThreadHandle; request: CreateRunRequest };
+export type PreparedRun = { thread: ThreadHandle; request: CreateRunRequest };
 
 /** Refuses what can be known to be wrong before anything is stored. */
 export async function prepareRun(
@@ -41,6 +42,9 @@ export async function prepareRun(
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;
   const payload = withConfigurable(toRunPayload(body), call.configurable);
+  if (payload.langsmith_tracer !== null && call.principal !== null) {
+    throw new ApiError("forbidden", "Only a key of the workspace may choose where traces go");
+  }
   const access = await authorize(call, "threads:create_run", {
     ...createRunValue(payload),
     thread_id: options.threadId,
@@ -63,6 +67,7 @@ export async function prepareRun(
     payload: { ...payload, metadata: access.metadata ?? {} },
     create_thread: options.createThread,
     temporary: options.temporary,
+    ttl: (await describedProject(call)).thread_ttl ?? null,
     follow,
     cancel_on_disconnect: onDisconnect === "cancel",
     principal: call.principal,

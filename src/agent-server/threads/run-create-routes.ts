@@ -5,6 +5,7 @@ import { mapLimited } from "../../lib/map-limited.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { type NewRunOptions, prepareRun, startRun } from "./new-run.ts";
+import { withFeedbackLinks } from "./run-feedback.ts";
 import type { ResponseConfig } from "../../http/streamed-response.ts";
 import type { Follow } from "./contract/run-request.ts";
 import {
@@ -113,7 +114,7 @@ runCreateRoutes.openapi(
     const runs = await mapLimited(
       prepared,
       RUNS_AT_ONCE,
-      async (each) => (await startRun(each)).run,
+      async (each) => (await startRun(await withFeedbackLinks(c, each))).run,
     );
     return c.json(runs, 200);
   },
@@ -130,7 +131,8 @@ async function createRun(
   options: NewRunOptions,
 ): Promise<Response> {
   const { follow } = options;
-  const { run, stream } = await startRun(await prepareRun(agentCall(c), body, options));
+  const prepared = await prepareRun(agentCall(c), body, options);
+  const { run, stream } = await startRun(await withFeedbackLinks(c, prepared));
   const { run_id } = run;
   const path =
     options.threadId === null ? `/runs/${run_id}` : `/threads/${run.thread_id}/runs/${run_id}`;

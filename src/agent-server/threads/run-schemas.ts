@@ -1,11 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
-import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import type { RunPayload } from "./contract/run-request.ts";
 import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./storage/run-row.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
+
+/** What a timer takes. */
+const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export const configSchema = z
   .strictObject({
@@ -13,6 +15,7 @@ export const configSchema = z
     recursion_limit: z.int().min(1).optional(),
     run_name: z.string().nullish(),
     max_concurrency: z.int().min(1).nullish(),
+    timeout: z.int().min(1).max(MAX_TIMEOUT_MS).nullish().openapi({ description: "Milliseconds" }),
     configurable: jsonObject.optional(),
     metadata: jsonObject.optional(),
   })
@@ -42,6 +45,9 @@ const nodeNames = z.union([z.literal("*"), z.array(z.string())]);
 
 const streamMode = z.enum(STREAM_MODES);
 
+/** Each is a row, and a link in one event of the run. */
+const MAX_FEEDBACK_KEYS = 20;
+
 const runCreate = z.strictObject({
   assistant_id: z.string().min(1).openapi({ description: "An assistant's id, or a graph name." }),
   input: z.unknown().optional(),
@@ -66,12 +72,13 @@ const runCreate = z.strictObject({
   webhook: z.string().min(1).max(65_536).nullish().openapi({
     description: "Where the end of the run is told: a URL, or a path of the deployment's own.",
   }),
-  feedback_keys: notServed(
-    "Links for feedback on runs are not supported: ask for them at /api/v1/feedback/tokens",
-  ),
-  langsmith_tracer: notServed(
-    "The project of a run's trace cannot be chosen by the run: it is that of the deployment",
-  ),
+  feedback_keys: z.array(z.string().min(1).max(180)).max(MAX_FEEDBACK_KEYS).nullish(),
+  langsmith_tracer: z
+    .strictObject({
+      project_name: z.string().min(1).max(1000).nullish(),
+      example_id: uuidParam().nullish(),
+    })
+    .nullish(),
 });
 
 export const runCreateStatefulSchema = runCreate
@@ -186,6 +193,8 @@ export function toRunPayload(body: RunCreateBody): RunPayload {
     stream_resumable: body.stream_resumable ?? false,
     multitask_strategy: body.multitask_strategy ?? "enqueue",
     after_seconds: body.after_seconds ?? 0,
+    feedback_keys: body.feedback_keys ?? null,
+    langsmith_tracer: toTracer(body.langsmith_tracer),
     durability: body.durability ?? legacyDurability(body.checkpoint_during),
     ...(body.webhook ? { webhook: body.webhook } : {}),
   };
@@ -194,6 +203,11 @@ export function toRunPayload(body: RunCreateBody): RunPayload {
 function streamModes(mode: RunCreateBody["stream_mode"]): RunPayload["stream_mode"] {
   const modes = Array.isArray(mode) ? [...new Set(mode)] : [mode ?? ("values" as const)];
   return modes.length > 0 ? modes : ["values"];
+}
+
+function toTracer(tracer: RunCreateBody["langsmith_tracer"]): RunPayload["langsmith_tracer"] {
+  if (!tracer) return null;
+  return { project_name: tracer.project_name ?? null, example_id: tracer.example_id ?? null };
 }
 
 /** `checkpoint_during` is what clients sent before there was `durability`. */

@@ -1,15 +1,20 @@
-import { agentCall } from "../agent-call.ts";
+import { type AgentCall, agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { v7 as uuidv7 } from "uuid";
 import { ApiError } from "../../lib/api-error.ts";
+import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { uuidParam } from "../../http/path-params.ts";
+import { listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadFor, threadWith } from "../auth/thread-access.ts";
+import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
+import { toThreadTtl } from "../thread-retention/schemas.ts";
 import { threadFailure } from "./contract/failures.ts";
+import type { UpdateStateRequest } from "./contract/thread-requests.ts";
+import type { ThreadTtl } from "./storage/thread-ttl.ts";
 import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
-import type { ThreadHandle } from "./thread-stub.ts";
 
 /** Creates, reads, changes and deletes threads. Searches are in `thread-search/`. */
 export const threadRoutes = createRouter();
@@ -32,29 +37,24 @@ threadRoutes.openapi(
     responses: { 200: oneThread },
   }),
   async (c) => {
+    const call = agentCall(c);
     const body = c.req.valid("json");
-    const threadId = body.thread_id ?? uuidv7();
+    const thread_id = body.thread_id ?? uuidv7();
     const if_exists = body.if_exists ?? "raise";
-    const value = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists };
-    const access = await authorize(agentCall(c), "threads:create", value);
+    const value = { thread_id, metadata: body.metadata ?? {}, if_exists };
+    const access = await authorize(call, "threads:create", value);
     const { metadata = {} } = access;
     const supersteps = body.supersteps ?? [];
-    // This is asked before anything is stored, so that a caller who may not update a thread makes none.
-    const replayed =
-      supersteps.length > 0
-        ? await threadFor(agentCall(c), "threads:update", { thread_id: threadId })
-        : null;
-    const created = await threadWith(agentCall(c), threadId, access).create({
-      scope: c.var.scope,
-      thread_id: threadId,
+    if (supersteps.length > 0) await requireUpdate(call, thread_id, metadata);
+    const created = await threadWith(call, thread_id, access).create({
+      scope: call.scope,
+      thread_id,
       metadata,
       if_exists,
+      ttl: toThreadTtl(body.ttl) ?? (await defaultTtl(call)),
+      ...(supersteps.length > 0 ? { replay: toReplay(call, metadata, supersteps) } : {}),
     });
-    if (!created.ok) throw threadFailure(created, threadId);
-    if (replayed !== null) {
-      const of = { graphId: metadata["graph_id"], ...requestedRevision(agentCall(c)) };
-      await replay(replayed, threadId, of, supersteps);
-    }
+    if (!created.ok) throw threadFailure(created, thread_id);
     return c.json(created.value, 200);
   },
 );
@@ -65,12 +65,14 @@ threadRoutes.openapi(
     path: "/threads/{thread_id}",
     tags: ["Threads"],
     summary: "Get a thread",
-    request: { params },
+    request: { params, query: z.strictObject({ include: listParam(["ttl"]).optional() }) },
     responses: { 200: oneThread },
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
-    const thread = await (await threadFor(agentCall(c), "threads:read", { thread_id })).get();
+    const { include = [] } = c.req.valid("query");
+    const found = await threadFor(agentCall(c), "threads:read", { thread_id });
+    const thread = await found.get({ ttl: include.includes("ttl") });
     if (thread === null) throw threadFailure({ code: "thread_not_found" }, thread_id);
     return c.json(thread, 200);
   },
@@ -103,6 +105,7 @@ threadRoutes.openapi(
       ...value,
       metadata,
       scope: call.scope,
+      ttl: await defaultTtl(call),
       copy,
     });
     if (!created.ok) throw threadFailure(created, copyId);
@@ -115,7 +118,7 @@ threadRoutes.openapi(
     method: "patch",
     path: "/threads/{thread_id}",
     tags: ["Threads"],
-    summary: "Merge metadata into a thread",
+    summary: "Merge metadata into a thread, and set when it goes",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: threadPatchSchema } } },
@@ -127,9 +130,12 @@ threadRoutes.openapi(
   }),
   async (c) => {
     const { thread_id } = c.req.valid("param");
-    const { metadata = {} } = c.req.valid("json");
+    const { metadata = {}, ttl } = c.req.valid("json");
     const access = await authorize(agentCall(c), "threads:update", { thread_id, metadata });
-    const thread = await threadWith(agentCall(c), thread_id, access).patch(access.metadata ?? {});
+    const thread = await threadWith(agentCall(c), thread_id, access).patch({
+      metadata: access.metadata ?? {},
+      ttl: toThreadTtl(ttl),
+    });
     if (thread === null) throw new ApiError("not_found", "Thread not found");
     if (c.req.header("prefer")?.includes("return=minimal")) return c.body(null, 204);
     return c.json(thread, 200);
@@ -153,22 +159,36 @@ threadRoutes.openapi(
   },
 );
 
+/** Who makes a thread with a state has to have leave to write it, into a thread with this metadata. */
+async function requireUpdate(
+  call: AgentCall,
+  thread_id: string,
+  metadata: Record<string, unknown>,
+): Promise<void> {
+  const { filter } = await authorize(call, "threads:update", { thread_id });
+  if (filter !== null && !matchesMetadata(metadata, filter)) {
+    throw threadFailure({ code: "thread_not_found" }, thread_id);
+  }
+}
+
+async function defaultTtl(call: AgentCall): Promise<ThreadTtl | null> {
+  return (await describedProject(call)).thread_ttl ?? null;
+}
+
 type Superstep = NonNullable<z.infer<typeof threadCreateSchema>["supersteps"]>[number];
 
-/** Writes the state of a thread that was recorded elsewhere, superstep by superstep. */
-async function replay(
-  thread: ThreadHandle,
-  threadId: string,
-  { graphId, revision_id }: { graphId: unknown; revision_id: string | null },
+/** The state of a thread that was recorded elsewhere, superstep by superstep. */
+function toReplay(
+  call: AgentCall,
+  { graph_id: graphId }: Record<string, unknown>,
   supersteps: Superstep[],
-): Promise<void> {
-  const written = await thread.updateState({
-    revision_id,
+): UpdateStateRequest {
+  return {
+    ...requestedRevision(call),
     checkpoint: null,
     graph_id: typeof graphId === "string" ? graphId : null,
     supersteps: supersteps.map(({ updates }) =>
       updates.map(({ values, command, as_node }) => ({ values: values ?? null, command, as_node })),
     ),
-  });
-  if (!written.ok) throw threadFailure(written, threadId);
+  };
 }

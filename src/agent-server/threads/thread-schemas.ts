@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
+import { ttlSchema } from "../thread-retention/schemas.ts";
 import { checkpointSchema, commandSchema } from "./run-schemas.ts";
 import { THREAD_STATUSES } from "./storage/thread-record.ts";
 
@@ -18,10 +18,16 @@ export const threadSchema = z
     values: z.unknown(),
     interrupts: z.record(z.string(), z.array(z.unknown())),
     error: z.unknown(),
+    ttl: z
+      .object({
+        strategy: z.string(),
+        ttl_minutes: z.number(),
+        expires_at: z.iso.datetime().nullable(),
+      })
+      .nullish()
+      .openapi({ description: "With `include=ttl` only; null for a thread that stays" }),
   })
   .openapi("Thread");
-
-const ttl = notServed("Threads do not expire here: delete them when they are of no more use");
 
 const superstepSchema = z.strictObject({
   updates: z
@@ -41,12 +47,12 @@ export const threadCreateSchema = z
     metadata: jsonObject.nullish(),
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
     supersteps: z.array(superstepSchema).nullish(),
-    ttl,
+    ttl: ttlSchema.nullish(),
   })
   .openapi("ThreadCreate");
 
 export const threadPatchSchema = z
-  .strictObject({ metadata: jsonObject.optional(), ttl })
+  .strictObject({ metadata: jsonObject.optional(), ttl: ttlSchema.nullish() })
   .openapi("ThreadPatch");
 
 export const threadStateSchema = z
@@ -54,7 +60,6 @@ export const threadStateSchema = z
     values: z.unknown(),
     next: z.array(z.string()),
     tasks: z.array(jsonObject),
-    interrupts: z.array(z.unknown()),
     metadata: z.unknown(),
     created_at: z.string().nullable(),
     checkpoint: z.unknown(),

@@ -11,6 +11,7 @@ type ThreadStub = Pick<
   | "get"
   | "copy"
   | "patch"
+  | "prune"
   | "remove"
   | "createRun"
   | "listRuns"
@@ -20,6 +21,7 @@ type ThreadStub = Pick<
   | "cancelRuns"
   | "joinRun"
   | "streamRun"
+  | "streamThread"
   | "getState"
   | "getHistory"
   | "updateState"
@@ -53,6 +55,7 @@ export function threadSeenBy(
     get: (...rest) => thread.get(filter, ...rest),
     copy: (...rest) => thread.copy(filter, ...rest),
     patch: (...rest) => thread.patch(filter, ...rest),
+    prune: (...rest) => thread.prune(filter, ...rest),
     remove: (...rest) => thread.remove(filter, ...rest),
     createRun: (...rest) => orTooLarge(thread.createRun(filter, ...rest)),
     listRuns: (...rest) => thread.listRuns(filter, ...rest),
@@ -62,6 +65,7 @@ export function threadSeenBy(
     cancelRuns: (...rest) => thread.cancelRuns(filter, ...rest),
     joinRun: (...rest) => thread.joinRun(filter, ...rest),
     streamRun: (...rest) => thread.streamRun(filter, ...rest),
+    streamThread: (...rest) => thread.streamThread(filter, ...rest),
     getState: (...rest) => thread.getState(filter, ...rest),
     getHistory: (...rest) => thread.getHistory(filter, ...rest),
     updateState: (...rest) => orTooLarge(thread.updateState(filter, ...rest)),

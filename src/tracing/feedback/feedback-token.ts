@@ -35,6 +35,11 @@ export function newFeedbackToken(workspaceId: string, body: NewFeedbackToken, no
   };
 }
 
+/** The address by which the token's feedback can be given; `url` is any of the host that it leads to. */
+export function feedbackLink(tokenId: string, url: string): string {
+  return new URL(`/api/v1/feedback/tokens/${tokenId}`, url).href;
+}
+
 /** When a token made `now` ends: as it says, or after three hours. Epoch milliseconds. */
 export function tokenExpiry({ expires_at, expires_in }: TokenLife, now: number): number {
   if (expires_at != null) return Math.floor(expires_at / 1000);

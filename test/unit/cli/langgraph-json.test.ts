@@ -31,6 +31,7 @@ describe("graphs", () => {
     });
 
     expect(loadProjectConfig(join(folder, "langgraph.json"))).toEqual({
+      threadTtl: null,
       configPath: join(folder, "langgraph.json"),
       projectDir: folder,
       graphs: [
@@ -111,19 +112,41 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["checkpointer", "store"])(
-    "that would change behaviour are warned about: %s",
-    (key, { expect }) => {
-      const folder = temporaryProject({
-        ...AGENT,
-        "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, [key]: { path: "./x.ts:y" } },
-      });
+  test("of the checkpointer are the time of threads, and others that do nothing", ({ expect }) => {
+    const of = (checkpointer: object) => {
+      const graphs = { agent: "./agent.ts:graph" };
+      const { threadTtl, warnings } = loadProjectConfig(
+        temporaryProject({ ...AGENT, "langgraph.json": { graphs, checkpointer } }),
+      );
+      return { threadTtl, warnings };
+    };
+    const sweep = { sweep_interval_minutes: 5, sweep_limit: 1000 };
+    expect(of({ ttl: { default_ttl: 60, ...sweep } })).toEqual({
+      threadTtl: { strategy: "delete", minutes: 60 },
+      warnings: [],
+    });
+    expect(of({ ttl: { strategy: "keep_latest", default_ttl: 0.5 } }).threadTtl).toEqual({
+      strategy: "keep_latest",
+      minutes: 0.5,
+    });
+    expect(of({ ttl: { strategy: "keep_latest" }, path: "./x.ts:y" })).toEqual({
+      threadTtl: null,
+      warnings: ['"checkpointer.path" has no effect in langgraph.json'],
+    });
+    const problem = problemOf({ graphs: {}, checkpointer: { ttl: { default_ttl: -1 } } });
+    expect(problem).toContain('"checkpointer.ttl.default_ttl"');
+  });
 
-      expect(loadProjectConfig(folder).warnings).toEqual([
-        `"${key}" in langgraph.json has no effect yet`,
-      ]);
-    },
-  );
+  test.for(["store"])("that would change behaviour are warned about: %s", (key, { expect }) => {
+    const folder = temporaryProject({
+      ...AGENT,
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, [key]: { path: "./x.ts:y" } },
+    });
+
+    expect(loadProjectConfig(folder).warnings).toEqual([
+      `"${key}" in langgraph.json has no effect yet`,
+    ]);
+  });
 
   test("of http turn off what they name, and others are warned about", ({ expect }) => {
     const folder = temporaryProject({

@@ -12,6 +12,7 @@ import type { StoredCheckpoint } from "../../../graph-runtime/checkpoint-port.ts
 import type { Principal } from "../../../lib/principal.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { MultitaskStrategy, RunRow } from "../storage/run-row.ts";
+import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
 type RunAssistant = {
   assistant_id: string;
@@ -39,7 +40,13 @@ export type RunPayload = {
   after_seconds: number;
   /** Where the end of the run is told. */
   webhook?: string;
+  /** What feedback is asked for, by a link for each. */
+  feedback_keys: string[] | null;
+  langsmith_tracer: RunTracerRequest | null;
 };
+
+/** Where the trace of a run is to be, instead of the deployment's project, and which example it is of. */
+export type RunTracerRequest = { project_name: string | null; example_id: string | null };
 
 /** What the answer to the creating request carries besides the run. */
 export type Follow = "none" | "events" | "result";
@@ -54,6 +61,8 @@ export type CreateRunRequest = {
   create_thread: boolean;
   /** The thread serves this run only and is deleted at its end. */
   temporary: boolean;
+  /** When the thread goes by itself, if it is made. */
+  ttl?: ThreadTtl | null;
   follow: Follow;
   cancel_on_disconnect: boolean;
   /** Whom the run works for, where the project authenticates its users; its nodes see it. */
@@ -62,6 +71,8 @@ export type CreateRunRequest = {
   revision_id: string | null;
   /** The tick of a cron that makes the run. */
   tick?: CronTick | undefined;
+  /** Links by which feedback on the run can be given, by key. */
+  feedback?: Record<string, string>;
 };
 
 /** What a run executes, as stored with it: later changes of the assistant do not touch it. */
@@ -94,6 +105,7 @@ export function toKwargs(
         thread_id,
         graph_id: assistant.graph_id,
         assistant_id: assistant.assistant_id,
+        ...tracerKeys(payload.langsmith_tracer),
       },
       metadata: {
         ...assistant.metadata,
@@ -105,6 +117,15 @@ export function toKwargs(
     context: mergeContext(assistant.context, payload.context),
     temporary: request.temporary,
     resumable: stream_resumable,
+  };
+}
+
+/** By these names graphs find what was asked of the trace. */
+function tracerKeys(tracer: RunTracerRequest | null): Record<string, string> {
+  const { project_name = null, example_id = null } = tracer ?? {};
+  return {
+    ...(project_name === null ? {} : { langsmith_project: project_name }),
+    ...(example_id === null ? {} : { langsmith_example_id: example_id }),
   };
 }
 
@@ -121,7 +142,13 @@ export function toRunSpec(
     trace: TraceSpec | null;
   },
 ): RunSpec {
-  const { resumable: _resumable, webhook: _webhook, ...rest } = kwargs;
+  const {
+    resumable: _resumable,
+    webhook: _webhook,
+    feedback_keys: _feedback,
+    langsmith_tracer: _tracer,
+    ...rest
+  } = kwargs;
   return {
     ...rest,
     ...found,
@@ -153,14 +180,15 @@ function publicKeys(configurable: unknown): Record<string, unknown> {
 function withoutUndefined(
   base: Record<string, unknown>,
   over: Record<string, unknown>,
-): Pick<RunConfig, "tags" | "recursion_limit" | "run_name" | "max_concurrency"> {
+): Pick<RunConfig, "tags" | "recursion_limit" | "run_name" | "max_concurrency" | "timeout"> {
   const merged = { ...base, ...over };
-  const { tags, recursion_limit, run_name, max_concurrency } = merged;
+  const { tags, recursion_limit, run_name, max_concurrency, timeout } = merged;
   return {
     ...(Array.isArray(tags) ? { tags: tags.map(String) } : {}),
     ...(typeof recursion_limit === "number" ? { recursion_limit } : {}),
     ...(typeof run_name === "string" ? { run_name } : {}),
     ...(typeof max_concurrency === "number" ? { max_concurrency } : {}),
+    ...(typeof timeout === "number" ? { timeout } : {}),
   };
 }
 

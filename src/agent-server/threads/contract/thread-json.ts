@@ -3,6 +3,7 @@ import type { RunKwargs } from "./run-request.ts";
 import type { WebhookDelivery, WebhookRecord } from "./webhook-delivery.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
+import type { TtlColumns } from "../storage/thread-ttl.ts";
 
 /** A thread as the API shows it. */
 export type Thread = {
@@ -16,7 +17,11 @@ export type Thread = {
   values: unknown;
   interrupts: Record<string, unknown[]>;
   error: unknown;
+  /** Only on request; null for a thread that stays. */
+  ttl?: ShownTtl | null;
 };
+
+type ShownTtl = { strategy: string; ttl_minutes: number; expires_at: string | null };
 
 /** What is shown of a thread, wherever the row is from: the thread's own storage or the index. */
 type ShownColumns = Pick<
@@ -44,6 +49,15 @@ export function toThreadJson(row: ShownColumns, values: string | null): Thread {
     values: values === null ? null : JSON.parse(values),
     interrupts: JSON.parse(row.interrupts),
     error: row.error === null ? null : JSON.parse(row.error),
+  };
+}
+
+export function toTtlJson({ ttl_strategy, ttl_minutes, expires_at }: TtlColumns): ShownTtl | null {
+  if (ttl_strategy === null || ttl_minutes === null) return null;
+  return {
+    strategy: ttl_strategy,
+    ttl_minutes,
+    expires_at: expires_at === null ? null : toIso(expires_at),
   };
 }
 

@@ -1,6 +1,7 @@
 import { tickOf } from "../storage/cron-tick.ts";
 import type { IndexOutbox } from "../index/index-outbox.ts";
 import type { TraceEnds } from "../traces/trace-ends.ts";
+import type { ThreadStream } from "../runs/thread-stream.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
@@ -20,6 +21,7 @@ export class ThreadAlarm {
   readonly #index: IndexOutbox;
   readonly #traceEnds: TraceEnds | null;
   readonly #webhooks: WebhookOutbox;
+  readonly #following: ThreadStream;
   /** When the alarm goes off, as far as this instance knows. */
   #at: number | null = null;
 
@@ -29,18 +31,20 @@ export class ThreadAlarm {
     index: IndexOutbox,
     traceEnds: TraceEnds | null,
     webhooks: WebhookOutbox,
+    following: ThreadStream,
   ) {
     this.#object = object;
     this.#storage = storage;
     this.#index = index;
     this.#traceEnds = traceEnds;
     this.#webhooks = webhooks;
+    this.#following = following;
   }
 
   /** Sets the alarm, unless it is set to an earlier time already. */
   schedule(now: number): void {
     const { runs, thread, texts } = this.#storage;
-    const { deleted, temporary } = thread.get();
+    const { deleted, temporary, expires_at } = thread.get();
     const running = runs.running() !== null;
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
@@ -53,8 +57,11 @@ export class ThreadAlarm {
       // It goes when its cron has noted the tick.
       temporary === 1 && tickOf(texts) !== null ? now + TICK_RETRY_MS : null,
       runs.nextExpiry(),
+      // What is in flight holds it off.
+      running || pending !== null || deleted === 1 ? null : expires_at,
       this.#traceEnds?.nextDue() ?? null,
       this.#webhooks.nextDue(),
+      this.#following.nextDue(),
     ].filter((at) => at !== null);
     if (due.length === 0) return;
     // A time that an alarm is being handled for must be avoided: setting it again would be lost.

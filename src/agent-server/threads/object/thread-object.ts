@@ -14,9 +14,10 @@ import { IndexOutbox } from "../index/index-outbox.ts";
 import { RunQueue } from "../runs/run-queue.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
 import { RunStreams } from "../runs/run-streams.ts";
+import { ThreadStream } from "../runs/thread-stream.ts";
 import type { RunRow, RunSelection } from "../storage/run-row.ts";
-import { readCopy, writeCopy } from "./thread-copy.ts";
-import { makeThread } from "./make-thread.ts";
+import { readCopy } from "./thread-copy.ts";
+import { ThreadCreation } from "./thread-creation.ts";
 import {
   type CancelOptions,
   type FollowedRun,
@@ -24,29 +25,32 @@ import {
   ThreadRuns,
 } from "./thread-runs.ts";
 import { ThreadRemoval } from "./thread-removal.ts";
+import { ThreadRetention } from "./thread-retention.ts";
 import { type ThreadTraces, threadTraces } from "../traces/thread-traces.ts";
 import { threadWebhooks } from "../webhooks/thread-webhooks.ts";
 import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 import { ThreadAlarm } from "./thread-alarm.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
-import {
-  type HistoryQuery,
-  type StateQuery,
-  ThreadStates,
-  type UpdateStateRequest,
-} from "../runs/thread-states.ts";
+import { type HistoryQuery, type StateQuery, ThreadStates } from "../runs/thread-states.ts";
 import type {
   CopyThreadResult,
   CreateRunResult,
   CreateThreadRequest,
+  CreateThreadResult,
   EventsQuery,
+  PatchThreadRequest,
+  PruneResult,
   ReadStateResult,
   RunsQuery,
+  StreamThreadResult,
+  ThreadStreamQuery,
+  UpdateStateRequest,
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
-import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
-import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts";
+import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import { type Run, type Thread, toThreadJson, toTtlJson } from "../contract/thread-json.ts";
+import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
 /**
  * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
@@ -54,13 +58,14 @@ import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts"
  *
  * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
  * still to be written, the end of a trace that is still to be recorded, a webhook that is still to be
- * delivered, events and results whose retention ends.
+ * delivered, events and results whose retention ends, the end of the thread's own time.
  * An object opened for an id that does not exist stores nothing. Each call says first what its caller may see: a
  * thread that does not match is answered like one that does not exist.
  */
 export class ThreadObject extends DurableObject<Env> {
   readonly #storage: ThreadStorage;
   readonly #streams: RunStreams;
+  readonly #following: ThreadStream;
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #runs: ThreadRuns;
@@ -69,6 +74,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #webhooks: WebhookOutbox;
   readonly #alarm: ThreadAlarm;
   readonly #removal: ThreadRemoval;
+  readonly #creation: ThreadCreation;
+  readonly #retention: ThreadRetention;
   readonly #runTimeoutMs: number;
   #woken = false;
 
@@ -85,6 +92,18 @@ export class ThreadObject extends DurableObject<Env> {
         if (!this.#streams.hasReaders(seq)) this.#queue.endings.forgetResult(seq);
         this.#removal.removeIfDone();
       },
+      thread: {
+        isFollowed: () => this.#following.isFollowed(),
+        holds: (run) => this.#following.holds(run),
+        begin: (run) => this.#following.begin(run),
+        logChanged: () => this.#following.logChanged(),
+      },
+    });
+    this.#following = new ThreadStream({
+      storage,
+      streams: this.#streams,
+      now: () => Date.now(),
+      retentionMs: settings.resumableStreamTtlMs,
     });
     this.#index = new IndexOutbox(env, storage);
     this.#traces = threadTraces(env, {
@@ -104,11 +123,22 @@ export class ThreadObject extends DurableObject<Env> {
         this.#removal.removeIfDone();
       },
     });
-    this.#alarm = new ThreadAlarm(ctx.storage, storage, this.#index, traceEnds, this.#webhooks);
+    this.#alarm = new ThreadAlarm(
+      ctx.storage,
+      storage,
+      this.#index,
+      traceEnds,
+      this.#webhooks,
+      this.#following,
+    );
     const host = (revisionId: string | null): GraphHostApi =>
       graphHost(env, ctx, { scope: this.#scope(), revisionId });
     const countUse = storageMeter(env, ctx, () => this.#scope());
-    this.#states = new ThreadStates(storage, { host, countUse });
+    this.#states = new ThreadStates(storage, {
+      host,
+      countUse,
+      onUpdate: (checkpoint, snapshot) => this.#following.update(checkpoint, snapshot),
+    });
     this.#queue = new RunQueue({
       storage,
       streams: this.#streams,
@@ -143,31 +173,29 @@ export class ThreadObject extends DurableObject<Env> {
       alarm: this.#alarm,
       isNoted: (tick) => isTickNoted(env.DB, this.#scope(), tick),
     });
-  }
-
-  async create(
-    filter: Visibility,
-    request: CreateThreadRequest,
-  ): Promise<Result<Thread, "thread_exists">> {
-    const existing = this.#wake(ALL_THREADS);
-    if (existing !== null) {
-      if (request.if_exists === "raise" || !isVisible(existing, filter)) {
-        return { ok: false, code: "thread_exists" };
-      }
-      return { ok: true, value: this.#thread(existing) };
-    }
-    const { scope, thread_id, metadata, copy } = request;
-    this.#storage.transaction(() => {
-      makeThread(this.#storage, { scope, thread_id, metadata, temporary: false });
-      if (copy !== undefined) writeCopy(this.#storage, copy);
+    this.#creation = new ThreadCreation({
+      storage,
+      states: this.#states,
+      removal: this.#removal,
+      alarm: this.#alarm,
+      wake: (filter) => this.#wake(filter),
+      indexed: () => this.#drainIndex(),
     });
-    await this.#drainIndex();
-    return { ok: true, value: this.#thread(this.#storage.thread.get()) };
+    this.#retention = new ThreadRetention({
+      storage,
+      states: this.#states,
+      removal: this.#removal,
+    });
   }
 
-  async get(filter: Visibility): Promise<Thread | null> {
+  async create(filter: Visibility, request: CreateThreadRequest): Promise<CreateThreadResult> {
+    return this.#creation.create(filter, request);
+  }
+
+  async get(filter: Visibility, { ttl = false } = {}): Promise<Thread | null> {
     const row = this.#wake(filter);
-    return row === null ? null : this.#thread(row);
+    if (row === null) return null;
+    return ttl ? { ...this.#thread(row), ttl: toTtlJson(row) } : this.#thread(row);
   }
 
   async copy(filter: Visibility): Promise<CopyThreadResult> {
@@ -175,9 +203,14 @@ export class ThreadObject extends DurableObject<Env> {
     return readCopy(this.#storage);
   }
 
-  async patch(filter: Visibility, metadata: Record<string, unknown>): Promise<Thread | null> {
+  async patch(filter: Visibility, { metadata, ttl }: PatchThreadRequest): Promise<Thread | null> {
     if (this.#wake(filter) === null) return null;
-    this.#storage.transaction(() => this.#storage.thread.mergeMetadata(metadata, Date.now()));
+    const now = Date.now();
+    this.#storage.transaction(() => {
+      this.#storage.thread.mergeMetadata(metadata, now);
+      if (ttl !== null) this.#storage.thread.setTtl(ttl, now);
+    });
+    if (ttl !== null) this.#scheduleAlarm();
     await this.#drainIndex();
     return this.#thread(this.#storage.thread.get());
   }
@@ -189,7 +222,12 @@ export class ThreadObject extends DurableObject<Env> {
     return true;
   }
 
+  async prune(filter: Visibility, strategy: ThreadTtl["strategy"]): Promise<PruneResult> {
+    return this.#wake(filter) === null ? "missing" : this.#retention.prune(strategy);
+  }
+
   async createRun(filter: Visibility, request: CreateRunRequest): Promise<CreateRunResult> {
+    if (request.create_thread) await this.#creation.settled();
     return this.#runs.create(filter, request);
   }
 
@@ -230,6 +268,16 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#runs.stream(filter, runId, query);
   }
 
+  /** Events of all runs, the present one and those that come, until the reader leaves. */
+  async streamThread(filter: Visibility, query: ThreadStreamQuery): Promise<StreamThreadResult> {
+    const thread = this.#wake(filter);
+    // That of a stateless run goes with it.
+    if (thread === null || thread.temporary === 1) return { ok: false, code: "thread_not_found" };
+    const stream = this.#following.open(query);
+    this.#scheduleAlarm();
+    return { ok: true, value: stream };
+  }
+
   async getState(filter: Visibility, query: StateQuery): Promise<ReadStateResult> {
     const thread = this.#wake(filter);
     return thread === null
@@ -258,6 +306,10 @@ export class ThreadObject extends DurableObject<Env> {
     const inService = !this.#storage.exists || (await isInService(this.env.DB, this.#scope()));
     const thread = this.#storageRow();
     if (thread === null) return;
+    if (this.#creation.isMaking) {
+      this.#scheduleAlarm();
+      return;
+    }
     if (thread.deleted === 1 && thread.temporary === 0) {
       await this.#removal.finish();
       return;
@@ -270,11 +322,13 @@ export class ThreadObject extends DurableObject<Env> {
     this.#queue.timeOut(this.#runTimeoutMs);
     this.#storage.transaction(() => {
       this.#queue.endings.expire();
+      this.#following.expire();
       this.#index.recordConfirmed();
       this.#traces?.ends.forgetTold();
     });
     await this.#traces?.ends.deliver("due");
     this.#removal.removeIfDone();
+    if (this.#storage.exists) await this.#retention.expire(Date.now());
     if (!this.#storage.exists) return;
     this.#webhooks.deliver();
     this.#scheduleAlarm();

@@ -28,6 +28,7 @@ type ThreadRemovalDeps = {
 export class ThreadRemoval {
   readonly #deps: ThreadRemovalDeps;
   #isAsking = false;
+  #finishing: Promise<void> | null = null;
 
   constructor(deps: ThreadRemovalDeps) {
     this.#deps = deps;
@@ -46,6 +47,13 @@ export class ThreadRemoval {
 
   /** Goes on with a removal, from its mark on. */
   async finish(): Promise<void> {
+    this.#finishing ??= this.#finish().finally(() => {
+      this.#finishing = null;
+    });
+    await this.#finishing;
+  }
+
+  async #finish(): Promise<void> {
     await this.#deps.index.remove();
     await this.#deps.traceEnds?.deliver("all");
     await this.#erase();

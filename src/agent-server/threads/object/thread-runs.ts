@@ -53,9 +53,9 @@ export class ThreadRuns {
     if (existing === null || !isVisible(existing, filter)) {
       if (!request.create_thread) return { ok: false, code: "thread_not_found" };
       if (existing !== null) return { ok: false, code: "thread_exists" };
-      const { scope, thread_id, payload, temporary, tick } = request;
+      const { scope, thread_id, payload, temporary, ttl = null, tick } = request;
       const { metadata } = payload;
-      makeThread(this.#deps.storage, { scope, thread_id, metadata, temporary, tick });
+      makeThread(this.#deps.storage, { scope, thread_id, metadata, temporary, ttl, tick });
     }
     // Whoever does not know whether it has made a run asks for it again, by the same id.
     const known = this.#deps.storage.runs.get(request.run_id);

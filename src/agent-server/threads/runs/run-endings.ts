@@ -1,8 +1,14 @@
-import type { RunError, RunOutcome, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
+import type {
+  RunError,
+  RunEvent,
+  RunOutcome,
+  ThreadSnapshot,
+} from "../../../graph-runtime/protocol.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import { isStopped } from "./graph-answers.ts";
 import type { CancelAction } from "./execution.ts";
 import type { RunStreams } from "./run-streams.ts";
+import { forgetFeedback, withFeedback } from "../storage/feedback-links.ts";
 import { kwargsName } from "../storage/text-table.ts";
 import type { ThreadStatus } from "../storage/thread-record.ts";
 import type { PastState, ThreadStates } from "./thread-states.ts";
@@ -102,6 +108,11 @@ export class RunEndings {
     return run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
   }
 
+  /** What is appended to the run's events at its end; nothing when nobody may read them. */
+  lastEvents(run: RunRow, tail: RunEvent[]): RunEvent[] {
+    return this.keepsEvents(run) ? withFeedback(this.#storage.texts, run, tail) : [];
+  }
+
   /** What the thread shows from now on. In a transaction. */
   settle(settled: ThreadStatus, snapshot: ThreadSnapshot | null, error: RunError | null): void {
     const { thread, runs } = this.#storage;
@@ -123,6 +134,7 @@ export class RunEndings {
     log.delete(run.seq);
     texts.delete(kwargsName(run));
     this.#deps.webhooks.forget(run);
+    forgetFeedback(texts, run);
     runs.delete(run.seq);
     this.#deps.streams.wake(run.seq);
   }
@@ -132,7 +144,7 @@ export class RunEndings {
     const { runs, log } = this.#storage;
     const now = this.#deps.now();
     for (const run of runs.expired(now)) {
-      if (this.#deps.streams.hasReaders(run.seq)) {
+      if (this.#deps.streams.isNeeded(run)) {
         runs.keepUntil(run.seq, now + this.#deps.retentionMs);
         continue;
       }
@@ -148,4 +160,8 @@ export function settledStatus(
 ): ThreadStatus {
   if (status === "error" || status === "timeout") return "error";
   return snapshot !== null && isStopped(snapshot) ? "interrupted" : "idle";
+}
+
+export function errorText({ error, message }: RunError): string {
+  return `${error}: ${message}`;
 }

@@ -19,9 +19,10 @@ import {
 import { storedWebhook } from "../contract/webhook-delivery.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { ThreadTraces } from "../traces/thread-traces.ts";
+import { keepFeedback } from "../storage/feedback-links.ts";
 import { kwargsName } from "../storage/text-table.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { RunEndings, type RunEndingsDeps, settledStatus } from "./run-endings.ts";
+import { errorText, RunEndings, type RunEndingsDeps, settledStatus } from "./run-endings.ts";
 import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
@@ -91,10 +92,11 @@ export class RunQueue {
   enqueue(request: CreateRunRequest): EnqueueResult {
     const { runs, texts, thread } = this.#storage;
     const { payload, assistant } = request;
+    const { multitask_strategy: strategy } = payload;
     const now = this.#deps.now();
     return this.#storage.transaction(() => {
       const inFlight = runs.inFlight();
-      if (payload.multitask_strategy === "reject" && inFlight.length > 0) {
+      if (strategy === "reject" && inFlight.length > 0) {
         return { ok: false, code: "busy" };
       }
       const kwargs = toKwargs(request, JSON.parse(thread.get().metadata));
@@ -102,7 +104,7 @@ export class RunQueue {
         run_id: request.run_id,
         assistant_id: assistant.assistant_id,
         graph_id: assistant.graph_id,
-        multitask_strategy: payload.multitask_strategy,
+        multitask_strategy: strategy,
         metadata: JSON.stringify(kwargs.config.metadata),
         resumable: payload.stream_resumable,
         created_at: now + Math.round(payload.after_seconds * 1000),
@@ -112,11 +114,10 @@ export class RunQueue {
         now,
       });
       texts.set(kwargsName(run), JSON.stringify(kwargs));
+      keepFeedback(texts, run, request.feedback);
       if (inFlight.length === 0) {
-        const adopted = { graphId: assistant.graph_id, assistantId: assistant.assistant_id };
-        thread.adopt({ ...adopted, config: kwargs.config }, now);
+        thread.adopt({ assistant, config: kwargs.config }, now);
       }
-      const strategy = payload.multitask_strategy;
       if (strategy === "interrupt" || strategy === "rollback") {
         for (const other of inFlight) this.#cancelRow(other, strategy);
       }
@@ -202,6 +203,7 @@ export class RunQueue {
     }
     const run = this.#storage.transaction(() => {
       const started = runs.start(row.seq, this.#deps.now());
+      this.#deps.streams.begin(started);
       // A queued run may be of another graph than the one before: from now on it owns the state.
       if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
       this.#append(started, [
@@ -243,7 +245,7 @@ export class RunQueue {
     if (kwargs === null) throw new Error(`Run ${run.run_id} has lost its arguments`);
     const resuming = checkpoints.newestRun() === run.run_id;
     const fromNewest = resuming || kwargs.checkpoint === null;
-    const trace = this.#deps.traces?.runs.of(run) ?? null;
+    const trace = this.#deps.traces?.runs.of(run, kwargs.langsmith_tracer) ?? null;
     const spec = toRunSpec(run, thread.get().thread_id, kwargs, {
       resuming,
       namespaces: checkpoints.namespaces(),
@@ -309,15 +311,15 @@ export class RunQueue {
     this.#storage.transaction(() => {
       this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
       this.endings.end(run, { status: "error", error, settled: "error", snapshot });
-      this.#endTrace(run, textOf(error), { host: false });
+      this.#endTrace(run, errorText(error), { host: false });
     });
     this.endings.keepResult(run, null, error);
     this.#conclude(execution);
   }
 
   /** In the transaction that ends the run, so that the trace of no run stays open. */
-  #endTrace(run: RunRow, error: string | null, { host }: { host: boolean }): void {
-    this.#deps.traces?.ends.add(run, { error, host });
+  #endTrace(run: RunRow, error: string | null, by: { host: boolean }): void {
+    this.#deps.traces?.ends.add(run, { error, ...by });
   }
 
   async #finish(execution: Execution, outcome: RunOutcome): Promise<void> {
@@ -334,12 +336,12 @@ export class RunQueue {
     this.endings.keepResult(run, error === null ? outcome.result : null, error);
     this.#storage.transaction(() => {
       this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
-      if (this.endings.keepsEvents(run)) this.#append(run, outcome.tail.events);
+      this.#append(run, this.endings.lastEvents(run, outcome.tail.events));
       const settled = settledStatus(snapshot, status);
       const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
       this.endings.end(run, { status, error, stop, settled, snapshot });
       const cancelled = cancelAction === null ? null : "The run was cancelled";
-      const reason = error === null ? cancelled : textOf(error);
+      const reason = error === null ? cancelled : errorText(error);
       this.#endTrace(run, reason, { host: outcome !== ABANDONED });
     });
     this.#conclude(execution);
@@ -387,8 +389,4 @@ export class RunQueue {
     execution.end();
     if (this.#storage.thread.find()?.temporary === 1) this.#deps.onTemporaryEnd(run);
   }
-}
-
-function textOf({ error, message }: RunError): string {
-  return `${error}: ${message}`;
 }

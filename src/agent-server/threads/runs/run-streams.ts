@@ -1,11 +1,15 @@
 import { EventFrames, FrameReader } from "../storage/event-frames.ts";
 import type { EventLog } from "../storage/event-log.ts";
+import type { RunRow } from "../storage/run-row.ts";
 
 /** Proxies and clients give up on silent connections; the SDK's idle watch counts on about 5 s. */
 const EVENTS_HEARTBEAT_MS = 5000;
 
 /** That a client has left shows in the next write: whoever waits for a result often wants it cancelled. */
 const RESULT_HEARTBEAT_MS = 1000;
+
+/** Stands for the thread among its runs, whose numbers begin at 1: who follows it reads one run after the other. */
+export const WHOLE_THREAD = 0;
 
 /** Readers whose heartbeats are due this close to each other share a timer. */
 const HEARTBEAT_SLACK_MS = 50;
@@ -26,10 +30,22 @@ type Reader = {
   spokeAt: number;
   /** The next bytes; empty when what there is does not concern the reader, null when there is nothing. */
   read: () => Uint8Array | null;
+  /** Nothing more will come. */
+  hasEnded: () => boolean;
+  onLeave: (() => void) | null;
   /** Set while the reader can take more. */
   wanting: ReadableStreamDefaultController<Uint8Array> | null;
   /** Nothing more is to be read. */
   stopped: boolean;
+};
+
+/** Those who follow the whole thread, or may come back to. */
+type ThreadFollowers = {
+  isFollowed: () => boolean;
+  /** Some of them have still to read of the run. */
+  holds: (run: RunRow) => boolean;
+  begin: (run: RunRow) => void;
+  logChanged: () => void;
 };
 
 /** A run that somebody reads. */
@@ -53,6 +69,7 @@ export class RunStreams {
   readonly #resultOf: (runSeq: number) => string | null;
   readonly #hasEnded: (runSeq: number) => boolean;
   readonly #onLeave: (runSeq: number) => void;
+  readonly #thread: ThreadFollowers;
   readonly #followed = new Map<number, Followed>();
   /** For runs with events not yet known to be on disk: the first such id, and the one past the last. */
   readonly #undurable = new Map<number, { first: number; end: number }>();
@@ -65,17 +82,19 @@ export class RunStreams {
       resultOf: (runSeq: number) => string | null;
       /** A reader, of events or of the result, has gone. */
       onLeave: (runSeq: number) => void;
+      thread: ThreadFollowers;
     },
   ) {
     this.#log = log;
     this.#hasEnded = run.hasEnded;
     this.#resultOf = run.resultOf;
     this.#onLeave = run.onLeave;
+    this.#thread = run.thread;
   }
 
   /** Somebody reads the run's events now. */
   isFollowed(runSeq: number): boolean {
-    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0;
+    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0 || this.#thread.isFollowed();
   }
 
   /** Somebody waits for the run's result, and has had no answer yet. */
@@ -87,6 +106,16 @@ export class RunStreams {
   /** Somebody still reads something of the run. */
   hasReaders(runSeq: number): boolean {
     return this.#followed.has(runSeq);
+  }
+
+  /** The run's events have to stay: somebody has still to read of them. */
+  isNeeded(run: RunRow): boolean {
+    return this.hasReaders(run.seq) || this.#thread.holds(run);
+  }
+
+  /** A run begins. In the transaction that marks it. */
+  begin(run: RunRow): void {
+    this.#thread.begin(run);
   }
 
   /** Events from `first` to before `end` were written but must not be shown before `release`. */
@@ -114,8 +143,24 @@ export class RunStreams {
     }
   }
 
-  /** Shows the run's readers what is new, after the work that goes on now. */
+  /** The first of the run's events that must not be shown yet. */
+  firstHeld(runSeq: number): number {
+    return this.#undurable.get(runSeq)?.first ?? Infinity;
+  }
+
+  /** Nothing more will come of the run, and all that came may be shown. */
+  isOver(runSeq: number): boolean {
+    return this.#hasEnded(runSeq) && !this.#undurable.has(runSeq);
+  }
+
+  /** Shows the readers of the run, and those who follow the thread, what is new, after the work that goes on now. */
   wake(runSeq: number): void {
+    if (runSeq !== WHOLE_THREAD) this.#wake(runSeq);
+    this.#thread.logChanged();
+    this.#wake(WHOLE_THREAD);
+  }
+
+  #wake(runSeq: number): void {
     const followed = this.#followed.get(runSeq);
     if (followed === undefined) return;
     followed.frames.logChanged();
@@ -135,8 +180,21 @@ export class RunStreams {
       // No blank line after it: the SDK's parser would make an empty event of that.
       heartbeat: ": heartbeat\n",
       heartbeatMs: EVENTS_HEARTBEAT_MS,
-      read: () => reader.next(this.#undurable.get(runSeq)?.first ?? Infinity),
+      read: () => reader.next(this.firstHeld(runSeq)),
+      hasEnded: () => this.isOver(runSeq),
+      onLeave: null,
       onDisconnect: options.onDisconnect,
+    });
+  }
+
+  /** Server-sent events of the thread, as `source` gives them. */
+  thread(source: Pick<Reader, "read" | "hasEnded" | "onLeave">): ReadableStream<Uint8Array> {
+    return this.#stream(WHOLE_THREAD, {
+      kind: "events",
+      heartbeat: ": heartbeat\n",
+      heartbeatMs: EVENTS_HEARTBEAT_MS,
+      ...source,
+      onDisconnect: null,
     });
   }
 
@@ -148,10 +206,12 @@ export class RunStreams {
       heartbeat: "\n",
       heartbeatMs: RESULT_HEARTBEAT_MS,
       read: () => {
-        if (answered || !this.#hasEnded(runSeq) || this.#undurable.has(runSeq)) return null;
+        if (answered || !this.isOver(runSeq)) return null;
         answered = true;
         return new TextEncoder().encode(this.#resultOf(runSeq) ?? "{}");
       },
+      hasEnded: () => this.isOver(runSeq),
+      onLeave: null,
       onDisconnect,
     });
   }
@@ -163,16 +223,20 @@ export class RunStreams {
       heartbeat: string;
       heartbeatMs: number;
       read: Reader["read"];
+      hasEnded: Reader["hasEnded"];
+      onLeave: Reader["onLeave"];
       onDisconnect: (() => void) | null;
     },
   ): ReadableStream<Uint8Array> {
-    const { kind, heartbeatMs, read } = source;
+    const { kind, heartbeatMs, read, hasEnded, onLeave } = source;
     const reader: Reader = {
       kind,
       heartbeat: new TextEncoder().encode(source.heartbeat),
       heartbeatMs,
       spokeAt: Date.now(),
       read,
+      hasEnded,
+      onLeave,
       wanting: null,
       stopped: false,
     };
@@ -201,7 +265,7 @@ export class RunStreams {
     const controller = reader.wanting;
     if (controller === null) return;
     // Asked before reading: events written in between are read, never skipped.
-    const ended = reader.stopped || (this.#hasEnded(runSeq) && !this.#undurable.has(runSeq));
+    const ended = reader.stopped || reader.hasEnded();
     let bytes = reader.stopped ? null : reader.read();
     if (bytes?.byteLength === 0) bytes = reader.read();
     if (bytes === null) {
@@ -232,6 +296,7 @@ export class RunStreams {
     if (followed?.readers.delete(reader) !== true) return;
     if (reader.kind === "events") followed.ofEvents -= 1;
     if (followed.readers.size === 0) this.#followed.delete(runSeq);
+    reader.onLeave?.();
     this.#onLeave(runSeq);
   }
 

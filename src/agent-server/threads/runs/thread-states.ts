@@ -4,7 +4,6 @@ import type {
   HostErrorCode,
   HostResult,
   RunConfig,
-  StateUpdate,
   ThreadSnapshot,
   WireCheckpoint,
 } from "../../../graph-runtime/protocol.ts";
@@ -12,6 +11,7 @@ import { withTimeout } from "../../../lib/with-timeout.ts";
 import { isJsonText, type JsonText, readJsonText } from "../../../lib/json-answer.ts";
 import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import type { Result } from "../contract/failures.ts";
+import type { OfRevision, UpdateStateRequest } from "../contract/thread-requests.ts";
 import { type CountUse, ReadPort, UpdatePort } from "./run-port.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import { isStopped, parseSnapshot } from "./graph-answers.ts";
@@ -27,10 +27,9 @@ export type ThreadStatesDeps = {
   host: (revisionId: string | null) => GraphHostApi;
   /** What the code of a revision has made the platform read and write. */
   countUse: (revisionId: string | null, use: StorageUse) => void;
+  /** The state was updated. In the transaction that did. */
+  onUpdate?: (checkpoint: WireCheckpoint, snapshot: ThreadSnapshot) => void;
 };
-
-/** Whose graphs are to read or write; null for those that the Worker was built with. */
-type OfRevision = { revision_id: string | null };
 
 export type StateQuery = OfRevision & { checkpoint: CheckpointRef | null; subgraphs: boolean };
 
@@ -39,13 +38,6 @@ export type HistoryQuery = OfRevision & {
   limit: number;
   before: string | null;
   filter: Record<string, unknown> | null;
-};
-
-export type UpdateStateRequest = OfRevision & {
-  checkpoint: CheckpointRef | null;
-  supersteps: StateUpdate[][];
-  /** For a thread that has not run yet: the graph whose state this is. */
-  graph_id: string | null;
 };
 
 type ReadFailure = "graph_failed" | "graph_late";
@@ -59,6 +51,7 @@ export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
 export class ThreadStates {
   readonly #storage: ThreadStorage;
   readonly #deps: ThreadStatesDeps;
+  #updates = 0;
 
   constructor(storage: ThreadStorage, deps: ThreadStatesDeps) {
     this.#storage = storage;
@@ -111,6 +104,11 @@ export class ThreadStates {
     return (await this.#at(run, run.graph_id, checkpointId))?.values ?? "{}";
   }
 
+  /** A graph applies updates right now, from a checkpoint that must stay until it has. */
+  get isUpdating(): boolean {
+    return this.#updates > 0;
+  }
+
   /** The caller has made sure that no run is in flight. */
   async update(
     thread: ThreadRow,
@@ -120,6 +118,7 @@ export class ThreadStates {
     if (graphId === null) return { ok: false, code: "no_graph" };
     const { checkpoints, runs, thread: record } = this.#storage;
     let isOpen = true;
+    this.#updates += 1;
     const { revision_id, checkpoint: at, supersteps } = request;
     const port = new UpdatePort(checkpoints, this.#countOf(revision_id), (batch) => {
       // The host may still hold the port when it was given up, and a run may have begun since.
@@ -130,7 +129,10 @@ export class ThreadStates {
     const updated = await this.#deps
       .host(revision_id)
       .updateState(asked, port)
-      .finally(() => (isOpen = false));
+      .finally(() => {
+        isOpen = false;
+        this.#updates -= 1;
+      });
     if (!updated.ok) {
       const { code, message } = updated;
       return code === "invalid_update" ? { ok: false, code, message } : readFailure(updated);
@@ -140,6 +142,7 @@ export class ThreadStates {
       record.setGraph(graphId);
       record.setState(snapshot, isStopped(snapshot) ? "interrupted" : "idle", null);
       record.settle(runs.inFlight().length > 0, Date.now());
+      this.#deps.onUpdate?.(checkpoint, snapshot);
     });
     return { ok: true, value: checkpoint };
   }
@@ -205,7 +208,6 @@ const EMPTY_STATE = JSON.stringify({
   values: {},
   next: [],
   tasks: [],
-  interrupts: [],
   metadata: null,
   created_at: null,
   checkpoint: null,

@@ -17,6 +17,7 @@ import {
   type ReadPage,
   writeBytes,
 } from "./checkpoint-pages.ts";
+import { PruneCheckpoints } from "./prune-checkpoints.ts";
 import { byteParts } from "./row-parts.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
 
@@ -141,6 +142,12 @@ export class CheckpointTable {
   deleteRun(runId: string): void {
     this.#latest = null;
     this.#runs.delete(runId);
+  }
+
+  /** Removes some of the checkpoints that the thread does not go on from; false when there were none. In a transaction. */
+  prune(): boolean {
+    this.#latest = null;
+    return new PruneCheckpoints(this.#sql).turn();
   }
 
   #put(put: CheckpointPut, runId: string | null): void {

@@ -24,12 +24,15 @@ export class EventFrames {
   /** Without gaps, the oldest first. */
   #kept: Frame[] = [];
   #bytes = 0;
+  readonly #idPrefix: string;
   /** The log has had nothing after the last frame. */
   #isAtEnd = false;
 
-  constructor(log: Log, runSeq: number) {
+  /** Readers are shown the ids of events behind the prefix. */
+  constructor(log: Log, runSeq: number, idPrefix = "") {
     this.#log = log;
     this.#runSeq = runSeq;
+    this.#idPrefix = idPrefix;
   }
 
   /** There may be more in the log than when it was last read. */
@@ -45,7 +48,9 @@ export class EventFrames {
       if (after + 1 >= first.id && after < last.id) return this.#kept.slice(after + 1 - first.id);
       if (after === last.id && this.#isAtEnd) return [];
     }
-    const page = this.#log.read(this.#runSeq, after, before).map(toFrame);
+    const page = this.#log
+      .read(this.#runSeq, after, before)
+      .map((logged) => toFrame(logged, this.#idPrefix));
     if (last === undefined || after >= last.id) this.#keep(page);
     this.#isAtEnd = page.length === 0 && after === last?.id;
     return page;
@@ -79,6 +84,11 @@ export class FrameReader {
   #after: number;
   /** What is left of that event. */
   #rest: Uint8Array = NOTHING;
+
+  /** The id of the last event that was looked at. */
+  get place(): number {
+    return this.#after;
+  }
 
   /** `after` is the last event id that the reader has, -1 for none; an `accept` of null passes every event. */
   constructor(
@@ -118,9 +128,13 @@ export class FrameReader {
 }
 
 /** JSON text has no line breaks, so one `data` line holds it. Names come from graph code. */
-function toFrame({ id, event, data }: LoggedEvent): Frame {
-  const text = `event: ${event.replace(/[\r\n]/g, "")}\ndata: ${data}\nid: ${id}\n\n`;
-  return { id, event, bytes: new TextEncoder().encode(text) };
+function toFrame({ id, event, data }: LoggedEvent, idPrefix: string): Frame {
+  return { id, event, bytes: encodeEvent(event, data, `${idPrefix}${id}`) };
+}
+
+export function encodeEvent(event: string, data: string, id: string): Uint8Array {
+  const name = event.replace(/[\r\n]/g, "");
+  return new TextEncoder().encode(`event: ${name}\ndata: ${data}\nid: ${id}\n\n`);
 }
 
 function joined(parts: readonly Uint8Array[], size: number): Uint8Array {

@@ -58,6 +58,10 @@ export class RunTable {
     return this.#first("SELECT * FROM runs WHERE run_id = ?", runId);
   }
 
+  ofSeq(seq: number): RunRow | null {
+    return this.#first("SELECT * FROM runs WHERE seq = ?", seq);
+  }
+
   /** The ids of runs, newest first. */
   list(options: { limit: number; offset: number; status: RunStatus | null }): string[] {
     return this.#sql

@@ -114,4 +114,18 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   `,
   // JSON: how far the delivery of the run's webhook is; null for a run without one.
   "ALTER TABLE runs ADD COLUMN webhook TEXT",
+  // What becomes of the thread when its time is over: delete | keep_latest; after how long, and when that is.
+  `
+  ALTER TABLE thread ADD COLUMN ttl_strategy TEXT;
+  ALTER TABLE thread ADD COLUMN ttl_minutes REAL;
+  ALTER TABLE thread ADD COLUMN expires_at INTEGER;
+  `,
+  // What those who follow the thread are shown, in its order; an update of the state has no run.
+  `
+  CREATE TABLE turns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_seq INTEGER UNIQUE,
+    at INTEGER NOT NULL
+  );
+  `,
 ];

@@ -1,5 +1,6 @@
 import type { RunError, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
 import type { TextTable } from "./text-table.ts";
+import { NO_TTL, startTtl, type ThreadTtl, type TtlColumns, ttlRenewedBy } from "./thread-ttl.ts";
 
 /** `settled_status` becomes the copy's status: no run is in flight there. */
 export type CopiedState = Pick<ThreadRow, "graph_id" | "settled_status" | "interrupts" | "error">;
@@ -8,7 +9,7 @@ export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const
 
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
-export type ThreadRow = {
+export type ThreadRow = TtlColumns & {
   thread_id: string;
   workspace_id: string;
   deployment_id: string;
@@ -34,6 +35,7 @@ export type NewThread = {
   deployment_id: string;
   metadata: Record<string, unknown>;
   temporary: boolean;
+  ttl: ThreadTtl | null;
   now: number;
 };
 
@@ -98,6 +100,7 @@ export class ThreadRecord {
       deleted: 0,
       version: 1,
       indexed_version: 0,
+      ...(thread.ttl === null ? NO_TTL : startTtl(thread.ttl, thread.now)),
     };
     this.#dirty = true;
   }
@@ -128,16 +131,19 @@ export class ThreadRecord {
 
   /** A run was accepted while none was in flight: the thread takes on what it runs. */
   adopt(
-    run: { graphId: string; assistantId: string; config: Record<string, unknown> },
+    run: {
+      assistant: { graph_id: string; assistant_id: string };
+      config: Record<string, unknown>;
+    },
     now: number,
   ): void {
     const metadata = {
       ...JSON.parse(this.get().metadata),
-      graph_id: run.graphId,
-      assistant_id: run.assistantId,
+      graph_id: run.assistant.graph_id,
+      assistant_id: run.assistant.assistant_id,
     };
     this.#change({
-      graph_id: run.graphId,
+      graph_id: run.assistant.graph_id,
       metadata: JSON.stringify(metadata),
       config: JSON.stringify(run.config),
       status: "busy",
@@ -166,6 +172,7 @@ export class ThreadRecord {
   settle(inFlight: boolean, now: number): void {
     const status = inFlight ? "busy" : this.get().settled_status;
     this.#change({ status, updated_at: now, state_updated_at: now });
+    if (!inFlight) this.#note(ttlRenewedBy(this.get(), now));
   }
 
   /** What the thread shows when it begins as a copy of another one. */
@@ -178,9 +185,28 @@ export class ThreadRecord {
     this.#change({ deleted: 1 });
   }
 
-  /** This is not a change of the thread, so the index is not told of it. */
+  /** A thread that was made hidden is there from now on. */
+  show(): void {
+    this.#change({ deleted: 0 });
+  }
+
+  /** The thread's time begins anew. */
+  setTtl(ttl: ThreadTtl, now: number): void {
+    this.#note(startTtl(ttl, now));
+  }
+
+  /** When the thread's time is over; null for never, or until its state changes. */
+  expireAt(at: number | null): void {
+    this.#note({ expires_at: at });
+  }
+
   confirmIndexed(version: number): void {
-    this.#row = { ...this.get(), indexed_version: version };
+    this.#note({ indexed_version: version });
+  }
+
+  /** Changes what the index does not show, so that it is not told. */
+  #note(patch: Partial<ThreadRow>): void {
+    this.#row = { ...this.get(), ...patch };
     this.#dirty = true;
   }
 
@@ -209,4 +235,7 @@ const COLUMNS = [
   "deleted",
   "version",
   "indexed_version",
+  "ttl_strategy",
+  "ttl_minutes",
+  "expires_at",
 ] as const satisfies (keyof ThreadRow)[];

@@ -3,6 +3,7 @@ import { EventLog } from "./event-log.ts";
 import { RunTable } from "./run-table.ts";
 import { TextTable } from "./text-table.ts";
 import { ThreadRecord } from "./thread-record.ts";
+import { TurnTable } from "./turn-table.ts";
 import { hasTables, migrateTables } from "../../../lib/object-migrations.ts";
 import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
 
@@ -13,6 +14,7 @@ export class ThreadStorage {
   readonly runs: RunTable;
   readonly checkpoints: CheckpointTable;
   readonly log: EventLog;
+  readonly turns: TurnTable;
   readonly #storage: DurableObjectStorage;
   #exists: boolean;
 
@@ -24,6 +26,7 @@ export class ThreadStorage {
     this.runs = new RunTable(sql);
     this.checkpoints = new CheckpointTable(sql);
     this.log = new EventLog(sql);
+    this.turns = new TurnTable(sql);
     this.#exists = hasTables(sql);
     if (this.#exists) this.makeTables();
   }

@@ -1,6 +1,8 @@
 import type { TraceBatch, TraceSpec } from "../../../graph-runtime/protocol.ts";
+import { isObject } from "../../../lib/json.ts";
 import { log, type LogLevel } from "../../../lib/log.ts";
 import type { Scope } from "../../../lib/scope.ts";
+import type { RunTracerRequest } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
 
 /** Recording takes the thread's time: the answer of the run that a batch came with goes first. */
@@ -18,9 +20,12 @@ const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 /** Creates and updates of runs, as the tracing API takes them. */
 export type TraceOperations = { post: unknown[]; patch: unknown[] };
 
+type Traced = { scope: Scope; runId: string; tracer: RunTracerRequest | null };
+
 export type RunTracesDeps = {
   scope: () => Scope;
-  record: (scope: Scope, operations: TraceOperations) => Promise<void>;
+  /** Under a project of that name, or that of the deployment. */
+  record: (scope: Scope, operations: TraceOperations, project: string | null) => Promise<void>;
   waitUntil: (promise: Promise<void>) => void;
   /** The end of the root of this run's trace is recorded. */
   onRootEnd: (runId: string) => void;
@@ -48,17 +53,18 @@ export class RunTraces {
   }
 
   /** The trace of a run that has started. */
-  of(run: RunRow): RunTrace {
+  of(run: RunRow, tracer: RunTracerRequest | null = null): RunTrace {
     // The scope is read now, because the thread may be gone when a batch comes.
     const scope = this.#deps.scope();
     const started_at = run.started_at ?? run.created_at;
     return {
       spec: { started_at, metadata: { deployment_id: scope.deploymentId } },
-      accept: (batch) => this.#enqueue(scope, run.run_id, batch),
+      accept: (batch) => this.#enqueue({ scope, runId: run.run_id, tracer }, batch),
     };
   }
 
-  #enqueue(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
+  #enqueue(traced: Traced, batch: TraceBatch): Promise<void> {
+    const { runId } = traced;
     if (!isBatch(batch)) {
       this.#logLoss(runId, { json: "", operations: 0 }, "it is no batch");
       return Promise.resolve();
@@ -69,7 +75,7 @@ export class RunTraces {
     }
     this.#waitingChars += batch.json.length;
     const recorded = Promise.all([this.#last, sleep(RECORD_DELAY_MS)]).then(async () => {
-      await this.#record(scope, runId, batch);
+      await this.#record(traced, batch);
       this.#waitingChars -= batch.json.length;
     });
     this.#last = recorded;
@@ -78,13 +84,17 @@ export class RunTraces {
   }
 
   /** Never rejects. */
-  async #record(scope: Scope, runId: string, batch: TraceBatch): Promise<void> {
+  async #record({ scope, runId, tracer }: Traced, batch: TraceBatch): Promise<void> {
     let failure: unknown;
     for (const delay of [0, ...RETRY_DELAYS_MS]) {
       if (delay > 0) await sleep(delay);
       try {
         const operations: TraceOperations = JSON.parse(batch.json);
-        await this.#deps.record(scope, operations);
+        await this.#deps.record(
+          scope,
+          ofExample(operations, runId, tracer),
+          tracer?.project_name ?? null,
+        );
         if (endsRun(operations, runId)) this.#deps.onRootEnd(runId);
         return;
       } catch (error) {
@@ -98,6 +108,20 @@ export class RunTraces {
     const error = reason.slice(0, MAX_LOGGED_ERROR_CHARS);
     log(this.#deps.logLevel, "error", { event: "trace_lost", run_id: runId, operations, error });
   }
+}
+
+/** The root of a run that is of an example says so. */
+function ofExample(
+  { post, patch }: TraceOperations,
+  runId: string,
+  tracer: RunTracerRequest | null,
+): TraceOperations {
+  const reference_example_id = tracer?.example_id ?? null;
+  if (reference_example_id === null) return { post, patch };
+  const named = post.map((run) =>
+    isObject(run) && run["id"] === runId ? { ...run, reference_example_id } : run,
+  );
+  return { post: named, patch };
 }
 
 function endsRun({ post, patch }: TraceOperations, runId: string): boolean {

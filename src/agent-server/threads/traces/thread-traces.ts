@@ -37,10 +37,10 @@ export function threadTraces(env: Env, deps: ThreadTracesDeps): ThreadTraces | n
   return { runs, ends };
 }
 
-/** Records in the project of the scope's deployment; nothing for one that is gone. */
+/** Records in the named project, or in that of the scope's deployment; nothing for a deployment that is gone. */
 function recorder(env: Env): RunTracesDeps["record"] {
-  return async (scope, operations) => {
-    const project = await deploymentName(env.DB, scope);
-    if (project !== null) await recordRuns(env, scope.workspaceId, project, operations);
+  return async (scope, operations, project) => {
+    const name = await deploymentName(env.DB, scope);
+    if (name !== null) await recordRuns(env, scope.workspaceId, project ?? name, operations);
   };
 }

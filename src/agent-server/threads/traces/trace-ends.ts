@@ -4,7 +4,7 @@ import type { Scope } from "../../../lib/scope.ts";
 import { kwargsName } from "../storage/text-table.ts";
 import type { RunKwargs } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import type { TraceOperations } from "./run-traces.ts";
+import type { RunTracesDeps } from "./run-traces.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
 /** By then the host of a run that has ended has reported the end itself, if it does. */
@@ -33,7 +33,7 @@ type TraceEnd = {
 export type TraceEndsDeps = {
   storage: ThreadStorage;
   scope: () => Scope;
-  record: (scope: Scope, operations: TraceOperations) => Promise<void>;
+  record: RunTracesDeps["record"];
   now: () => number;
   logLevel: LogLevel;
 };
@@ -117,7 +117,10 @@ export class TraceEnds {
       if (which === "due" && end.due_at > now) continue;
       if (!this.#deps.storage.exists) return;
       try {
-        await this.#deps.record(this.#deps.scope(), { post: [this.#root(end)], patch: [] });
+        const kwargs = this.#kwargs(end.run_id);
+        const project = kwargs?.langsmith_tracer?.project_name ?? null;
+        const operations = { post: [this.#root(end, kwargs)], patch: [] };
+        await this.#deps.record(this.#deps.scope(), operations, project);
         this.#change(() => this.#remove(end.run_id));
       } catch (error) {
         this.#change(() => this.#failed(end, String(error), which === "all"));
@@ -138,8 +141,11 @@ export class TraceEnds {
   }
 
   /** The end is recorded as a create, which leaves what the host has told by updates as it is. */
-  #root({ run_id, started_at, ended_at, error, metadata }: TraceEnd): Record<string, unknown> {
-    const kwargs = this.#kwargs(run_id);
+  #root(
+    { run_id, started_at, ended_at, error, metadata }: TraceEnd,
+    kwargs: RunKwargs | null,
+  ): Record<string, unknown> {
+    const example = kwargs?.langsmith_tracer?.example_id ?? null;
     const input = kwargs?.command ?? kwargs?.input ?? {};
     const isRecord = typeof input === "object" && !Array.isArray(input);
     return {
@@ -149,6 +155,7 @@ export class TraceEnds {
       ...(kwargs === null ? {} : { inputs: isRecord ? input : { input } }),
       end_time: new Date(ended_at).toISOString(),
       ...(error === null ? {} : { error }),
+      ...(example === null ? {} : { reference_example_id: example }),
       extra: { metadata },
     };
   }

@@ -1,3 +1,4 @@
+import { feedbackLink } from "../../../feedback/feedback-token.ts";
 import { toIso } from "../../../../lib/time.ts";
 import type { FeedbackRow } from "../../../../db/feedback-repo.ts";
 import type { FeedbackTokenRow } from "../../../../db/feedback-tokens-repo.ts";
@@ -38,7 +39,7 @@ export function toFeedbackJson(row: FeedbackRow) {
 export function toFeedbackTokenJson(row: FeedbackTokenRow, url: string) {
   return {
     id: row.id,
-    url: new URL(`/api/v1/feedback/tokens/${row.id}`, url).href,
+    url: feedbackLink(row.id, url),
     expires_at: toIso(row.expires_at),
     feedback_key: row.feedback_key,
   };

@@ -29,7 +29,7 @@ function fixture(fail: () => boolean = () => false) {
     record: async (...call) => {
       attempts += 1;
       if (fail()) throw new Error("storage is full");
-      recorded.push(call);
+      recorded.push([call[0], call[1]]);
     },
     waitUntil: () => undefined,
     onRootEnd: (runId) => void ended.push(runId),

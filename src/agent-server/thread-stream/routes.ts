@@ -1,0 +1,60 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { uuidParam } from "../../http/path-params.ts";
+import { listParam } from "../../http/query-params.ts";
+import { createRouter } from "../../http/router.ts";
+import { streamResponse } from "../../http/streamed-response.ts";
+import { agentCall } from "../agent-call.ts";
+import { threadFor } from "../auth/thread-access.ts";
+import { threadFailure } from "../threads/contract/failures.ts";
+import {
+  THREAD_STREAM_MODES,
+  type ThreadStreamQuery,
+} from "../threads/contract/thread-requests.ts";
+
+/** Follows a thread over all its runs. */
+export const threadStreamRoutes = createRouter();
+
+const modes = listParam(THREAD_STREAM_MODES).optional();
+
+threadStreamRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/threads/{thread_id}/stream",
+    tags: ["Threads"],
+    summary: "Follow the runs of a thread, present and future",
+    request: {
+      params: z.object({ thread_id: uuidParam() }),
+      // The clients send the first, the published description has the second.
+      query: z.strictObject({ stream_mode: modes, stream_modes: modes }),
+    },
+    responses: {
+      200: {
+        description:
+          "Server-sent events, after `Last-Event-ID` when given; `-` begins with what is kept",
+        content: { "text/event-stream": { schema: z.string() } },
+      },
+    },
+  }),
+  async (c) => {
+    const { thread_id } = c.req.valid("param");
+    const { stream_mode = [], stream_modes = [] } = c.req.valid("query");
+    const asked = [...stream_mode, ...stream_modes];
+    const thread = await threadFor(agentCall(c), "threads:read", { thread_id });
+    const opened = await thread.streamThread({
+      last_event_id: placeOf(c.req.header("last-event-id")),
+      modes: asked.length > 0 ? asked : ["run_modes"],
+    });
+    if (!opened.ok) throw threadFailure(opened, thread_id);
+    // Where a client goes on reading when its connection breaks.
+    c.header("Location", `/threads/${thread_id}/stream`);
+    return streamResponse(c, "events", opened.value);
+  },
+);
+
+/** What is no event id of ours counts as none. */
+function placeOf(header: string | undefined): ThreadStreamQuery["last_event_id"] {
+  if (header === "-" || header === "-1") return "beginning";
+  const [, turn, event] = /^(\d{1,15})-(\d{1,15})$/.exec(header ?? "") ?? [];
+  if (turn === undefined || event === undefined) return null;
+  return { turn: Number(turn), event: Number(event) };
+}

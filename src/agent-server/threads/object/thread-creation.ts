@@ -1,0 +1,105 @@
+import {
+  ALL_THREADS,
+  type CreateThreadRequest,
+  type CreateThreadResult,
+  isVisible,
+  type Visibility,
+} from "../contract/thread-requests.ts";
+import { type Thread, toThreadJson } from "../contract/thread-json.ts";
+import type { ThreadStates } from "../runs/thread-states.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+import { makeThread } from "./make-thread.ts";
+import type { ThreadAlarm } from "./thread-alarm.ts";
+import { writeCopy } from "./thread-copy.ts";
+import type { ThreadRemoval } from "./thread-removal.ts";
+
+type ThreadCreationDeps = {
+  storage: ThreadStorage;
+  states: ThreadStates;
+  removal: ThreadRemoval;
+  alarm: ThreadAlarm;
+  /** The thread, if there is one that is not being removed. */
+  wake: (filter: Visibility) => ThreadRow | null;
+  /** Resolves when the index has what changed. */
+  indexed: () => Promise<void>;
+};
+
+/**
+ * How a thread comes into being. One that is made with a state is hidden until its graph has written all of it, as a
+ * thread is hidden while it is removed: when the graph refuses, or the process dies, the alarm finds a thread to remove.
+ */
+export class ThreadCreation {
+  readonly #deps: ThreadCreationDeps;
+  #making: Promise<CreateThreadResult> | null = null;
+
+  constructor(deps: ThreadCreationDeps) {
+    this.#deps = deps;
+  }
+
+  /** A state is being written into a thread that nobody sees yet. */
+  get isMaking(): boolean {
+    return this.#making !== null;
+  }
+
+  /** Resolves when no thread of this id is being made or removed: to be awaited before one may be made. */
+  async settled(): Promise<void> {
+    while (this.#making !== null) await this.#making;
+    const { storage, removal } = this.#deps;
+    const left = storage.exists ? storage.thread.find() : null;
+    if (left !== null && left.deleted === 1 && left.temporary === 0) await removal.finish();
+  }
+
+  async create(filter: Visibility, request: CreateThreadRequest): Promise<CreateThreadResult> {
+    await this.settled();
+    const existing = this.#deps.wake(ALL_THREADS);
+    if (existing !== null) {
+      if (request.if_exists === "raise" || !isVisible(existing, filter)) {
+        return { ok: false, code: "thread_exists" };
+      }
+      return { ok: true, value: this.#thread() };
+    }
+    if (request.replay === undefined) {
+      this.#make(request);
+      if (request.ttl) this.#deps.alarm.schedule(Date.now());
+      await this.#deps.indexed();
+      return { ok: true, value: this.#thread() };
+    }
+    this.#making = this.#makeWith(request, request.replay).finally(() => {
+      this.#making = null;
+    });
+    return this.#making;
+  }
+
+  #make({ scope, thread_id, metadata, ttl = null, copy, replay }: CreateThreadRequest): void {
+    const { storage } = this.#deps;
+    storage.transaction(() => {
+      makeThread(storage, { scope, thread_id, metadata, temporary: false, ttl });
+      if (copy !== undefined) writeCopy(storage, copy);
+      if (replay !== undefined) storage.thread.markDeleted();
+    });
+  }
+
+  async #makeWith(
+    request: CreateThreadRequest,
+    replay: NonNullable<CreateThreadRequest["replay"]>,
+  ): Promise<CreateThreadResult> {
+    const { storage, states, removal, alarm, indexed } = this.#deps;
+    this.#make(request);
+    alarm.schedule(Date.now());
+    try {
+      const written = await states.update(storage.thread.get(), replay);
+      if (!written.ok) return written;
+      storage.transaction(() => storage.thread.show());
+      await indexed();
+      return { ok: true, value: this.#thread() };
+    } finally {
+      if (storage.thread.find()?.deleted === 1) await removal.finish();
+    }
+  }
+
+  #thread(): Thread {
+    const { thread } = this.#deps.storage;
+    return toThreadJson(thread.get(), thread.values());
+  }
+}

@@ -1,0 +1,229 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { assert, beforeAll, describe, inject, test, vi } from "vitest";
+import { readJsonText } from "../../src/lib/json-answer.ts";
+import { migrateIndex, newThread, textOf, type TestThread } from "./support.ts";
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+const BOUND = { timeout: 60_000, interval: 20 };
+const AT_ONCE = 0.000_01;
+
+const state = { revision_id: null, checkpoint: null, subgraphs: false };
+
+async function finish(thread: TestThread, graph: string, input: unknown): Promise<string> {
+  const created = await thread.run(graph, { input }, { follow: "result" });
+  assert(created.ok);
+  await textOf(created.value.stream);
+  return created.value.run.run_id;
+}
+
+async function rows(thread: TestThread): Promise<Record<string, number>> {
+  return runInDurableObject(thread.object, (_, { storage }) => {
+    const count = (table: string): number =>
+      storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n;
+    const tables = ["checkpoints", "channel_values", "writes", "run_starts"];
+    return Object.fromEntries(tables.map((table) => [table, count(table)]));
+  });
+}
+
+async function stateOf(thread: TestThread): Promise<Record<string, unknown>> {
+  const read = await thread.api.getState(state);
+  assert(read.ok);
+  return JSON.parse((await readJsonText(read.value, 1_000_000)) ?? "");
+}
+
+async function expiry(thread: TestThread): Promise<number | null> {
+  return runInDurableObject(
+    thread.object,
+    (_, { storage }) =>
+      storage.sql.exec<{ at: number | null }>("SELECT expires_at AS at FROM thread").one().at,
+  );
+}
+
+describe("a prune to the latest checkpoint", () => {
+  test("keeps the state and what it is made of, and nothing else", async ({ expect }) => {
+    const thread = newThread();
+    await finish(thread, "branching", {});
+    await finish(thread, "branching", {});
+    const before = await stateOf(thread);
+    expect((await rows(thread))["checkpoints"]).toBeGreaterThan(5);
+    expect(await thread.api.prune("keep_latest")).toBe("pruned");
+    expect(await rows(thread)).toMatchObject({ checkpoints: 1, run_starts: 1 });
+    expect(await stateOf(thread)).toEqual({ ...before, parent_checkpoint: null });
+    await evictDurableObject(thread.object);
+    await finish(thread, "branching", {});
+    const { values } = (await stateOf(thread)) as { values: { counter: number } };
+    expect(values.counter).toBe(9);
+  });
+
+  test("goes on in turns, however many checkpoints there are", async ({ expect }) => {
+    const thread = newThread();
+    await finish(thread, "branching", {});
+    const before = await stateOf(thread);
+    await runInDurableObject(thread.object, (_, { storage }) => {
+      for (let n = 0; n < 700; n += 1) {
+        const id = `00000000-0000-6000-8000-${String(n).padStart(12, "0")}`;
+        storage.sql.exec(
+          `INSERT INTO checkpoints SELECT ns, ?, NULL, NULL, checkpoint_type, checkpoint, metadata_type, metadata,
+             '{"old":"${id}"}', format FROM checkpoints WHERE ns = '' LIMIT 1`,
+          id,
+        );
+        storage.sql.exec("INSERT INTO channel_values VALUES ('', ?, 'old', 0, 'json', '1')", id);
+      }
+    });
+    expect(await thread.api.prune("keep_latest")).toBe("pruned");
+    expect(await rows(thread)).toMatchObject({ checkpoints: 1 });
+    expect(await stateOf(thread)).toEqual({ ...before, parent_checkpoint: null });
+    const kept = await rows(thread);
+    expect(await thread.api.prune("keep_latest")).toBe("pruned");
+    expect(await rows(thread)).toEqual(kept);
+  });
+
+  test("leaves an interrupt in a subgraph's subgraph to be resumed", async ({ expect }) => {
+    const thread = newThread();
+    await finish(thread, "nested", { confirm: false });
+    await finish(thread, "nested", { confirm: true });
+    expect(await thread.api.prune("keep_latest")).toBe("pruned");
+    // Those of the subgraphs that had come to their end are gone.
+    expect((await rows(thread))["checkpoints"]).toBe(3);
+    await evictDurableObject(thread.object);
+    const resumed = await thread.run(
+      "nested",
+      { command: { resume: "yes" } },
+      { follow: "result" },
+    );
+    assert(resumed.ok);
+    expect(JSON.parse(await textOf(resumed.value.stream))).toMatchObject({ approval: "yes" });
+  });
+
+  test("lets the run be removed whose checkpoint was kept", async ({ expect }) => {
+    const thread = newThread();
+    const runId = await finish(thread, "branching", {});
+    await thread.api.prune("keep_latest");
+    expect(await thread.api.deleteRun(runId)).toBe(true);
+    expect(await rows(thread)).toEqual({
+      checkpoints: 0,
+      channel_values: 0,
+      writes: 0,
+      run_starts: 0,
+    });
+  });
+
+  test("leaves a thread alone that a run writes to", async ({ expect }) => {
+    const thread = newThread();
+    await finish(thread, "branching", {});
+    const before = await rows(thread);
+    await thread.run("branching", { input: {}, after_seconds: 3600 });
+    expect(await thread.api.prune("keep_latest")).toBe("busy");
+    expect(await rows(thread)).toEqual(before);
+  });
+
+  test("is told of a thread that is not there", async ({ expect }) => {
+    expect(await newThread().api.prune("keep_latest")).toBe("missing");
+    expect(await newThread().api.prune("delete")).toBe("missing");
+  });
+});
+
+describe("a thread whose time is over", () => {
+  const ttl = { strategy: "delete", minutes: AT_ONCE } as const;
+
+  test("goes by itself, and from the index", async ({ expect }) => {
+    const thread = newThread();
+    const { scope, id: thread_id } = thread;
+    const made = { scope, thread_id, metadata: {}, if_exists: "raise", ttl } as const;
+    expect((await thread.api.create(made)).ok).toBe(true);
+    await vi.waitFor(async () => expect(await thread.api.get()).toBeNull(), BOUND);
+  });
+
+  test("goes also when its object was stopped meanwhile", async ({ expect }) => {
+    const thread = newThread();
+    const hour = { strategy: "delete", minutes: 60 } as const;
+    await thread.run("branching", { input: {} }, { ttl: hour, follow: "none" });
+    await vi.waitFor(async () => expect((await thread.api.get())?.status).toBe("idle"), BOUND);
+    await runInDurableObject(thread.object, (_, { storage }) =>
+      storage.sql.exec("UPDATE thread SET expires_at = 1"),
+    );
+    await evictDurableObject(thread.object);
+    await runDurableObjectAlarm(thread.object);
+    expect(await thread.api.get()).toBeNull();
+  });
+
+  test("stays as long as a run is in flight", async ({ expect }) => {
+    const thread = newThread();
+    const created = await thread.run("branching", { input: {}, after_seconds: 3600 });
+    assert(created.ok);
+    await thread.api.patch({ metadata: {}, ttl });
+    await runDurableObjectAlarm(thread.object);
+    expect(await thread.api.get()).toMatchObject({ status: "busy" });
+    await thread.api.cancelRun(created.value.run.run_id, { action: "interrupt", wait: true });
+    await vi.waitFor(async () => expect(await thread.api.get()).toBeNull(), BOUND);
+  });
+
+  test("keeps its latest checkpoint if it is to, and is pruned again after it has changed", async ({
+    expect,
+  }) => {
+    const thread = newThread();
+    await finish(thread, "branching", {});
+    const keep = { strategy: "keep_latest", minutes: AT_ONCE } as const;
+    const pruned = async (): Promise<void> => {
+      await vi.waitFor(async () => expect(await expiry(thread)).toBeNull(), BOUND);
+      expect((await rows(thread))["checkpoints"]).toBe(1);
+    };
+    await thread.api.patch({ metadata: {}, ttl: keep });
+    await pruned();
+    await finish(thread, "branching", {});
+    await pruned();
+    expect((await thread.api.get({ ttl: true }))?.ttl).toEqual({
+      strategy: "keep_latest",
+      ttl_minutes: AT_ONCE,
+      expires_at: null,
+    });
+  });
+});
+
+describe("a thread that is made with a state", () => {
+  const replayOf = (as_node: string, graph_id: string | null = "branching") => ({
+    revision_id: null,
+    checkpoint: null,
+    graph_id,
+    supersteps: [[{ values: { counter: 1, trail: ["made"] }, as_node }]],
+  });
+  const requestFor = (thread: TestThread) =>
+    ({ scope: thread.scope, thread_id: thread.id, metadata: {}, if_exists: "do_nothing" }) as const;
+
+  test("is there with it, once for all who ask at the same time", async ({ expect }) => {
+    const thread = newThread();
+    const made = { ...requestFor(thread), replay: replayOf("first") };
+    const answers = await Promise.all([1, 2, 3].map(() => thread.api.create(made)));
+    expect(answers.map((answer) => answer.ok)).toEqual([true, true, true]);
+    expect(await thread.api.get()).toMatchObject({ values: { counter: 1, trail: ["made"] } });
+    expect((await rows(thread))["checkpoints"]).toBe(1);
+  });
+
+  test.for([["nobody"], ["first", null], ["first", "no-such-graph"]] as const)(
+    "is not there when its state cannot be written: %s",
+    async ([node, graph = "branching"], { expect }) => {
+      const thread = newThread();
+      const made = { ...requestFor(thread), replay: replayOf(node, graph) };
+      expect((await thread.api.create(made)).ok).toBe(false);
+      expect(await thread.api.get()).toBeNull();
+      expect((await thread.api.create(requestFor(thread))).ok).toBe(true);
+      expect(await thread.api.get()).toMatchObject({ values: null });
+    },
+  );
+
+  test("is not there when its process has died in between", async ({ expect }) => {
+    const thread = newThread();
+    await thread.api.create({ ...requestFor(thread), replay: replayOf("first") });
+    await runInDurableObject(thread.object, (_, { storage }) =>
+      storage.sql.exec("UPDATE thread SET deleted = 1"),
+    );
+    await evictDurableObject(thread.object);
+    expect(await thread.api.get()).toBeNull();
+    expect((await thread.api.create(requestFor(thread))).ok).toBe(true);
+    expect([(await thread.api.get())?.values, (await rows(thread))["checkpoints"]]).toEqual([
+      null,
+      0,
+    ]);
+  });
+});
