@@ -7,6 +7,7 @@ import { cronRoutes } from "./agent-server/crons/routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
+import { protocolRoutes } from "./agent-server/threads/commands/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
@@ -87,6 +88,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", threadRoutes);
   app.route("/", stateRoutes);
   app.route("/", runCreateRoutes);
+  app.route("/", protocolRoutes);
   app.route("/", cronRoutes);
   app.route("/", runRoutes);
   app.route("/", storeRoutes);

@@ -17,6 +17,7 @@ const AGENT_SERVER_ROOMS = [
   "agent-server/threads/traces",
   "agent-server/threads/index",
   "agent-server/threads/runs",
+  "agent-server/threads/protocol",
   "agent-server/threads/object",
 ] as const;
 
@@ -179,6 +180,12 @@ export const ROOMS: readonly Room[] = [
     ],
   },
   {
+    name: "agent-server/threads/protocol",
+    paths: ["src/agent-server/threads/protocol"],
+    holds: "the streaming protocol: from logs of runs to events, and those who read them",
+    mayImport: ["agent-server/threads/storage", "agent-server/threads/contract", "lib"],
+  },
+  {
     name: "agent-server/threads/object",
     paths: ["src/agent-server/threads/object"],
     holds: "the object of one thread, which wires all of these",
@@ -188,6 +195,7 @@ export const ROOMS: readonly Room[] = [
       "agent-server/threads/traces",
       "agent-server/threads/index",
       "agent-server/threads/runs",
+      "agent-server/threads/protocol",
       "agent-server/store",
       "agent-server/base",
       "deployment-log",

@@ -17,6 +17,8 @@ import { RunStreams } from "../runs/run-streams.ts";
 import type { RunRow, RunSelection } from "../storage/run-row.ts";
 import { readCopy, writeCopy } from "./thread-copy.ts";
 import { makeThread } from "./make-thread.ts";
+import { RunStarts } from "./run-starts.ts";
+import { type OpenedEvents, ThreadProtocol } from "./thread-protocol.ts";
 import {
   type CancelOptions,
   type FollowedRun,
@@ -43,6 +45,11 @@ import type {
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
+import type { StartRunRequest, StartRunResult, ThreadView } from "../contract/thread-commands.ts";
+import type { AgentTreeNode } from "../protocol/agent-tree.ts";
+import type { CommandPort } from "../protocol/commands.ts";
+import type { EventFilter } from "../protocol/event-filter.ts";
+import { threadLog } from "../protocol/thread-log.ts";
 import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
 import { type Run, type Thread, toThreadJson } from "../contract/thread-json.ts";
 
@@ -62,6 +69,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #runs: ThreadRuns;
+  readonly #starts: RunStarts;
+  readonly #protocol: ThreadProtocol;
   readonly #index: IndexOutbox;
   readonly #traces: ThreadTraces | null;
   readonly #alarm: ThreadAlarm;
@@ -81,6 +90,10 @@ export class ThreadObject extends DurableObject<Env> {
       onLeave: (seq) => {
         if (!this.#streams.hasReaders(seq)) this.#queue.endings.forgetResult(seq);
         this.#removal.removeIfDone();
+      },
+      thread: {
+        isReading: () => this.#protocol.isReading(),
+        wake: () => this.#protocol.wake(),
       },
     });
     this.#index = new IndexOutbox(env, storage);
@@ -119,10 +132,27 @@ export class ThreadObject extends DurableObject<Env> {
       onChange: (run) => this.#changed(run),
       indexed: () => this.#drainIndex(),
     });
+    this.#starts = new RunStarts({
+      storage,
+      runs: this.#runs,
+      wake: (filter) => this.#wake(filter),
+    });
+    this.#protocol = new ThreadProtocol({
+      ctx,
+      storage,
+      log: threadLog(storage, {
+        hasEnded: (seq) => this.#queue.hasEnded(seq),
+        shownBefore: (seq) => this.#streams.shownBefore(seq),
+      }),
+      starts: this.#starts,
+      commands: (): CommandPort => ctx.exports.ThreadCommands({}),
+      wake: (filter) => this.#wake(filter),
+    });
     this.#removal = new ThreadRemoval({
       storage,
       queue: this.#queue,
       streams: this.#streams,
+      protocol: this.#protocol,
       index: this.#index,
       traceEnds,
       alarm: this.#alarm,
@@ -236,6 +266,46 @@ export class ThreadObject extends DurableObject<Env> {
     const updated = await this.#states.update(thread, request);
     if (updated.ok) await this.#drainIndex();
     return updated;
+  }
+
+  async startRun(filter: Visibility, request: StartRunRequest): Promise<StartRunResult> {
+    return this.#starts.start(filter, request);
+  }
+
+  /** What commands have to know of the thread; null when there is no such thread. */
+  async view(filter: Visibility): Promise<ThreadView | null> {
+    return this.#starts.view(filter);
+  }
+
+  async agentTree(filter: Visibility, runId: string | null): Promise<AgentTreeNode | null> {
+    return this.#protocol.tree(filter, runId);
+  }
+
+  /** Server-sent events of all runs of the thread, after the number `since`. */
+  async streamEvents(
+    filter: Visibility,
+    wanted: EventFilter,
+    since: number,
+  ): Promise<OpenedEvents> {
+    return this.#protocol.open(filter, wanted, since);
+  }
+
+  /** The upgrade of a connection, which is the one thing that cannot be asked by RPC. */
+  override async fetch(request: Request): Promise<Response> {
+    return this.#protocol.connect(request);
+  }
+
+  override async webSocketMessage(socket: WebSocket, text: string | ArrayBuffer): Promise<void> {
+    this.#wake(ALL_THREADS);
+    await this.#protocol.message(socket, text);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#protocol.closed(socket);
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#protocol.closed(socket);
   }
 
   override async alarm(): Promise<void> {

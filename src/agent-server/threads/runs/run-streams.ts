@@ -18,6 +18,9 @@ export type EventStreamOptions = {
   onDisconnect: (() => void) | null;
 };
 
+/** Those who read the events of all runs of the thread. */
+type ThreadReaders = { isReading: () => boolean; wake: () => void };
+
 type Reader = {
   kind: "events" | "results";
   heartbeat: Uint8Array;
@@ -53,6 +56,7 @@ export class RunStreams {
   readonly #resultOf: (runSeq: number) => string | null;
   readonly #hasEnded: (runSeq: number) => boolean;
   readonly #onLeave: (runSeq: number) => void;
+  readonly #thread: ThreadReaders;
   readonly #followed = new Map<number, Followed>();
   /** For runs with events not yet known to be on disk: the first such id, and the one past the last. */
   readonly #undurable = new Map<number, { first: number; end: number }>();
@@ -65,17 +69,24 @@ export class RunStreams {
       resultOf: (runSeq: number) => string | null;
       /** A reader, of events or of the result, has gone. */
       onLeave: (runSeq: number) => void;
+      thread: ThreadReaders;
     },
   ) {
     this.#log = log;
     this.#hasEnded = run.hasEnded;
     this.#resultOf = run.resultOf;
     this.#onLeave = run.onLeave;
+    this.#thread = run.thread;
   }
 
   /** Somebody reads the run's events now. */
   isFollowed(runSeq: number): boolean {
-    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0;
+    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0 || this.#thread.isReading();
+  }
+
+  /** The id of the first event of the run that must not be shown yet; infinite when all may be. */
+  shownBefore(runSeq: number): number {
+    return this.#undurable.get(runSeq)?.first ?? Infinity;
   }
 
   /** Somebody waits for the run's result, and has had no answer yet. */
@@ -116,6 +127,7 @@ export class RunStreams {
 
   /** Shows the run's readers what is new, after the work that goes on now. */
   wake(runSeq: number): void {
+    this.#thread.wake();
     const followed = this.#followed.get(runSeq);
     if (followed === undefined) return;
     followed.frames.logChanged();
@@ -135,7 +147,7 @@ export class RunStreams {
       // No blank line after it: the SDK's parser would make an empty event of that.
       heartbeat: ": heartbeat\n",
       heartbeatMs: EVENTS_HEARTBEAT_MS,
-      read: () => reader.next(this.#undurable.get(runSeq)?.first ?? Infinity),
+      read: () => reader.next(this.shownBefore(runSeq)),
       onDisconnect: options.onDisconnect,
     });
   }

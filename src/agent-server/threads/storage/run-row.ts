@@ -33,6 +33,7 @@ export type RunRow = {
   expires_at: number | null;
   principal: string | null;
   revision_id: string | null;
+  first_seq: number | null;
 };
 
 export function isInFlight(run: RunRow): boolean {

@@ -112,4 +112,10 @@ export const THREAD_MIGRATIONS: readonly string[] = [
       (SELECT run_id, ns, id FROM checkpoints UNION ALL SELECT run_id, ns, checkpoint_id FROM writes)
     WHERE run_id IS NOT NULL GROUP BY run_id, ns;
   `,
+  // Where the events of a run begin among those of the thread, and those of the next one; when each happened.
+  `
+  ALTER TABLE runs ADD COLUMN first_seq INTEGER;
+  ALTER TABLE thread ADD COLUMN next_seq INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE events ADD COLUMN at INTEGER;
+  `,
 ];

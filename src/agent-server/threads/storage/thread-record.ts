@@ -26,6 +26,8 @@ export type ThreadRow = {
   deleted: number;
   version: number;
   indexed_version: number;
+  /** Where the events of the next run begin among those of the thread. */
+  next_seq: number;
 };
 
 export type NewThread = {
@@ -98,6 +100,7 @@ export class ThreadRecord {
       deleted: 0,
       version: 1,
       indexed_version: 0,
+      next_seq: 1,
     };
     this.#dirty = true;
   }
@@ -174,6 +177,12 @@ export class ThreadRecord {
     if (values !== null) this.#texts.set(VALUES, values);
   }
 
+  /** A run has taken the places before `next` for its events; no change that the index is told of. */
+  passSeq(next: number): void {
+    this.#row = { ...this.get(), next_seq: Math.max(this.get().next_seq, next) };
+    this.#dirty = true;
+  }
+
   markDeleted(): void {
     this.#change({ deleted: 1 });
   }
@@ -209,4 +218,5 @@ const COLUMNS = [
   "deleted",
   "version",
   "indexed_version",
+  "next_seq",
 ] as const satisfies (keyof ThreadRow)[];
