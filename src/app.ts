@@ -12,6 +12,7 @@ import { systemRoutes } from "./agent-server/system-routes.ts";
 import { threadRetentionRoutes } from "./agent-server/thread-retention/routes.ts";
 import { threadSearchRoutes } from "./agent-server/thread-search/routes.ts";
 import { threadStreamRoutes } from "./agent-server/thread-stream/routes.ts";
+import { protocolRoutes } from "./agent-server/threads/commands/routes.ts";
 import { runCreateRoutes } from "./agent-server/threads/run-create-routes.ts";
 import { runRoutes } from "./agent-server/threads/run-routes.ts";
 import { stateRoutes } from "./agent-server/threads/state-routes.ts";
@@ -98,6 +99,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", threadStreamRoutes);
   app.route("/", stateRoutes);
   app.route("/", runCreateRoutes);
+  app.route("/", protocolRoutes);
   app.route("/", cronRoutes);
   app.route("/", runRoutes);
   app.route("/", storeRoutes);

@@ -15,6 +15,7 @@ import { runSweep } from "./work/sweep.ts";
 export { GraphHost } from "#project";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
+export { ThreadCommands } from "./agent-server/threads/commands/commands-entrypoint.ts";
 export { ThreadIndexObject } from "./agent-server/threads/index/thread-index-object.ts";
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";

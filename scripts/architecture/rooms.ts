@@ -19,6 +19,7 @@ const AGENT_SERVER_ROOMS = [
   "agent-server/webhooks",
   "agent-server/threads/webhooks",
   "agent-server/threads/runs",
+  "agent-server/threads/protocol",
   "agent-server/threads/object",
 ] as const;
 
@@ -204,6 +205,12 @@ export const ROOMS: readonly Room[] = [
     ],
   },
   {
+    name: "agent-server/threads/protocol",
+    paths: ["src/agent-server/threads/protocol"],
+    holds: "the streaming protocol: from logs of runs to events, and those who read them",
+    mayImport: ["agent-server/threads/storage", "agent-server/threads/contract", "lib"],
+  },
+  {
     name: "agent-server/threads/object",
     paths: ["src/agent-server/threads/object"],
     holds: "the object of one thread, which wires all of these",
@@ -214,6 +221,7 @@ export const ROOMS: readonly Room[] = [
       "agent-server/threads/index",
       "agent-server/threads/webhooks",
       "agent-server/threads/runs",
+      "agent-server/threads/protocol",
       "agent-server/store",
       "agent-server/base",
       "deployment-log",

@@ -89,7 +89,7 @@ export type RunSpec = {
   config: RunConfig;
   context: unknown;
   checkpoint: CheckpointRef | null;
-  stream_mode: StreamMode[];
+  stream_mode: RunStreamMode[];
   stream_subgraphs: boolean;
   interrupt_before: "*" | string[] | null;
   interrupt_after: "*" | string[] | null;
@@ -119,6 +119,11 @@ export const STREAM_MODES = [
 ] as const;
 
 export type StreamMode = (typeof STREAM_MODES)[number];
+
+/** Which checkpoint each `values` event is of, right before it. Asked for by the platform only. */
+export const CHECKPOINT_POINTERS = "checkpoint-pointers";
+
+export type RunStreamMode = StreamMode | typeof CHECKPOINT_POINTERS;
 
 export type WireInterrupt = { id?: string; value: unknown };
 

@@ -2,9 +2,17 @@ import type { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
 import { MAX_VALUES_BYTES, messageBytes, requireMessageSize } from "./message-size.ts";
-import type { RunError, RunOutcome, RunPort, RunSpec, ThreadSnapshot } from "./protocol.ts";
+import {
+  CHECKPOINT_POINTERS,
+  type RunError,
+  type RunOutcome,
+  type RunPort,
+  type RunSpec,
+  type ThreadSnapshot,
+} from "./protocol.ts";
 import { checkGoto, toCommand } from "./run-command.ts";
 import { checkpointMetadata, factoryConfig, runnableConfig } from "./run-config.ts";
+import { withPointers } from "./checkpoint-pointers.ts";
 import { PassingCheckpointer } from "./passing-checkpointer.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { traceRun } from "./run-tracer.ts";
@@ -103,7 +111,8 @@ async function execute(
       tracer,
       onRawEvent: (event) => journal.event({ event: "events", data: toWireJson(event) }),
     });
-    for await (const chunk of chunks) {
+    const isPointed = spec.stream_mode.includes(CHECKPOINT_POINTERS);
+    for await (const chunk of isPointed ? withPointers(chunks) : chunks) {
       if (chunk.mode === "values" && chunk.namespace.length === 0) {
         // Tasks that stop side by side each send their own interrupts: the result shows all.
         const stopped = interruptsOf(chunk.data);

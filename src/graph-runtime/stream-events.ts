@@ -1,6 +1,6 @@
 import { isObject } from "../lib/json.ts";
 import { type BaseMessageChunk, isBaseMessage, isBaseMessageChunk } from "@langchain/core/messages";
-import type { RunEvent, StreamMode } from "./protocol.ts";
+import { CHECKPOINT_POINTERS, type RunEvent, type RunStreamMode } from "./protocol.ts";
 import { checkpointRefOf } from "./thread-state.ts";
 import { isUserKey } from "./user-keys.ts";
 import { toWireJson } from "./wire-json.ts";
@@ -9,19 +9,24 @@ import { toWireJson } from "./wire-json.ts";
 export type GraphChunk = { namespace: string[]; mode: string; data: unknown };
 
 /** The modes of LangGraph's stream that serve the modes a client asked for. */
-export function graphStreamModes(requested: readonly StreamMode[]): string[] {
+export function graphStreamModes(requested: readonly RunStreamMode[]): string[] {
   // `values` is always read: the result of a run is its last values.
   const modes = new Set<string>(["values"]);
   for (const mode of requested) {
     if (mode === "events") continue;
-    modes.add(mode === "messages-tuple" ? "messages" : mode);
+    modes.add(GRAPH_MODES[mode] ?? mode);
   }
   return [...modes];
 }
 
+const GRAPH_MODES: Record<string, string> = {
+  "messages-tuple": "messages",
+  [CHECKPOINT_POINTERS]: "checkpoints",
+};
+
 /** The modes that have LangGraph tell before each `values` of which checkpoint they are, when subgraphs are streamed. */
-export function tellsCheckpoints(requested: readonly StreamMode[]): boolean {
-  if (requested.includes("checkpoints")) return false;
+export function tellsCheckpoints(requested: readonly RunStreamMode[]): boolean {
+  if (requested.includes("checkpoints") || requested.includes(CHECKPOINT_POINTERS)) return false;
   return requested.includes("values") || requested.includes("messages");
 }
 
@@ -32,7 +37,7 @@ export class EventMapper {
   readonly #partials = new Map<string, BaseMessageChunk>();
   readonly #completed = new Set<string>();
 
-  constructor(requested: readonly StreamMode[]) {
+  constructor(requested: readonly RunStreamMode[]) {
     this.#modes = new Set(requested);
     this.#tellsCheckpoints = tellsCheckpoints(requested);
   }

@@ -78,6 +78,8 @@ export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefi
   }
   if (method === "GET" || method === "DELETE") return undefined;
   if (/\/runs(\/stream|\/wait)?$/.test(path)) return { assistant_id: "branching", input: {} };
+  if (path.endsWith("/commands")) return { id: 1, method: "state.get" };
+  if (path.endsWith("/stream/events")) return { channels: ["values"] };
   if (path === "/runs/batch") return [{ assistant_id: "branching", input: {} }];
   if (path === "/threads/prune") return { thread_ids: [ids.thread_id] };
   if (path === "/runs/cancel") return { thread_id: ids.thread_id, run_ids: [ids.run_id] };

@@ -25,6 +25,10 @@ type ThreadStub = Pick<
   | "getState"
   | "getHistory"
   | "updateState"
+  | "startRun"
+  | "view"
+  | "agentTree"
+  | "streamEvents"
 >;
 
 /** The calls of a thread's object, each of which is told what the caller may see. */
@@ -40,6 +44,16 @@ export type ThreadHandle = {
 /** The stub of a thread, which need not exist: asking for one that does not stores nothing. */
 function threadStub(env: Env, scope: Scope, threadId: string): ThreadStub {
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId));
+}
+
+/** Answers the upgrade to a WebSocket of a thread, which need not exist yet. */
+export function connectThread(
+  env: Env,
+  scope: Scope,
+  threadId: string,
+  upgrade: Request,
+): Promise<Response> {
+  return regionalObject(env, "THREADS", threadObjectName(scope, threadId)).fetch(upgrade);
 }
 
 /** The thread for a caller who sees only what `filter` matches: any other thread does not exist for them. */
@@ -69,6 +83,10 @@ export function threadSeenBy(
     getState: (...rest) => thread.getState(filter, ...rest),
     getHistory: (...rest) => thread.getHistory(filter, ...rest),
     updateState: (...rest) => orTooLarge(thread.updateState(filter, ...rest)),
+    startRun: (...rest) => orTooLarge(thread.startRun(filter, ...rest)),
+    view: (...rest) => thread.view(filter, ...rest),
+    agentTree: (...rest) => thread.agentTree(filter, ...rest),
+    streamEvents: (...rest) => thread.streamEvents(filter, ...rest),
   };
 }
 

@@ -5,7 +5,7 @@ import type {
   CommandSpec,
   RunConfig,
   RunSpec,
-  StreamMode,
+  RunStreamMode,
   TraceSpec,
 } from "../../../graph-runtime/protocol.ts";
 import type { StoredCheckpoint } from "../../../graph-runtime/checkpoint-port.ts";
@@ -32,7 +32,7 @@ export type RunPayload = {
   context: unknown;
   interrupt_before: "*" | string[] | null;
   interrupt_after: "*" | string[] | null;
-  stream_mode: StreamMode[];
+  stream_mode: RunStreamMode[];
   stream_subgraphs: boolean;
   stream_resumable: boolean;
   multitask_strategy: MultitaskStrategy;

@@ -1,3 +1,4 @@
+import { CHECKPOINT_POINTERS } from "../../../graph-runtime/protocol.ts";
 import { toIso } from "../../../lib/time.ts";
 import type { RunKwargs } from "./run-request.ts";
 import type { WebhookDelivery, WebhookRecord } from "./webhook-delivery.ts";
@@ -96,6 +97,11 @@ function deliveryOf(text: string): WebhookDelivery {
   return { ...rest, last_attempt_at: at === null ? null : toIso(at) };
 }
 
-function publicKwargs({ stream_subgraphs, ...kwargs }: RunKwargs): Record<string, unknown> {
-  return { ...kwargs, subgraphs: stream_subgraphs };
+function publicKwargs({
+  stream_subgraphs,
+  stream_mode,
+  ...kwargs
+}: RunKwargs): Record<string, unknown> {
+  const modes = stream_mode.filter((mode) => mode !== CHECKPOINT_POINTERS);
+  return { ...kwargs, stream_mode: modes, subgraphs: stream_subgraphs };
 }

@@ -18,6 +18,8 @@ import { ThreadStream } from "../runs/thread-stream.ts";
 import type { RunRow, RunSelection } from "../storage/run-row.ts";
 import { readCopy } from "./thread-copy.ts";
 import { ThreadCreation } from "./thread-creation.ts";
+import { RunStarts } from "./run-starts.ts";
+import { type OpenedEvents, ThreadProtocol } from "./thread-protocol.ts";
 import {
   type CancelOptions,
   type FollowedRun,
@@ -48,7 +50,12 @@ import type {
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
-import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { StartRunRequest, StartRunResult, ThreadView } from "../contract/thread-commands.ts";
+import type { AgentTreeNode } from "../protocol/agent-tree.ts";
+import type { CommandPort } from "../protocol/commands.ts";
+import type { EventFilter } from "../protocol/event-filter.ts";
+import { threadLog } from "../protocol/thread-log.ts";
+import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
 import { type Run, type Thread, toThreadJson, toTtlJson } from "../contract/thread-json.ts";
 import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
@@ -69,6 +76,8 @@ export class ThreadObject extends DurableObject<Env> {
   readonly #states: ThreadStates;
   readonly #queue: RunQueue;
   readonly #runs: ThreadRuns;
+  readonly #starts: RunStarts;
+  readonly #protocol: ThreadProtocol;
   readonly #index: IndexOutbox;
   readonly #traces: ThreadTraces | null;
   readonly #webhooks: WebhookOutbox;
@@ -93,10 +102,13 @@ export class ThreadObject extends DurableObject<Env> {
         this.#removal.removeIfDone();
       },
       thread: {
-        isFollowed: () => this.#following.isFollowed(),
+        isReading: () => this.#following.isFollowed() || this.#protocol.isReading(),
         holds: (run) => this.#following.holds(run),
         begin: (run) => this.#following.begin(run),
-        logChanged: () => this.#following.logChanged(),
+        wake: () => {
+          this.#following.logChanged();
+          this.#protocol.wake();
+        },
       },
     });
     this.#following = new ThreadStream({
@@ -163,10 +175,27 @@ export class ThreadObject extends DurableObject<Env> {
       onChange: (run) => this.#changed(run),
       indexed: () => this.#drainIndex(),
     });
+    this.#starts = new RunStarts({
+      storage,
+      runs: this.#runs,
+      wake: (filter) => this.#wake(filter),
+    });
+    this.#protocol = new ThreadProtocol({
+      ctx,
+      storage,
+      log: threadLog(storage, {
+        hasEnded: (seq) => this.#queue.hasEnded(seq),
+        shownBefore: (seq) => this.#streams.firstHeld(seq),
+      }),
+      starts: this.#starts,
+      commands: (): CommandPort => ctx.exports.ThreadCommands({}),
+      wake: (filter) => this.#wake(filter),
+    });
     this.#removal = new ThreadRemoval({
       storage,
       queue: this.#queue,
       streams: this.#streams,
+      protocol: this.#protocol,
       index: this.#index,
       traceEnds,
       webhooks: this.#webhooks,
@@ -299,6 +328,46 @@ export class ThreadObject extends DurableObject<Env> {
     const updated = await this.#states.update(thread, request);
     if (updated.ok) await this.#drainIndex();
     return updated;
+  }
+
+  async startRun(filter: Visibility, request: StartRunRequest): Promise<StartRunResult> {
+    return this.#starts.start(filter, request);
+  }
+
+  /** What commands have to know of the thread; null when there is no such thread. */
+  async view(filter: Visibility): Promise<ThreadView | null> {
+    return this.#starts.view(filter);
+  }
+
+  async agentTree(filter: Visibility, runId: string | null): Promise<AgentTreeNode | null> {
+    return this.#protocol.tree(filter, runId);
+  }
+
+  /** Server-sent events of all runs of the thread, after the number `since`. */
+  async streamEvents(
+    filter: Visibility,
+    wanted: EventFilter,
+    since: number,
+  ): Promise<OpenedEvents> {
+    return this.#protocol.open(filter, wanted, since);
+  }
+
+  /** The upgrade of a connection, which is the one thing that cannot be asked by RPC. */
+  override async fetch(request: Request): Promise<Response> {
+    return this.#protocol.connect(request);
+  }
+
+  override async webSocketMessage(socket: WebSocket, text: string | ArrayBuffer): Promise<void> {
+    this.#wake(ALL_THREADS);
+    await this.#protocol.message(socket, text);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#protocol.closed(socket);
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#protocol.closed(socket);
   }
 
   override async alarm(): Promise<void> {

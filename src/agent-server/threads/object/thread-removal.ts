@@ -13,6 +13,7 @@ type ThreadRemovalDeps = {
   storage: ThreadStorage;
   queue: RunQueue;
   streams: RunStreams;
+  protocol: { endAll: () => void };
   index: IndexOutbox;
   traceEnds: TraceEnds | null;
   webhooks: WebhookOutbox;
@@ -104,11 +105,12 @@ export class ThreadRemoval {
   }
 
   async #erase(): Promise<void> {
-    const { storage, streams, index, alarm } = this.#deps;
+    const { storage, streams, protocol, index, alarm } = this.#deps;
     const erased = storage.erase();
     alarm.forget();
     index.reset();
     streams.endAll();
+    protocol.endAll();
     await erased;
   }
 }

@@ -90,6 +90,7 @@ export class RunEndings {
   #endRow(run: RunRow, end: Ending): void {
     const now = this.#deps.now();
     const kept = this.keepsEvents(run);
+    this.#passPlaces(run);
     this.#storage.runs.end(run.seq, {
       status: end.status,
       error: end.error ? JSON.stringify(end.error) : null,
@@ -130,6 +131,7 @@ export class RunEndings {
   /** Removes a run with its checkpoints, events and texts. In a transaction. */
   erase(run: RunRow): void {
     const { runs, texts, checkpoints, log } = this.#storage;
+    this.#passPlaces(run);
     checkpoints.deleteRun(run.run_id);
     log.delete(run.seq);
     texts.delete(kwargsName(run));
@@ -137,6 +139,12 @@ export class RunEndings {
     forgetFeedback(texts, run);
     runs.delete(run.seq);
     this.#deps.streams.wake(run.seq);
+  }
+
+  /** The places of the run's events among those of the thread, and one for its end, are never given again. */
+  #passPlaces({ seq, first_seq }: RunRow): void {
+    if (first_seq === null) return;
+    this.#storage.thread.passSeq(first_seq + this.#storage.log.nextId(seq) + 1);
   }
 
   /** Drops the events whose time has come; a reader gets to the end. In a transaction. */

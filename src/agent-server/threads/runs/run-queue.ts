@@ -202,7 +202,7 @@ export class RunQueue {
       return;
     }
     const run = this.#storage.transaction(() => {
-      const started = runs.start(row.seq, this.#deps.now());
+      const started = runs.start(row.seq, thread.get().next_seq, this.#deps.now());
       this.#deps.streams.begin(started);
       // A queued run may be of another graph than the one before: from now on it owns the state.
       if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
@@ -280,7 +280,8 @@ export class RunQueue {
   #append(run: RunRow, events: RunBatch["events"]): void {
     const { log } = this.#storage;
     const first = log.nextId(run.seq);
-    this.#deps.streams.hold(run.seq, first, log.append(run.seq, events));
+    const end = log.append(run.seq, events, this.#deps.now());
+    this.#deps.streams.hold(run.seq, first, end);
   }
 
   async #releaseWhenDurable(run: RunRow): Promise<void> {

@@ -22,6 +22,16 @@ export type EventStreamOptions = {
   onDisconnect: (() => void) | null;
 };
 
+/** Those who read the events of all runs of the thread, or may come back to. */
+type ThreadReaders = {
+  isReading: () => boolean;
+  /** Some of them have still to read of the run. */
+  holds: (run: RunRow) => boolean;
+  begin: (run: RunRow) => void;
+  /** There may be more in the logs of runs. */
+  wake: () => void;
+};
+
 type Reader = {
   kind: "events" | "results";
   heartbeat: Uint8Array;
@@ -37,15 +47,6 @@ type Reader = {
   wanting: ReadableStreamDefaultController<Uint8Array> | null;
   /** Nothing more is to be read. */
   stopped: boolean;
-};
-
-/** Those who follow the whole thread, or may come back to. */
-type ThreadFollowers = {
-  isFollowed: () => boolean;
-  /** Some of them have still to read of the run. */
-  holds: (run: RunRow) => boolean;
-  begin: (run: RunRow) => void;
-  logChanged: () => void;
 };
 
 /** A run that somebody reads. */
@@ -69,7 +70,7 @@ export class RunStreams {
   readonly #resultOf: (runSeq: number) => string | null;
   readonly #hasEnded: (runSeq: number) => boolean;
   readonly #onLeave: (runSeq: number) => void;
-  readonly #thread: ThreadFollowers;
+  readonly #thread: ThreadReaders;
   readonly #followed = new Map<number, Followed>();
   /** For runs with events not yet known to be on disk: the first such id, and the one past the last. */
   readonly #undurable = new Map<number, { first: number; end: number }>();
@@ -82,7 +83,7 @@ export class RunStreams {
       resultOf: (runSeq: number) => string | null;
       /** A reader, of events or of the result, has gone. */
       onLeave: (runSeq: number) => void;
-      thread: ThreadFollowers;
+      thread: ThreadReaders;
     },
   ) {
     this.#log = log;
@@ -94,7 +95,7 @@ export class RunStreams {
 
   /** Somebody reads the run's events now. */
   isFollowed(runSeq: number): boolean {
-    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0 || this.#thread.isFollowed();
+    return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0 || this.#thread.isReading();
   }
 
   /** Somebody waits for the run's result, and has had no answer yet. */
@@ -156,7 +157,7 @@ export class RunStreams {
   /** Shows the readers of the run, and those who follow the thread, what is new, after the work that goes on now. */
   wake(runSeq: number): void {
     if (runSeq !== WHOLE_THREAD) this.#wake(runSeq);
-    this.#thread.logChanged();
+    this.#thread.wake();
     this.#wake(WHOLE_THREAD);
   }
 

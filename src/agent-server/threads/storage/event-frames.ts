@@ -6,7 +6,8 @@ const CHUNK_BYTES = 64 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
-export type LoggedEvent = { id: number; event: string; data: string };
+/** `at` is when it was logged, in epoch milliseconds; null for events of an earlier release. */
+export type LoggedEvent = { id: number; event: string; data: string; at: number | null };
 
 /** Gives events after `after` and before `before`, oldest first, a page at a time. */
 type Log = { read: (runSeq: number, after: number, before: number) => LoggedEvent[] };

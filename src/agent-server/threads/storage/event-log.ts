@@ -16,18 +16,19 @@ export class EventLog {
   }
 
   /** Appends events, and returns the id that the next one will have. Call it in a transaction. */
-  append(runSeq: number, events: readonly RunEvent[]): number {
+  append(runSeq: number, events: readonly RunEvent[], now: number): number {
     let id = this.nextId(runSeq);
     if (events.length === 0) return id;
     for (const { event, data } of events) {
       for (const [part, text] of textParts(data).entries()) {
         this.#sql.exec(
-          "INSERT INTO events (run_seq, id, part, event, data) VALUES (?, ?, ?, ?, ?)",
+          "INSERT INTO events (run_seq, id, part, event, data, at) VALUES (?, ?, ?, ?, ?, ?)",
           runSeq,
           id,
           part,
           event,
           text,
+          now,
         );
       }
       id += 1;
@@ -47,7 +48,7 @@ export class EventLog {
   /** Events after `after` and before `before`, oldest first; a page, never cut inside an event. */
   read(runSeq: number, after: number, before: number): LoggedEvent[] {
     const rows = this.#sql.exec<EventRow>(
-      `SELECT id, part, event, data FROM events
+      `SELECT id, part, event, data, at FROM events
        WHERE run_seq = ? AND id > ? AND id < ? ORDER BY id, part`,
       runSeq,
       after,
@@ -56,11 +57,11 @@ export class EventLog {
     );
     const events: LoggedEvent[] = [];
     let chars = 0;
-    for (const { id, part, event, data } of rows) {
+    for (const { id, part, event, data, at } of rows) {
       const previous = events.at(-1);
       if (part > 0 && previous !== undefined) previous.data += data;
       else if (chars > READ_CHARS) break;
-      else events.push({ id, event, data });
+      else events.push({ id, event, data, at });
       chars += data.length;
     }
     return events;

@@ -35,6 +35,7 @@ export type RunRow = {
   revision_id: string | null;
   /** JSON of a WebhookRecord. */
   webhook: string | null;
+  first_seq: number | null;
 };
 
 export function isInFlight(run: RunRow): boolean {

@@ -112,13 +112,16 @@ export class RunTable {
     return this.inFlight().find((run) => run.status === "pending") ?? null;
   }
 
-  start(seq: number, now: number): RunRow {
+  /** `place` is where the run's events begin among those of the thread, unless it has been started before. */
+  start(seq: number, place: number, now: number): RunRow {
     const row = this.#sql
       .exec<RunRow>(
         `UPDATE runs SET status = 'running', attempt = attempt + 1, updated_at = ?1,
-           started_at = coalesce(started_at, ?1) WHERE seq = ?2 RETURNING *`,
+           started_at = coalesce(started_at, ?1), first_seq = coalesce(first_seq, ?3)
+         WHERE seq = ?2 RETURNING *`,
         now,
         seq,
+        place,
       )
       .one();
     this.#inFlight = [...this.#others(seq), row].toSorted(byTurn);
@@ -156,6 +159,22 @@ export class RunTable {
     this.#inFlight = this.#others(seq);
   }
 
+  /**
+   * The run whose events of the thread begin at `place` or last before it, and failing that the first after it, among
+   * those whose events are kept; null when there is none.
+   */
+  keptAt(place: number): RunRow | null {
+    return (
+      this.#first(`${KEPT} AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1`, place) ??
+      this.keptFrom(place)
+    );
+  }
+
+  /** The first run whose events begin at `place` or later, among those whose events are kept. */
+  keptFrom(place: number): RunRow | null {
+    return this.#first(`${KEPT} AND first_seq >= ? ORDER BY first_seq LIMIT 1`, place);
+  }
+
   expired(now: number): RunRow[] {
     return this.#sql
       .exec<RunRow>("SELECT * FROM runs WHERE expires_at IS NOT NULL AND expires_at <= ?", now)
@@ -179,6 +198,10 @@ export class RunTable {
     return this.#sql.exec<RunRow>(query, ...bindings).toArray()[0] ?? null;
   }
 }
+
+/** Runs that have begun and whose events are not gone. */
+const KEPT =
+  "SELECT * FROM runs WHERE first_seq IS NOT NULL AND (status = 'running' OR expires_at IS NOT NULL)";
 
 function byTurn(left: RunRow, right: RunRow): number {
   if (left.status !== right.status) return left.status === "running" ? -1 : 1;

@@ -128,4 +128,10 @@ export const THREAD_MIGRATIONS: readonly string[] = [
     at INTEGER NOT NULL
   );
   `,
+  // Where the events of a run begin among those of the thread, and those of the next one; when each happened.
+  `
+  ALTER TABLE runs ADD COLUMN first_seq INTEGER;
+  ALTER TABLE thread ADD COLUMN next_seq INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE events ADD COLUMN at INTEGER;
+  `,
 ];

@@ -27,6 +27,8 @@ export type ThreadRow = TtlColumns & {
   deleted: number;
   version: number;
   indexed_version: number;
+  /** Where the events of the next run begin among those of the thread. */
+  next_seq: number;
 };
 
 export type NewThread = {
@@ -101,6 +103,7 @@ export class ThreadRecord {
       version: 1,
       indexed_version: 0,
       ...(thread.ttl === null ? NO_TTL : startTtl(thread.ttl, thread.now)),
+      next_seq: 1,
     };
     this.#dirty = true;
   }
@@ -181,6 +184,12 @@ export class ThreadRecord {
     if (values !== null) this.#texts.set(VALUES, values);
   }
 
+  /** A run has taken the places before `next` for its events; no change that the index is told of. */
+  passSeq(next: number): void {
+    this.#row = { ...this.get(), next_seq: Math.max(this.get().next_seq, next) };
+    this.#dirty = true;
+  }
+
   markDeleted(): void {
     this.#change({ deleted: 1 });
   }
@@ -238,4 +247,5 @@ const COLUMNS = [
   "ttl_strategy",
   "ttl_minutes",
   "expires_at",
+  "next_seq",
 ] as const satisfies (keyof ThreadRow)[];

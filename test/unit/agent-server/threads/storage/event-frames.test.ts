@@ -14,7 +14,7 @@ class Log {
   readonly events: LoggedEvent[] = [];
 
   add(event: string, data: string): void {
-    this.events.push({ id: this.events.length, event, data });
+    this.events.push({ id: this.events.length, event, data, at: null });
   }
 
   read(_run: number, after: number, before: number): LoggedEvent[] {

@@ -1,0 +1,89 @@
+import { ApiError } from "../../../lib/api-error.ts";
+import type { NoteUnknown } from "../../../lib/unknown-members.ts";
+import type { AgentCall } from "../../agent-call.ts";
+import {
+  type Command,
+  type CommandAnswer,
+  CommandError,
+  type CommandMeta,
+  type ErrorCode,
+  errorAnswer,
+} from "../protocol/commands.ts";
+import { forkState, respondToInput, startCommandRun } from "./run-commands.ts";
+import { getTree } from "./tree-command.ts";
+import { getState, listCheckpoints } from "./state-commands.ts";
+
+/** What a command has to do with: who asks, and of which thread. */
+export type CommandContext = {
+  call: AgentCall;
+  threadId: string;
+  /** Hears of members of the params that have no effect. */
+  note?: NoteUnknown;
+};
+
+type Performed = { result: Record<string, unknown>; applied_through_seq?: number };
+
+type Perform = (context: CommandContext, params: Command["params"]) => Promise<Performed>;
+
+const COMMANDS: Record<string, Perform> = {
+  "run.start": startCommandRun,
+  "input.respond": respondToInput,
+  "input.inject": () =>
+    refuse(
+      "A running graph takes no input from outside: start a run with run.start, which waits its turn when its multitask_strategy is enqueue",
+    ),
+  "state.get": getState,
+  "state.listCheckpoints": listCheckpoints,
+  "state.fork": forkState,
+  "agent.getTree": getTree,
+  "subscription.subscribe": () => refuse(ONLY_BY_SOCKET),
+  "subscription.unsubscribe": () => refuse(ONLY_BY_SOCKET),
+  "subscription.reconnect": () => refuse(ONLY_BY_SOCKET),
+};
+
+const ONLY_BY_SOCKET =
+  "Subscriptions belong to a WebSocket: over HTTP, POST the channels to /threads/{thread_id}/stream/events";
+
+/** Performs one command. What is refused is an answer too, but for what a project's own handlers refuse. */
+export async function executeCommand(
+  context: CommandContext,
+  { id, method, params }: Command,
+): Promise<CommandAnswer> {
+  const perform = Object.hasOwn(COMMANDS, method) ? COMMANDS[method] : undefined;
+  if (perform === undefined) {
+    return errorAnswer(id, "unknown_command", `There is no command "${method.slice(0, 100)}"`);
+  }
+  try {
+    const { result, applied_through_seq } = await perform(context, params);
+    const meta: CommandMeta = {
+      thread_id: context.threadId,
+      ...(applied_through_seq === undefined ? {} : { applied_through_seq }),
+    };
+    return { type: "success", id, result, meta };
+  } catch (error) {
+    return errorAnswer(id, ...refusalOf(error));
+  }
+}
+
+function refusalOf(error: unknown): [ErrorCode, string] {
+  if (error instanceof CommandError) return [error.error, error.message];
+  if (error instanceof ApiError && error.code !== "internal") {
+    return [CODES[error.code] ?? "unknown_error", error.message];
+  }
+  throw error;
+}
+
+/** Refusals of the services that other routes share. */
+const CODES: Partial<Record<ApiError["code"], ErrorCode>> = {
+  bad_request: "invalid_argument",
+  not_found: "invalid_argument",
+  conflict: "invalid_argument",
+  validation: "invalid_argument",
+  payload_too_large: "invalid_argument",
+  unauthorized: "permission_denied",
+  forbidden: "permission_denied",
+};
+
+async function refuse(sentence: string): Promise<Performed> {
+  throw new CommandError("not_supported", sentence);
+}

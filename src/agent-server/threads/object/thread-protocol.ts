@@ -1,0 +1,228 @@
+import type { Result } from "../contract/failures.ts";
+import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { AgentTreeNode } from "../protocol/agent-tree.ts";
+import {
+  type Command,
+  type CommandAnswer,
+  CommandError,
+  type CommandPort,
+  errorAnswer,
+} from "../protocol/commands.ts";
+import { type ConnectionRequest, connectionRequestOf } from "../protocol/connection.ts";
+import type { ThreadLog } from "../protocol/event-cursor.ts";
+import type { EventFilter } from "../protocol/event-filter.ts";
+import { EventReaders } from "../protocol/event-readers.ts";
+import { EventSockets } from "../protocol/event-sockets.ts";
+import { RunTranslator } from "../protocol/run-translator.ts";
+import { SharedEvents } from "../protocol/shared-events.ts";
+import { Subscriptions } from "../protocol/subscriptions.ts";
+import type { ThreadRow } from "../storage/thread-record.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+import type { RunStarts } from "./run-starts.ts";
+
+/** More readers of one thread than this are refused: each of them is written to by its one object. */
+const MAX_READERS = 1000;
+
+/** A connection whose commands wait in such a number has to wait for answers first. */
+const MAX_WAITING_COMMANDS = 100;
+
+type ThreadProtocolDeps = {
+  ctx: Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets">;
+  storage: ThreadStorage;
+  log: ThreadLog;
+  starts: RunStarts;
+  commands: () => CommandPort;
+  /** The thread as this caller sees it; null when there is none. */
+  wake: (filter: Visibility) => ThreadRow | null;
+};
+
+export type OpenedEvents = Result<
+  ReadableStream<Uint8Array>,
+  "thread_not_found" | "too_many_readers"
+>;
+
+/** The streaming protocol of one thread: who reads its events, and the commands that come by WebSockets. */
+export class ThreadProtocol {
+  readonly #deps: ThreadProtocolDeps;
+  readonly #events: SharedEvents;
+  readonly #readers: EventReaders;
+  readonly #sockets: EventSockets;
+  readonly #subscriptions: Subscriptions;
+  readonly #waiting = new WeakMap<WebSocket, { count: number; last: Promise<void> }>();
+  #isWoken = false;
+
+  constructor(deps: ThreadProtocolDeps) {
+    this.#deps = deps;
+    const { storage, log, ctx, starts } = deps;
+    const now = (): number => Date.now();
+    const onLeave = (): void => this.#forgetIfUnread();
+    this.#events = new SharedEvents(log);
+    this.#readers = new EventReaders({ now, onLeave });
+    this.#sockets = new EventSockets(
+      {
+        events: this.#events,
+        now,
+        maySee: ({ filter }) => this.#maySee(filter),
+        isIdle: () => !storage.exists || storage.runs.running() === null,
+        onLeave,
+      },
+      ctx.getWebSockets(),
+    );
+    this.#subscriptions = new Subscriptions(this.#sockets, {
+      now,
+      lastSeq: () => starts.lastSeq(),
+      hasRun: (runId) => log.runNow(runId) !== null,
+    });
+  }
+
+  /** Somebody reads the events of the thread's runs. */
+  isReading(): boolean {
+    return this.#readers.size > 0 || this.#sockets.isReading;
+  }
+
+  /** Shows readers what is new, after the work that goes on now. */
+  wake(): void {
+    if (this.#isWoken) return;
+    this.#isWoken = true;
+    queueMicrotask(() => {
+      this.#isWoken = false;
+      this.#readers.wake();
+      this.#sockets.wake();
+    });
+  }
+
+  /** The thread is gone. */
+  endAll(): void {
+    this.#readers.endAll("The thread was deleted");
+    this.#sockets.endAll("The thread was deleted");
+  }
+
+  /** Server-sent events after the number `since`. */
+  open(filter: Visibility, wanted: EventFilter, since: number): OpenedEvents {
+    if (this.#deps.wake(filter) === null) return { ok: false, code: "thread_not_found" };
+    if (this.#isFull()) return { ok: false, code: "too_many_readers" };
+    const place = this.#events.placeAfter(Math.min(since, this.#deps.starts.lastSeq()));
+    return { ok: true, value: this.#readers.open(place, wanted, () => this.#maySee(filter)) };
+  }
+
+  /** What is known of a run's graphs and nodes; the newest run without an id. Null when there is no such run. */
+  async tree(filter: Visibility, runId: string | null): Promise<AgentTreeNode | null> {
+    const { storage, log } = this.#deps;
+    if (this.#deps.wake(filter) === null) return null;
+    const run = runId === null ? storage.runs.newest() : storage.runs.get(runId);
+    if (run === null) return null;
+    if (run.first_seq === null) {
+      return { namespace: [], status: "started", graph_name: run.graph_id };
+    }
+    const translator = new RunTranslator(log.describe(run));
+    for (let next = 0; ;) {
+      const events = log.read(run.seq, next - 1);
+      for (const event of events) translator.translate(event);
+      const last = events.at(-1);
+      if (last === undefined) break;
+      next = last.id + 1;
+      // Other work of the object comes between two pages.
+      await scheduler.wait(0);
+    }
+    if (log.hasEnded(run.seq)) translator.end(log.endOf(run));
+    return translator.tree();
+  }
+
+  /** Answers the upgrade to a WebSocket. */
+  connect(request: Request): Response {
+    const opened = connectionRequestOf(request);
+    if (opened === null) return new Response(null, { status: 400 });
+    if (this.#isFull()) return new Response(null, { status: 429 });
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#deps.ctx.acceptWebSocket(server);
+    this.#sockets.open(server, opened);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  /** Performs the commands of a connection one after the other. */
+  async message(socket: WebSocket, text: string | ArrayBuffer): Promise<void> {
+    const waiting = this.#waiting.get(socket) ?? { count: 0, last: Promise.resolve() };
+    this.#waiting.set(socket, waiting);
+    if (waiting.count >= MAX_WAITING_COMMANDS) {
+      const message = `More than ${MAX_WAITING_COMMANDS} commands wait: await some answers first`;
+      socket.send(JSON.stringify(errorAnswer(null, "invalid_argument", message)));
+      return;
+    }
+    waiting.count += 1;
+    waiting.last = waiting.last.then(async () => {
+      const answer = await this.#answer(socket, text);
+      waiting.count -= 1;
+      if (answer !== null && socket.readyState === WebSocket.OPEN) {
+        socket.send(JSON.stringify(answer));
+      }
+    });
+    await waiting.last;
+  }
+
+  closed(socket: WebSocket): void {
+    this.#subscriptions.closed(socket);
+    // The client waits for the answer to its close.
+    if (socket.readyState !== WebSocket.CLOSED) socket.close(1000);
+  }
+
+  async #answer(socket: WebSocket, text: string | ArrayBuffer): Promise<CommandAnswer | null> {
+    const request = this.#sockets.requestOf(socket);
+    if (request === null) return null;
+    const command = toCommand(text);
+    if (command === null) {
+      const message = 'A command is a JSON object with an integer "id" and a "method"';
+      return errorAnswer(null, "invalid_argument", message);
+    }
+    try {
+      return await this.#execute(socket, request, command);
+    } catch (error) {
+      if (error instanceof CommandError) {
+        return errorAnswer(command.id, error.error, error.message);
+      }
+      console.error({ event: "command_failed", method: command.method, error: String(error) });
+      return errorAnswer(command.id, "unknown_error", "Internal Server Error");
+    }
+  }
+
+  async #execute(
+    socket: WebSocket,
+    { caller, thread_id }: ConnectionRequest,
+    command: Command,
+  ): Promise<CommandAnswer> {
+    if (!command.method.startsWith("subscription.")) {
+      return this.#deps.commands().execute(caller, thread_id, command);
+    }
+    const result = this.#subscriptions.execute(socket, command);
+    return { type: "success", id: command.id, result };
+  }
+
+  #maySee(filter: Visibility): boolean {
+    const { storage } = this.#deps;
+    const thread = storage.exists ? storage.thread.find() : null;
+    return thread !== null && thread.deleted === 0 && isVisible(thread, filter);
+  }
+
+  #isFull(): boolean {
+    return this.#readers.size + this.#sockets.size >= MAX_READERS;
+  }
+
+  #forgetIfUnread(): void {
+    if (!this.isReading()) this.#events.clear();
+  }
+}
+
+function toCommand(text: string | ArrayBuffer): Command | null {
+  if (typeof text !== "string") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null) return null;
+  const { id, method, params = {} } = value as Record<string, unknown>;
+  const isNumbered = typeof id === "number" && Number.isInteger(id) && id >= 0;
+  if (!isNumbered || typeof method !== "string") return null;
+  if (typeof params !== "object" || params === null || Array.isArray(params)) return null;
+  return { id, method, params: params as Record<string, unknown> };
+}

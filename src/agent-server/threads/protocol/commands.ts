@@ -1,0 +1,41 @@
+import type { Caller } from "./connection.ts";
+
+export type ErrorCode =
+  | "invalid_argument"
+  | "unknown_command"
+  | "unknown_error"
+  | "no_such_run"
+  | "no_such_subscription"
+  | "no_such_namespace"
+  | "no_such_interrupt"
+  | "no_such_checkpoint"
+  | "permission_denied"
+  | "not_supported";
+
+export type Command = { id: number; method: string; params: Record<string, unknown> };
+
+export type CommandMeta = { thread_id: string; applied_through_seq?: number };
+
+export type CommandAnswer =
+  | { type: "success"; id: number; result: Record<string, unknown>; meta?: CommandMeta }
+  | { type: "error"; id: number | null; error: ErrorCode; message: string };
+
+/** A command that is refused, with the protocol's code. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly error: ErrorCode;
+
+  constructor(error: ErrorCode, message: string) {
+    super(message);
+    this.error = error;
+  }
+}
+
+export function errorAnswer(id: number | null, error: ErrorCode, message: string): CommandAnswer {
+  return { type: "error", id, error, message };
+}
+
+/** Performs the commands that are not about subscriptions, as the caller. */
+export interface CommandPort {
+  execute(caller: Caller, threadId: string, command: Command): Promise<CommandAnswer>;
+}

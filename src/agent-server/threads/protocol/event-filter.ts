@@ -1,0 +1,46 @@
+import { CHANNELS, type Frame } from "./protocol-event.ts";
+
+/** Which events a reader wants. */
+export type EventFilter = {
+  channels: string[];
+  /** Only events at or below one of these paths; null for all. */
+  namespaces: string[][] | null;
+  /** How many levels below its path an event may be; null for any. */
+  depth: number | null;
+};
+
+const KNOWN: ReadonlySet<string> = new Set(CHANNELS);
+
+export function isChannel(name: string): boolean {
+  return KNOWN.has(name) || (name.startsWith("custom:") && name.length > "custom:".length);
+}
+
+export function isWanted(frame: Frame, filter: EventFilter): boolean {
+  return isInChannels(frame.channel, filter.channels) && isBelow(frame.namespace, filter);
+}
+
+function isInChannels(channel: string, channels: readonly string[]): boolean {
+  return (
+    channels.includes(channel) || (channel.startsWith("custom:") && channels.includes("custom"))
+  );
+}
+
+function isBelow(namespace: readonly string[], { namespaces, depth }: EventFilter): boolean {
+  if (namespaces === null || namespaces.length === 0) {
+    return depth === null || namespace.length <= depth;
+  }
+  return namespaces.some(
+    (prefix) =>
+      startsWith(namespace, prefix) &&
+      (depth === null || namespace.length - prefix.length <= depth),
+  );
+}
+
+/** Whether the path begins with the prefix. A segment without an id stands for each of its executions. */
+export function startsWith(namespace: readonly string[], prefix: readonly string[]): boolean {
+  return prefix.every((wanted, index) => {
+    const segment = namespace[index];
+    if (segment === undefined || segment === wanted) return segment === wanted;
+    return !wanted.includes(":") && segment.split(":", 1)[0] === wanted;
+  });
+}

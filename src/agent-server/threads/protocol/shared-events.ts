@@ -1,0 +1,124 @@
+import { EventCursor, type Step, type ThreadLog } from "./event-cursor.ts";
+import type { Frame } from "./protocol-event.ts";
+
+/** How much of encoded events is kept for readers to share; a single event may be larger. */
+const KEPT_CHARS = 1024 * 1024;
+
+const NONE: Frame[] = [];
+
+/**
+ * The newest events of a thread: each is translated and encoded once for all readers that keep up. A reader that is
+ * further behind reads the log by itself.
+ */
+export class SharedEvents {
+  readonly #log: ThreadLog;
+  #head: EventCursor | null = null;
+  /** Without gaps from the one after `#from` on. */
+  #frames: Frame[] = NONE;
+  #from = 0;
+  #chars = 0;
+
+  constructor(log: ThreadLog) {
+    this.#log = log;
+  }
+
+  /** A reader's place, from which it is told what comes after this number. */
+  placeAfter(after: number): EventPlace {
+    return new EventPlace(this, after);
+  }
+
+  /** Gives up what is kept: nobody reads. */
+  clear(): void {
+    this.#head = null;
+    this.#frames = NONE;
+    this.#chars = 0;
+  }
+
+  /** Events after `after`, by the reader's own cursor where it has to have one. */
+  read(after: number, own: EventCursor | null): { step: Step; own: EventCursor | null } {
+    if (this.#head === null) {
+      this.#head = new EventCursor(this.#log, after);
+      this.#from = after;
+    }
+    if (after < this.#from) {
+      const cursor = own ?? new EventCursor(this.#log, after);
+      return { step: cursor.advance(), own: cursor };
+    }
+    const index = this.#indexAfter(after);
+    if (index < this.#frames.length) {
+      return { step: { frames: this.#frames.slice(index), more: true }, own: null };
+    }
+    const step = this.#head.advance();
+    if (step === null) this.clear();
+    else this.#keep(step.frames);
+    return { step, own: null };
+  }
+
+  #indexAfter(after: number): number {
+    let low = 0;
+    let high = this.#frames.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#frames[middle]?.seq ?? 0) > after) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  #keep(frames: readonly Frame[]): void {
+    if (frames.length === 0) return;
+    if (this.#frames === NONE) this.#frames = [];
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      this.#chars += frame.text.length;
+    }
+    let dropped = 0;
+    while (this.#chars > KEPT_CHARS && dropped < this.#frames.length - 1) {
+      const frame = this.#frames[dropped];
+      this.#chars -= frame?.text.length ?? 0;
+      this.#from = frame?.seq ?? this.#from;
+      dropped += 1;
+    }
+    this.#frames.splice(0, dropped);
+  }
+}
+
+/** Where one reader is in the events of a thread. */
+export class EventPlace {
+  readonly #shared: SharedEvents;
+  #after: number;
+  #own: EventCursor | null = null;
+  #page: readonly Frame[] = NONE;
+  #index = 0;
+
+  constructor(shared: SharedEvents, after: number) {
+    this.#shared = shared;
+    this.#after = after;
+  }
+
+  /** The number of the last event that was taken. */
+  get after(): number {
+    return this.#after;
+  }
+
+  /**
+   * The next event. "more": none yet, though there may be some when asked again; "none": there is nothing now; "gone":
+   * what comes next is not kept any more.
+   */
+  take(): Frame | "more" | "none" | "gone" {
+    for (;;) {
+      const frame = this.#page[this.#index];
+      if (frame === undefined) break;
+      this.#index += 1;
+      if (frame.seq <= this.#after) continue;
+      this.#after = frame.seq;
+      return frame;
+    }
+    const { step, own } = this.#shared.read(this.#after, this.#own);
+    this.#own = own;
+    if (step === null) return "gone";
+    this.#page = step.frames;
+    this.#index = 0;
+    return step.more ? "more" : "none";
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test, vi } from "vitest";
+import { isWanted } from "../../../../../src/agent-server/threads/protocol/event-filter.ts";
+import {
+  EventReaders,
+  SLOW_READER_MS,
+} from "../../../../../src/agent-server/threads/protocol/event-readers.ts";
+import {
+  EventSockets,
+  type Socket,
+} from "../../../../../src/agent-server/threads/protocol/event-sockets.ts";
+import type { ThreadLog } from "../../../../../src/agent-server/threads/protocol/event-cursor.ts";
+import { toFrame } from "../../../../../src/agent-server/threads/protocol/protocol-event.ts";
+import { SharedEvents } from "../../../../../src/agent-server/threads/protocol/shared-events.ts";
+import type { LoggedEvent } from "../../../../../src/agent-server/threads/storage/event-frames.ts";
+import type { RunRow } from "../../../../../src/agent-server/threads/storage/run-row.ts";
+
+const ALL = { channels: ["custom", "lifecycle"], namespaces: null, depth: null };
+
+/** The log of one run in flight, which counts how often it is read. */
+function oneRun() {
+  const events: LoggedEvent[] = [];
+  const run = { seq: 1, run_id: "r", graph_id: "g", first_seq: 1, next_event: 0 } as RunRow;
+  const read = vi.fn((_run: number, after: number) =>
+    events.filter(({ id }) => id > after).slice(0, 50),
+  );
+  const log: ThreadLog = {
+    runAt: () => run,
+    runFrom: () => null,
+    runNow: () => run,
+    read,
+    hasEnded: () => false,
+    describe: () => ({ run_id: "r", graph_id: "g", answers: [] }),
+    endOf: () => ({ event: "completed" }),
+  };
+  const write = (count: number, size = 1): void => {
+    for (let index = 0; index < count; index += 1) {
+      const data = JSON.stringify("x".repeat(size));
+      events.push({ id: events.length, event: "custom", data, at: 5 });
+    }
+  };
+  return { log, read, write };
+}
+
+/** A connection that takes nothing by itself. */
+function fakeSocket() {
+  const sent: string[] = [];
+  const socket = {
+    bufferedAmount: 0,
+    send: (text: string) => {
+      sent.push(text);
+      socket.bufferedAmount += text.length;
+    },
+    close: vi.fn(),
+    serializeAttachment: vi.fn(),
+    deserializeAttachment: () => null,
+  };
+  return { sent, socket: socket as typeof socket & Socket };
+}
+
+const REQUEST = {
+  thread_id: "t",
+  caller: { scope: { workspaceId: "w", deploymentId: "d" }, revision: null, principal: null },
+  filter: null,
+};
+
+describe("a filter", () => {
+  const frame = (method: "values" | "custom", namespace: string[], data: unknown = {}) =>
+    toFrame({ method, namespace, data }, 1, 1);
+  const wants = (namespaces: string[][] | null, depth: number | null, path: string[]) =>
+    isWanted(frame("values", path), { channels: ["values"], namespaces, depth });
+
+  test.for<[string[][] | null, number | null, string[], boolean]>([
+    [null, null, ["a:1", "b:2"], true],
+    [[], null, ["a:1"], true],
+    [null, 0, [], true],
+    [null, 0, ["a:1"], false],
+    [[["a"]], null, ["a:1", "b:2"], true],
+    [[["a:1"]], null, ["a:1"], true],
+    [[["a:2"]], null, ["a:1"], false],
+    [[["a"]], 1, ["a:1", "b:2"], true],
+    [[["a"]], 0, ["a:1", "b:2"], false],
+    [[["b"], []], 1, ["a:1"], true],
+    [[["a", "b"]], null, ["a:1"], false],
+  ])("of the paths %j, %j levels deep, takes %j: %j", ([namespaces, depth, path, wanted]) => {
+    expect(wants(namespaces, depth, path)).toBe(wanted);
+  });
+
+  test("takes named events by their name, or all of them", () => {
+    const named = frame("custom", [], { name: "n", payload: 1 });
+    const takes = (channel: string) => isWanted(named, { ...ALL, channels: [channel] });
+    expect(["custom", "custom:n", "custom:m", "values"].map(takes)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+test("an event is read and encoded once for all who keep up", () => {
+  const { log, read, write } = oneRun();
+  const shared = new SharedEvents(log);
+  const places = Array.from({ length: 50 }, () => shared.placeAfter(0));
+  write(10);
+  const texts = places.map((place) => {
+    const taken: string[] = [];
+    for (let next = place.take(); next !== "none"; next = place.take()) {
+      if (typeof next === "object") taken.push(next.text);
+    }
+    return taken;
+  });
+  expect(texts[0]).toHaveLength(10);
+  for (const each of texts) expect(each).toEqual(texts[0]);
+  // One that finds the events, and one for each reader that finds nothing after them.
+  expect(read.mock.calls.filter(([, after]) => after === -1)).toHaveLength(1);
+  const late = shared.placeAfter(5_000_000);
+  expect(late.take()).toBe("more");
+  expect(late.take()).toMatchObject({ seq: 6_000_000 });
+});
+
+describe("a reader that does not read", () => {
+  test("of server-sent events is cut off with a reason, and others are not", async () => {
+    const { log, write } = oneRun();
+    let now = 0;
+    const readers = new EventReaders({ now: () => now, onLeave: () => {} });
+    const shared = new SharedEvents(log);
+    const open = () => readers.open(shared.placeAfter(0), ALL, () => true).getReader();
+    const [slow, good] = [open(), open()];
+    write(3);
+    await Promise.all([slow.read(), good.read()]);
+    now += SLOW_READER_MS;
+    const waiting = good.read();
+    readers.tick();
+    expect(readers.size).toBe(1);
+    const { value } = await slow.read();
+    expect(new TextDecoder().decode(value)).toContain("Nothing was read of this stream");
+    expect((await slow.read()).done).toBe(true);
+    expect(new TextDecoder().decode((await waiting).value)).toBe(": heartbeat\n");
+    await good.cancel();
+  });
+
+  test("of a WebSocket is sent so much and no more, then cut off with a reason", async () => {
+    const { log, write } = oneRun();
+    let now = 0;
+    const deps = { now: () => now, maySee: () => true, isIdle: () => true, onLeave: () => {} };
+    const sockets = new EventSockets({ ...deps, events: new SharedEvents(log) }, []);
+    const [slow, good] = [fakeSocket(), fakeSocket()];
+    for (const { socket } of [slow, good]) {
+      sockets.open(socket, REQUEST);
+      sockets.subscribe(socket, { id: "s", filter: ALL }, 0);
+    }
+    write(100, 100_000);
+    for (let turn = 0; turn < 100; turn += 1) {
+      good.socket.bufferedAmount = 0;
+      sockets.wake();
+    }
+    expect(good.sent).toHaveLength(100);
+    expect(slow.sent.length).toBeLessThan(15);
+    now += SLOW_READER_MS;
+    sockets.retry();
+    expect(slow.socket.close).toHaveBeenCalledWith(
+      4408,
+      expect.stringContaining("Nothing was read"),
+    );
+    expect(good.socket.close).not.toHaveBeenCalled();
+    expect(sockets.size).toBe(1);
+    sockets.closed(good.socket);
+  });
+});
