@@ -10,6 +10,7 @@ export const ENTRY = "threadworks-project";
 const SCHEMAS = "__threadworks_schemas";
 const EXPORT_PREFIX = "threadworks-export:";
 const AUTH = "auth";
+const EMBED = "embed";
 
 /** An export of the project that the graph host asks for, by where `langgraph.json` names it. */
 type ProjectExport = { file: string; exportName: string; what: string };
@@ -46,7 +47,7 @@ export function entryPlugin({
  * within a request, where a Worker may fetch, make random values and set timers.
  */
 function entrySource(
-  { graphs, auth, http, webhooks }: ProjectConfig,
+  { graphs, auth, http, webhooks, store }: ProjectConfig,
   { graphHostModule, schemas }: Pick<BundleOptions, "graphHostModule" | "schemas">,
 ): string {
   const load = (key: string): string =>
@@ -71,8 +72,17 @@ function entrySource(
     schemas ? `const schemas = ${SCHEMAS}();` : "",
     "export const GraphHost = defineGraphHost({ graphs: {",
     ...entries,
-    `}${authEntry}, http: ${JSON.stringify(http)}${webhooks === undefined ? "" : `, webhooks: ${JSON.stringify(webhooks)}`} });`,
+    `}${authEntry}${storeEntry(store, load(EMBED))}, http: ${JSON.stringify(http)}${webhooks === undefined ? "" : `, webhooks: ${JSON.stringify(webhooks)}`} });`,
   ].join("\n");
+}
+
+function storeEntry(store: ProjectConfig["store"], load: string): string {
+  if (store === undefined) return "";
+  const ttl = `ttl: ${JSON.stringify(store.ttl)}`;
+  if (store.index === undefined) return `, store: { ${ttl} }`;
+  const { dims, fields, embed } = store.index;
+  const facts = { exportName: embed.exportName, model: embed.model, dims, fields };
+  return `, store: { ${ttl}, index: { ${load}, ${JSON.stringify(facts).slice(1, -1)} } }`;
 }
 
 /**
@@ -90,8 +100,11 @@ function exportSource(project: ProjectConfig, path: string): string {
   return `export { ${JSON.stringify(exportName)} } from ${JSON.stringify(file)};`;
 }
 
-function exportOf({ graphs, auth }: ProjectConfig, key: string): ProjectExport {
+function exportOf({ graphs, auth, store }: ProjectConfig, key: string): ProjectExport {
   const graph = graphs[Number(key)];
+  if (key === EMBED && store?.index !== undefined) {
+    return { ...store.index.embed, what: '"store.index.embed"' };
+  }
   if (key === AUTH && auth !== undefined) return { ...auth, what: '"auth.path"' };
   if (graph === undefined) throw new Error(`The entry names no export "${key}"`);
   return { ...graph, what: `graph "${graph.id}"` };
@@ -106,5 +119,8 @@ export function describeEntryError(
   if (location === null || !location.file.startsWith(prefix)) return null;
   const { file, exportName, what } = exportOf(project, location.file.slice(prefix.length));
   const isMissing = /^No matching export in .* for import /.test(text);
+  if (text === `Could not resolve "${file}"`) {
+    return `${what}: the project has not installed ${file}: run npm install ${file}`;
+  }
   return isMissing ? `${what}: ${file} has no export named "${exportName}"` : `${what}: ${text}`;
 }

@@ -7,10 +7,11 @@ import { CliError } from "../cli-error.ts";
 import { authSchema, type AuthSource, authWarnings, readAuth } from "./langgraph-json-auth.ts";
 import { httpSchema, type HttpSource, httpWarnings, readHttp } from "./langgraph-json-http.ts";
 import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
+import { readStore, type StoreSource, storeSchema } from "./langgraph-json-store.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "store", "ui"] as const;
+const KEYS_WITHOUT_EFFECT = ["checkpointer", "dockerfile_lines", "ui"] as const;
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -32,7 +33,7 @@ const langgraphJson = z.strictObject({
   base_image: z.string().optional(),
   image_distro: z.string().optional(),
   api_version: z.string().optional(),
-  store: anyObject.nullish(),
+  store: storeSchema.nullish(),
   checkpointer: anyObject.nullish(),
   auth: authSchema.nullish(),
   http: httpSchema.nullish(),
@@ -62,6 +63,8 @@ export type ProjectConfig = {
   http: HttpSource;
   /** Undefined: the project says nothing of webhooks. */
   webhooks: WebhookDefinition | undefined;
+  /** How long items of its store live, and how they are searched by meaning. */
+  store: StoreSource | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -91,6 +94,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     auth: readAuth(config.auth, projectDir, configPath),
     http: readHttp(config.http),
     webhooks: readWebhooks(config.webhooks, config.http, configPath),
+    store: readStore(config.store, projectDir, configPath),
     env,
     envFile,
     warnings,

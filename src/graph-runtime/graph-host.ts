@@ -12,6 +12,7 @@ import type {
   AuthInfo,
   AuthorizationRequest,
   AuthorizationResult,
+  EmbedRequest,
   GraphHostApi,
   GraphInfo,
   GraphProblem,
@@ -31,6 +32,9 @@ import type {
 import type { CheckpointPort, WritableCheckpointPort } from "./checkpoint-port.ts";
 import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
+import type { StoreSettings } from "./store-settings.ts";
+import type { ItemVector } from "./store-operations.ts";
+import { embedded, indexProblems, projectStore, type StoreDefinition } from "./project-store.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
@@ -44,6 +48,7 @@ export type Project = {
   auth?: AuthDefinition;
   http?: HttpInfo;
   webhooks?: WebhookDefinition;
+  store?: StoreDefinition;
 };
 
 /**
@@ -53,6 +58,7 @@ export type Project = {
 export function defineGraphHost(project: Project): GraphHostClass {
   const registry = new GraphRegistry(project.graphs, waitUntil);
   const loadAuth = authLoader(project.auth, waitUntil);
+  const store = projectStore(project.store, waitUntil);
 
   return class GraphHost extends WorkerEntrypoint<HostEnv, Scope> implements GraphHostApi {
     async describe(): Promise<{
@@ -61,6 +67,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
       auth: AuthInfo | null;
       http: HttpInfo | undefined;
       webhooks?: WebhookRules | undefined;
+      store: StoreSettings;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
@@ -72,12 +79,13 @@ export function defineGraphHost(project: Project): GraphHostClass {
         langgraph_version: langGraphVersion,
         auth: auth?.info ?? null,
         http: project.http,
+        store: store.settings,
         webhooks: project.webhooks?.rules,
       };
     }
 
     async check(): Promise<GraphProblem[]> {
-      return registry.check();
+      return [...(await registry.check()), ...(await indexProblems(store))];
     }
 
     async authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> {
@@ -98,8 +106,12 @@ export function defineGraphHost(project: Project): GraphHostClass {
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {
       return withAgentServer(this.#agentServer(), () =>
-        runGraph(registry, spec, port, (promise) => this.ctx.waitUntil(promise)),
+        runGraph({ registry, store }, spec, port, (promise) => this.ctx.waitUntil(promise)),
       );
+    }
+
+    async embed(request: EmbedRequest): Promise<HostResult<ItemVector[]>> {
+      return embedded(store, request);
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {

@@ -1,9 +1,29 @@
 import { z } from "zod";
 
+import { MAX_DIMENSIONS, MAX_TTL_MINUTES } from "../graph-runtime/store-operations.ts";
+import { DEFAULT_STORE } from "../graph-runtime/store-settings.ts";
+
 const MAX_TEXT_CHARS = 10_000;
 
 /** How long a description may be as JSON: it is stored with its revision. */
 const MAX_CHARS = 500_000;
+
+const minutes = z.number().positive().max(MAX_TTL_MINUTES);
+
+/** Code that was built before stores had settings tells none. */
+const storeSettings = z.object({
+  ttl: z.object({
+    refresh_on_read: z.boolean(),
+    default_ttl: minutes.nullable(),
+    sweep_interval_minutes: minutes,
+  }),
+  index: z
+    .object({
+      dims: z.int().positive().max(MAX_DIMENSIONS),
+      fields: z.array(z.string().max(MAX_TEXT_CHARS)).max(100),
+    })
+    .nullable(),
+});
 
 /**
  * What a graph host says of itself. That of a deployment is its own code: the answer is as trustworthy
@@ -46,6 +66,7 @@ export const projectDescription = z
         has_headers: z.boolean(),
       })
       .optional(),
+    store: storeSettings.default(DEFAULT_STORE),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

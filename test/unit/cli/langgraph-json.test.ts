@@ -111,7 +111,7 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test.for(["checkpointer", "store", "ui"])(
+  test.for(["checkpointer", "ui"])(
     "that would change behaviour are warned about: %s",
     (key, { expect }) => {
       const folder = temporaryProject({
