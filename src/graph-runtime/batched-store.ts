@@ -24,7 +24,8 @@ type PutArguments = [
   options?: { ttl?: number | null },
 ];
 
-const put = AsyncBatchedStore.prototype.put;
+/** LangGraph's own. */
+const put: AsyncBatchedStore["put"] = Reflect.get(AsyncBatchedStore.prototype, "put");
 
 const pending = new WeakMap<Batching, Pending[]>();
 

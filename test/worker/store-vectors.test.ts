@@ -118,6 +118,8 @@ describe("a search by meaning", () => {
     const keys = found.map(({ key }) => Math.abs(Number(key) - 5000));
     expect(keys).toEqual([2, 3, 3, 4, 4]);
     expect(turns.length).toBeGreaterThan(2);
+    // Each vector is compared once, and the items of the answer are read.
+    expect(turns.reduce((sum, { rows }) => sum + rows, 0)).toBe(count + 5);
     for (const { rows } of turns) expect(rows).toBeLessThanOrEqual(5010);
   });
 
