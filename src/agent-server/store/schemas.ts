@@ -84,18 +84,24 @@ export const listNamespacesSchema = z
   })
   .openapi("StoreListNamespacesRequest");
 
-export const itemSchema = z
+const itemFields = {
+  namespace: labels,
+  key: z.string(),
+  value: jsonObject,
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+
+export const itemSchema = z.object(itemFields).openapi("Item");
+
+const foundItemSchema = z
   .object({
-    namespace: labels,
-    key: z.string(),
-    value: jsonObject,
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
+    ...itemFields,
     score: z.number().optional().openapi({ description: "Nearness to the query, from -1 to 1" }),
   })
-  .openapi("Item");
+  .openapi("SearchItem");
 
-export const foundItemsSchema = z.object({ items: z.array(itemSchema) });
+export const foundItemsSchema = z.object({ items: z.array(foundItemSchema) });
 
 export const foundNamespacesSchema = z.object({ namespaces: z.array(labels) });
 

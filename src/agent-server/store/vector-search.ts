@@ -83,11 +83,16 @@ function rank(
       item = null;
     }
     budget.count(1, other.byteLength);
-    const score = other.length === query.length ? product(query, other) : INCOMPARABLE;
+    const score = other.length === query.length ? cosine(query, other) : INCOMPARABLE;
     if (item === null || score > item.score) item = { namespace, key, score };
   }
   if (item !== null) end(item);
   return { best, after: null };
+}
+
+/** Of vectors whose length is 1, but for what 32 bits round. */
+function cosine(left: Float32Array, right: Float32Array): number {
+  return Math.max(-1, Math.min(1, product(left, right)));
 }
 
 /** Four sums at once, because each addition waits for the one before it. */
