@@ -12,6 +12,7 @@ const UI = "__threadworks_ui";
 const EXPORT_PREFIX = "threadworks-export:";
 const AUTH = "auth";
 const APP = "http.app";
+const EMBED = "embed";
 
 /** An export of the project that the graph host asks for, by where `langgraph.json` names it. */
 type ProjectExport = { file: string; exportName: string; what: string };
@@ -48,7 +49,7 @@ export function entryPlugin({
  * within a request, where a Worker may fetch, make random values and set timers.
  */
 function entrySource(
-  { graphs, auth, http, threadTtl, ui, webhooks }: ProjectConfig,
+  { graphs, auth, http, store, threadTtl, ui, webhooks }: ProjectConfig,
   { graphHostModule, schemas }: Pick<BundleOptions, "graphHostModule" | "schemas">,
 ): string {
   const load = (key: string): string =>
@@ -75,6 +76,7 @@ function entrySource(
     ...entries,
     [
       `}${authEntry}${httpEntry(http, load)}${ui === undefined ? "" : `, ui: ${UI}`}`,
+      storeEntry(store, load(EMBED)),
       `${factEntry("webhooks", webhooks)}${factEntry("threadTtl", threadTtl ?? undefined)} });`,
     ].join(""),
   ].join("\n");
@@ -87,6 +89,15 @@ function httpEntry(http: ProjectConfig["http"], load: (key: string) => string): 
   const exportName = JSON.stringify(app?.exportName);
   const appEntry = app === undefined ? "" : `app: { ${load(APP)}, exportName: ${exportName} }, `;
   return `, http: { ${appEntry}${facts} }`;
+}
+
+function storeEntry(store: ProjectConfig["store"], load: string): string {
+  if (store === undefined) return "";
+  const ttl = `ttl: ${JSON.stringify(store.ttl)}`;
+  if (store.index === undefined) return `, store: { ${ttl} }`;
+  const { dims, fields, embed } = store.index;
+  const facts = { exportName: embed.exportName, model: embed.model, dims, fields };
+  return `, store: { ${ttl}, index: { ${load}, ${JSON.stringify(facts).slice(1, -1)} } }`;
 }
 
 function factEntry(name: string, facts: object | undefined): string {
@@ -117,8 +128,11 @@ function exportSource(project: ProjectConfig, path: string): string {
   return `export { ${JSON.stringify(exportName)} } from ${JSON.stringify(file)};`;
 }
 
-function exportOf({ graphs, auth, http }: ProjectConfig, key: string): ProjectExport {
+function exportOf({ graphs, auth, http, store }: ProjectConfig, key: string): ProjectExport {
   const graph = graphs[Number(key)];
+  if (key === EMBED && store?.index !== undefined) {
+    return { ...store.index.embed, what: '"store.index.embed"' };
+  }
   if (key === AUTH && auth !== undefined) return { ...auth, what: '"auth.path"' };
   if (key === APP && http?.app !== undefined) return { ...http.app, what: '"http.app"' };
   if (graph === undefined) throw new Error(`The entry names no export "${key}"`);
@@ -134,5 +148,8 @@ export function describeEntryError(
   if (location === null || !location.file.startsWith(prefix)) return null;
   const { file, exportName, what } = exportOf(project, location.file.slice(prefix.length));
   const isMissing = /^No matching export in .* for import /.test(text);
+  if (text === `Could not resolve "${file}"`) {
+    return `${what}: the project has not installed ${file}: run npm install ${file}`;
+  }
   return isMissing ? `${what}: ${file} has no export named "${exportName}"` : `${what}: ${text}`;
 }

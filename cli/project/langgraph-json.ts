@@ -14,12 +14,11 @@ import {
 } from "./langgraph-json-ttl.ts";
 import { readUi, uiConfigSchema, uiSchema, type UiSource } from "./langgraph-json-ui.ts";
 import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
+import { readStore, type StoreSource, storeSchema } from "./langgraph-json-store.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
 /** Keys that would change how a graph is served elsewhere and do nothing here. */
-const KEYS_WITHOUT_EFFECT = ["dockerfile_lines", "store"] as const;
-
-const anyObject = z.record(z.string(), z.unknown());
+const KEYS_WITHOUT_EFFECT = ["dockerfile_lines"] as const;
 
 const graphEntry = z.preprocess(
   (entry) => (typeof entry === "string" ? { path: entry } : entry),
@@ -39,7 +38,7 @@ const langgraphJson = z.strictObject({
   base_image: z.string().optional(),
   image_distro: z.string().optional(),
   api_version: z.string().optional(),
-  store: anyObject.nullish(),
+  store: storeSchema.nullish(),
   checkpointer: checkpointerSchema.nullish(),
   auth: authSchema.nullish(),
   http: httpSchema.nullish(),
@@ -74,6 +73,8 @@ export type ProjectConfig = {
   webhooks: WebhookDefinition | undefined;
   /** What becomes of threads that say nothing themselves; null when they stay. */
   threadTtl: ThreadTtl | null;
+  /** How long items of its store live, and how they are searched by meaning. */
+  store: StoreSource | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
   envFile: string | undefined;
@@ -109,6 +110,7 @@ export function loadProjectConfig(path: string): ProjectConfig {
     ui: readUi(config.ui, config.ui_config, { projectDir, configPath }),
     webhooks: readWebhooks(config.webhooks, config.http, configPath),
     threadTtl: readThreadTtl(config.checkpointer),
+    store: readStore(config.store, projectDir, configPath),
     env,
     envFile,
     warnings,

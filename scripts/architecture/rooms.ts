@@ -132,6 +132,7 @@ export const ROOMS: readonly Room[] = [
     name: "agent-server/store",
     paths: [
       "src/agent-server/store/{check-operations,item-size,item-table,store-filter,store-object}.ts",
+      "src/agent-server/store/{expiry-table,vector-table,vector-search}.ts",
     ],
     holds: "the object of LangGraph's long-term store, one for each deployment",
     mayImport: ["agent-server/base", "graph-runtime", "regions", "lib"],

@@ -25,6 +25,7 @@ export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
     authenticate: (request) => demanded("authenticate the request", host.authenticate(request)),
     authorize: (request) => demanded("authorize the request", host.authorize(request)),
     webhookHeaders: () => demanded("tell the headers of webhooks", host.webhookHeaders()),
+    embed: (request) => asked("embed what the store was given", host.embed(request)),
     run: (spec, port) => host.run(spec, port),
     getState: (request, port) => asked("read the state", host.getState(request, port)),
     getHistory: (request, port) => asked("read the history", host.getHistory(request, port)),

@@ -6,6 +6,7 @@ import { deploymentRoutes } from "./deployments/routes.ts";
 import { logRoutes, usageRoutes } from "./logs/log-routes.ts";
 import { authenticateRoutes } from "./oauth/authenticate-routes.ts";
 import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
+import { connectionRoutes } from "./oauth/connection-routes.ts";
 import { providerRoutes } from "./oauth/provider-routes.ts";
 import { tokenRoutes } from "./oauth/token-routes.ts";
 import { revisionRoutes } from "./deployments/revision-routes.ts";
@@ -20,7 +21,13 @@ export function mountControlPlane(app: OpenAPIHono<AppEnv>): void {
   app.route(CONTROL_PLANE, callbackRoutes);
   app.route(CONTROL_PLANE, signedUploadRoutes);
   app.use(`${CONTROL_PLANE}/*`, workspaceScope, jsonBody);
-  for (const routes of [providerRoutes, authenticateRoutes, finalizeRoutes, tokenRoutes]) {
+  for (const routes of [
+    providerRoutes,
+    authenticateRoutes,
+    finalizeRoutes,
+    tokenRoutes,
+    connectionRoutes,
+  ]) {
     app.route(CONTROL_PLANE, routes);
   }
   for (const routes of [uploadRoutes, deploymentRoutes, revisionRoutes]) {

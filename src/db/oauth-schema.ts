@@ -1,4 +1,5 @@
 import {
+  foreignKey,
   index,
   integer,
   primaryKey,
@@ -109,5 +110,33 @@ export const oauthTokens = sqliteTable(
     primaryKey({ columns: [table.workspace_id, table.id] }),
     index("oauth_tokens_by_user").on(table.workspace_id, table.user_id, table.provider),
     index("oauth_tokens_by_provider").on(table.workspace_id, table.provider),
+  ],
+);
+
+/** Which of a user's tokens an agent takes. */
+export const oauthConnections = sqliteTable(
+  "oauth_connections",
+  {
+    id: text().notNull(),
+    workspace_id: text().notNull(),
+    agent_id: text().notNull(),
+    token_id: text().notNull(),
+    /** The user whose token it is. */
+    user_id: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.workspace_id, table.id] }),
+    uniqueIndex("oauth_connections_by_agent").on(
+      table.workspace_id,
+      table.agent_id,
+      table.user_id,
+      table.token_id,
+    ),
+    index("oauth_connections_by_token").on(table.workspace_id, table.token_id),
+    foreignKey({
+      columns: [table.workspace_id, table.token_id],
+      foreignColumns: [oauthTokens.workspace_id, oauthTokens.id],
+    }).onDelete("cascade"),
   ],
 );

@@ -13,14 +13,26 @@ type Batching = {
     listNamespaces: AsyncBatchedStore["listNamespaces"];
   };
   running: boolean;
+  enqueueOperation(operation: Operation): Promise<unknown>;
 };
+
+type PutArguments = [
+  namespace: string[],
+  key: string,
+  value: Record<string, unknown>,
+  index?: false | string[],
+  options?: { ttl?: number | null },
+];
+
+/** LangGraph's own. */
+const put: AsyncBatchedStore["put"] = Reflect.get(AsyncBatchedStore.prototype, "put");
 
 const pending = new WeakMap<Batching, Pending[]>();
 
 /**
  * LangGraph wraps the store of every run in this class, which looks at its queue with a timer of zero
- * milliseconds for as long as the run lasts, and cannot list namespaces. Operations of one turn still
- * go out as one batch; without operations nothing runs.
+ * milliseconds for as long as the run lasts, cannot list namespaces, and loses what a put says of the index.
+ * Operations of one turn still go out as one batch; without operations nothing runs.
  */
 Object.assign(AsyncBatchedStore.prototype, {
   start(this: Batching): void {
@@ -38,6 +50,17 @@ Object.assign(AsyncBatchedStore.prototype, {
       }
       queue.push({ operation, resolve, reject });
     });
+  },
+  put(this: Batching, ...given: PutArguments): Promise<void> {
+    const [namespace, key, value, index, options] = given;
+    const more = { ...(index === undefined ? {} : { index }), ...options };
+    // LangGraph's own checks come first, and hand on what they let pass.
+    const checked: AsyncBatchedStore = Object.create(this, {
+      enqueueOperation: {
+        value: (operation: Operation) => this.enqueueOperation({ ...operation, ...more }),
+      },
+    });
+    return put.call(checked, namespace, key, value);
   },
   listNamespaces(
     this: Batching,

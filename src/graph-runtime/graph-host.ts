@@ -23,6 +23,7 @@ import type {
   AuthInfo,
   AuthorizationRequest,
   AuthorizationResult,
+  EmbedRequest,
   GraphHostApi,
   GraphInfo,
   GraphProblem,
@@ -43,6 +44,9 @@ import type {
 import type { CheckpointPort, WritableCheckpointPort } from "./checkpoint-port.ts";
 import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
+import type { StoreSettings } from "./store-settings.ts";
+import type { ItemVector } from "./store-operations.ts";
+import { embedded, indexProblems, projectStore, type StoreDefinition } from "./project-store.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
@@ -57,6 +61,7 @@ export type Project = {
   ui?: () => UiFiles;
   webhooks?: WebhookDefinition;
   threadTtl?: ProjectTtl;
+  store?: StoreDefinition;
 };
 
 /**
@@ -69,6 +74,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
   const loadApp = appLoader(project.http?.app, waitUntil);
   let readUi: UiFiles | undefined;
   const uiFiles = (): UiFiles => (readUi ??= project.ui?.() ?? {});
+  const store = projectStore(project.store, waitUntil);
 
   return class GraphHost extends WorkerEntrypoint<HostEnv, HostProps> implements GraphHostApi {
     async describe(): Promise<{
@@ -80,6 +86,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
       webhooks?: WebhookRules | undefined;
       thread_ttl: ProjectTtl | null;
       assistants: Record<string, AssistantDefaults>;
+      store: StoreSettings;
     }> {
       const graphs = Object.entries(registry.definitions).map(([graph_id, { description }]) => ({
         graph_id,
@@ -93,6 +100,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
         auth: auth?.info ?? null,
         http: httpInfo(project.http),
         ui: Object.fromEntries(ui),
+        store: store.settings,
         webhooks: project.webhooks?.rules,
         thread_ttl: project.threadTtl ?? null,
         assistants: assistantDefaults(process.env["LANGGRAPH_CONFIG"]),
@@ -100,11 +108,12 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async check(): Promise<GraphProblem[]> {
-      const [ofGraphs, ofApp] = await Promise.all([
+      const [ofGraphs, ofApp, ofIndex] = await Promise.all([
         registry.check(),
         loadApp().then(() => [], toProblem),
+        indexProblems(store),
       ]);
-      return [...ofGraphs, ...ofApp];
+      return [...ofGraphs, ...ofApp, ...ofIndex];
     }
 
     /** Asks the project's own app, which the platform calls with whom it authenticated in the props. */
@@ -144,8 +153,12 @@ export function defineGraphHost(project: Project): GraphHostClass {
 
     async run(spec: RunSpec, port: RunPort): Promise<RunOutcome> {
       return withAgentServer(this.#agentServer(), () =>
-        runGraph(registry, spec, port, (promise) => this.ctx.waitUntil(promise)),
+        runGraph({ registry, store }, spec, port, (promise) => this.ctx.waitUntil(promise)),
       );
+    }
+
+    async embed(request: EmbedRequest): Promise<HostResult<ItemVector[]>> {
+      return embedded(store, request);
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {

@@ -11,7 +11,8 @@ import type {
   WritableCheckpointPort,
 } from "./checkpoint-port.ts";
 import type { HttpInfo } from "./http-info.ts";
-import type { StoreOperation, StoreTurn } from "./store-operations.ts";
+import type { ItemVector, StoreOperation, StoreTurn } from "./store-operations.ts";
+import type { StoreSettings } from "./store-settings.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { Principal } from "../lib/principal.ts";
 import type { WebhookRules } from "../lib/webhook-rules.ts";
@@ -155,6 +156,8 @@ export type HostErrorCode =
   | "invalid_update"
   | "graph_failed"
   | "node_not_found"
+  /** The project's index gave no vectors. */
+  | "embedding_failed"
   /** What the platform answers in place of a host that does not. */
   | "graph_late";
 
@@ -244,6 +247,10 @@ export type AuthorizationResult =
   | { ok: true; filter: Record<string, unknown> | null; metadata: unknown; item?: unknown }
   | AuthRefusal;
 
+export type EmbedRequest =
+  | { query: string }
+  | { value: Record<string, unknown>; index: string[] | false | null };
+
 /** A graph that cannot be served, and why. */
 export type GraphProblem = {
   graph_id: string;
@@ -278,6 +285,7 @@ export interface GraphHostApi {
     thread_ttl?: ProjectTtl | null | undefined;
     /** What default assistants are made of, by graph; hosts of earlier builds tell none. */
     assistants?: Record<string, AssistantDefaults> | null | undefined;
+    store: StoreSettings;
   }>;
   /** Looks at every export that the project names, without calling a factory. */
   check(): Promise<GraphProblem[]>;
@@ -286,6 +294,8 @@ export interface GraphHostApi {
   /** What is sent with each webhook, by the project's `langgraph.json`; only of hosts whose rules say that there are. */
   webhookHeaders(): Promise<Record<string, string>>;
   run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;
+  /** Vectors by the project's index: only for a project that describes one. A query has one vector. */
+  embed(request: EmbedRequest): Promise<HostResult<ItemVector[]>>;
   /** JSON text of a ThreadState. */
   getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>>;
   /** JSON text of a list of ThreadStates, newest first. */

@@ -2,6 +2,7 @@ import type { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { Command } from "@langchain/langgraph";
 import { bindCheckpointer, type Graph, type GraphRegistry } from "./graph-registry.ts";
 import { MAX_VALUES_BYTES, messageBytes, requireMessageSize } from "./message-size.ts";
+import type { ProjectStore } from "./graph-operations.ts";
 import {
   CHECKPOINT_POINTERS,
   type RunError,
@@ -27,6 +28,9 @@ import { toThreadSnapshot } from "./thread-state.ts";
 import { ThreadStore } from "./thread-store.ts";
 import { toWireJson } from "./wire-json.ts";
 
+/** Whose graphs run, and how these use the store. */
+export type RunProject = { registry: GraphRegistry; store: ProjectStore };
+
 /** Why a run's signal is aborted; never shown to a client. */
 class CancelledError extends Error {
   override readonly name = "AbortError";
@@ -43,21 +47,21 @@ class TimeoutError extends Error {
  * `waitUntil` is given what goes on after that: the last of the trace on its way out.
  */
 export async function runGraph(
-  registry: GraphRegistry,
+  project: RunProject,
   spec: RunSpec,
   port: RunPort,
   waitUntil: (promise: Promise<void>) => void,
 ): Promise<RunOutcome> {
   const trace = traceRun(spec, port);
   try {
-    return await execute(registry, spec, port, trace?.tracer ?? null);
+    return await execute(project, spec, port, trace?.tracer ?? null);
   } finally {
     if (trace !== null) waitUntil(trace.close());
   }
 }
 
 async function execute(
-  registry: GraphRegistry,
+  { registry, store }: RunProject,
   spec: RunSpec,
   port: RunPort,
   tracer: LangChainTracer | null,
@@ -106,7 +110,7 @@ async function execute(
     const mapper = new EventMapper(spec.stream_mode);
     const chunks = streamGraph(graph, spec, {
       checkpointer,
-      store: new ThreadStore(port),
+      store: new ThreadStore(port, store),
       signal: abort.signal,
       tracer,
       onRawEvent: (event) => journal.event({ event: "events", data: toWireJson(event) }),

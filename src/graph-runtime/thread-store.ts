@@ -1,11 +1,11 @@
 import {
   BaseStore,
-  InvalidNamespaceError,
   type Item,
   type Operation,
   type OperationResults,
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
+import { PLAIN_STORE, type ProjectStore, toStoreOperations } from "./graph-operations.ts";
 import type { RunPort } from "./protocol.ts";
 import {
   MAX_STORE_OPERATIONS,
@@ -19,17 +19,22 @@ type StorePort = Pick<RunPort, "storeTurn">;
 /** What one batch may give, as JSON: it is in this isolate's memory at once. */
 const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 
+/** A call has a largest size, and the vectors of a thousand items may be larger. */
+const MAX_CALL_VECTOR_BYTES = 8 * 1024 * 1024;
+
 /** LangGraph's long-term store for graph code; the items live in the deployment's StoreObject. */
 export class ThreadStore extends BaseStore {
   readonly #port: StorePort;
+  readonly #project: ProjectStore;
 
-  constructor(port: StorePort) {
+  constructor(port: StorePort, project: ProjectStore = PLAIN_STORE) {
     super();
     this.#port = port;
+    this.#project = project;
   }
 
   async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const answers = await this.#perform(operations.map(toStoreOperation));
+    const answers = await this.#perform(await toStoreOperations(operations, this.#project));
     // The store answers each operation in its place; the tuple type follows the operations.
     return answers.map(fromAnswer) as OperationResults<Op>;
   }
@@ -41,7 +46,7 @@ export class ThreadStore extends BaseStore {
     let found: unknown[] = [];
     let chars = 0;
     for (let left = operations; left.length > 0;) {
-      const turn = await this.#port.storeTurn(left.slice(0, MAX_STORE_OPERATIONS));
+      const turn = await this.#port.storeTurn(firstOf(left));
       const [first, ...others] = turn.answers;
       if (turn.answers.length > 0) {
         answers.push(Array.isArray(first) ? found.concat(first) : first, ...others);
@@ -63,51 +68,20 @@ export class ThreadStore extends BaseStore {
   }
 }
 
+/** As many operations as one call takes, and at least one. */
+function firstOf(operations: StoreOperation[]): StoreOperation[] {
+  let bytes = 0;
+  const end = operations.slice(0, MAX_STORE_OPERATIONS).findIndex((operation, index) => {
+    for (const { vector } of operation.op === "put" ? (operation.vectors ?? []) : []) {
+      bytes += vector.byteLength;
+    }
+    return index > 0 && bytes > MAX_CALL_VECTOR_BYTES;
+  });
+  return operations.slice(0, end === -1 ? MAX_STORE_OPERATIONS : end);
+}
+
 function toldChars({ answers, begun }: StoreTurn): number {
   return JSON.stringify([answers, begun?.found]).length;
-}
-
-function toStoreOperation(operation: Operation): StoreOperation {
-  if ("namespacePrefix" in operation) {
-    if (operation.query !== undefined) {
-      throw new Error("This store has no semantic index: search by filter, without query");
-    }
-    return {
-      op: "search",
-      namespace_prefix: operation.namespacePrefix,
-      filter: operation.filter,
-      limit: operation.limit ?? 10,
-      offset: operation.offset ?? 0,
-    };
-  }
-  if ("value" in operation) {
-    const { namespace, key, value } = operation;
-    checkNamespace(namespace);
-    return { op: "put", namespace, key, value };
-  }
-  if ("key" in operation) return { op: "get", namespace: operation.namespace, key: operation.key };
-  const match = (type: "prefix" | "suffix"): string[] | undefined =>
-    operation.matchConditions?.find((condition) => condition.matchType === type)?.path;
-  return {
-    op: "list_namespaces",
-    prefix: match("prefix"),
-    suffix: match("suffix"),
-    max_depth: operation.maxDepth,
-    limit: operation.limit,
-    offset: operation.offset,
-  };
-}
-
-/** What LangGraph's own stores refuse: such an item could not be named in the API. */
-function checkNamespace(namespace: string[]): void {
-  if (namespace.length === 0) throw new InvalidNamespaceError("Namespace cannot be empty.");
-  for (const label of namespace) {
-    if (typeof label !== "string" || label === "" || label.includes(".")) {
-      throw new InvalidNamespaceError(
-        `Invalid namespace label ${JSON.stringify(label)}: labels are non-empty strings without periods.`,
-      );
-    }
-  }
 }
 
 function fromAnswer(answer: unknown): Item | SearchItem[] | string[][] | null | undefined {
@@ -119,8 +93,9 @@ function isStoredItem(value: unknown): value is StoredItem {
   return typeof value === "object" && value !== null && "created_at" in value;
 }
 
-function toItem(item: StoredItem): Item {
+function toItem(item: StoredItem): SearchItem {
   return {
+    ...(item.score === undefined ? {} : { score: item.score }),
     namespace: item.namespace,
     key: item.key,
     value: item.value,

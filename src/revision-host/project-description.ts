@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { DISABLEABLE, type HttpInfo } from "../graph-runtime/http-info.ts";
 import { MAX_TTL_MINUTES } from "../lib/ttl-minutes.ts";
+import { MAX_DIMENSIONS } from "../graph-runtime/store-operations.ts";
+import { DEFAULT_STORE } from "../graph-runtime/store-settings.ts";
 
 const MAX_TEXT_CHARS = 10_000;
 
@@ -30,6 +32,22 @@ const httpInfo = z.object({
     })
     .nullable(),
 }) satisfies z.ZodType<HttpInfo>;
+const minutes = z.number().positive().max(MAX_TTL_MINUTES);
+
+/** Code that was built before stores had settings tells none. */
+const storeSettings = z.object({
+  ttl: z.object({
+    refresh_on_read: z.boolean(),
+    default_ttl: minutes.nullable(),
+    sweep_interval_minutes: minutes,
+  }),
+  index: z
+    .object({
+      dims: z.int().positive().max(MAX_DIMENSIONS),
+      fields: z.array(z.string().max(MAX_TEXT_CHARS)).max(100),
+    })
+    .nullable(),
+});
 
 /**
  * What a graph host says of itself. That of a deployment is its own code: the answer is as trustworthy
@@ -86,6 +104,7 @@ export const projectDescription = z
         z.object({ config: z.record(z.string(), z.unknown()), context: z.unknown() }),
       )
       .nullish(),
+    store: storeSettings.default(DEFAULT_STORE),
   })
   .refine((description) => JSON.stringify(description).length <= MAX_CHARS, {
     message: `It has more than ${MAX_CHARS} characters`,

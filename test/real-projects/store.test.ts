@@ -13,12 +13,14 @@ async function answerTo(client: Client, user_id: string, text: string): Promise<
 }
 
 test.for(PLACES)(
-  "%s, what one user tells an agent is known in that user's next thread, and in no other user's",
+  "%s, what one user tells an agent is known in that user's next thread, and in no other user's, and found by its meaning",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     await answerTo(client, "ada", "Remember: tea with milk");
     await answerTo(client, "bob", "Remember: coffee");
     expect(await answerTo(client, "ada", "Remember: cake")).toBe("I know: cake; tea with milk");
     expect(await answerTo(client, "bob", "Hello")).toBe("I know: coffee");
+    expect(await answerTo(client, "ada", "What of tea?")).toBe("I know: tea with milk");
+    expect(await answerTo(client, "ada", "What of cakes?")).toBe("I know: cake");
   },
 );

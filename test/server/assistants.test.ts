@@ -15,6 +15,7 @@ const GRAPHS = [
   "builder",
   "command_goto",
   "configurable",
+  "connected",
   "custom_stream",
   "env_reader",
   "factory",

@@ -111,7 +111,7 @@ describe("an API key", () => {
       // A token is what these are asked for instead.
       if (/\{(?:share_)?token\}/.test(route.path)) continue;
       // The `state` of its query is.
-      if (route.method === "GET" && route.path.startsWith("/v2/auth/callback/")) continue;
+      if (route.method === "GET" && /^\/v2\/auth\/(?:callback|setup)\//.test(route.path)) continue;
       const path = route.path
         .replace("{assistant_id}", "agent")
         .replace("{namespace}", "child")

@@ -53,7 +53,7 @@ const isHealthCheck = (path: string) => path === "/ok" || path === "/api/v1/ok";
 
 /** Without a key, by what they carry; with nothing that is known, they are about no workspace. */
 const isKeyless = (path: string) =>
-  /^\/api\/v[12]\/(public|feedback\/tokens)\/.|^\/v2\/auth\/(callback|done)/.test(path);
+  /^\/api\/v[12]\/(public|feedback\/tokens)\/.|^\/v2\/auth\/(callback|setup|done)/.test(path);
 
 const isGeneral = (path: string) =>
   /^(\/api\/v1)?\/info$|^\/docs|^\/openapi\.json$/.test(path) || isHealthCheck(path);

@@ -17,6 +17,7 @@ const PROJECTS = {
   project: "langgraph.json",
   "custom-auth": "custom-auth/langgraph.json",
   authenticated: "custom-auth/authenticated.langgraph.json",
+  indexed: "indexed/langgraph.json",
   agents: "agents/langgraph.json",
   webhooks: "custom-auth/webhooks.langgraph.json",
   routes: "routes/langgraph.json",

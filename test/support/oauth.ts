@@ -44,10 +44,11 @@ export function testWithOAuth(vars: Record<string, string> = {}) {
     .extend("tenant", async ({ server }): Promise<Tenant> => newTenant(server));
 }
 
-export async function newTenant(server: TestServer): Promise<Tenant> {
+export async function newTenant(server: TestServer): Promise<Tenant & { apiKey: string }> {
   const { id, apiKey } = await makeWorkspace(server, "oauth");
   return {
     id,
+    apiKey,
     call: (method, path, body, headers = {}) =>
       send(server, method, `/v2/auth${path}`, body, { "x-api-key": apiKey, ...headers }),
   };

@@ -94,7 +94,8 @@ export async function linksOf(
     "a feedback link": `${feedback}?score=1`,
     "a payload": new URL(payload).pathname,
     "the end of an attempt": `/v2/auth/done?status=failed&auth_id=${authId}`,
-    // Last: it uses the attempt up.
+    // Last: they use the attempt up.
     "an OAuth callback": `/v2/auth/callback/none?state=${authId}&error=access_denied`,
+    "a setup of GitHub": `/v2/auth/setup/none?state=${authId}&error=access_denied`,
   };
 }

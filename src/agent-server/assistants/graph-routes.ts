@@ -156,6 +156,7 @@ const CODES = {
   node_not_found: "not_found",
   invalid_update: "validation",
   graph_failed: "bad_request",
+  embedding_failed: "bad_request",
   graph_late: "timed_out",
 } as const satisfies Record<HostErrorCode, ErrorCode>;
 

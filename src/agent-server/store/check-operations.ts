@@ -1,5 +1,13 @@
+import { MAX_TTL_MINUTES } from "../../lib/ttl-minutes.ts";
 import { isObject } from "../../lib/json.ts";
-import { MAX_STORE_OPERATIONS, type StoreOperation } from "../../graph-runtime/store-operations.ts";
+import {
+  type ItemVector,
+  MAX_DIMENSIONS,
+  MAX_ITEM_VECTORS,
+  MAX_RANKED_ITEMS,
+  MAX_STORE_OPERATIONS,
+  type StoreOperation,
+} from "../../graph-runtime/store-operations.ts";
 
 /** Deployed code may call with anything. Throws an error that names the first field that is not valid. */
 export function checkOperations(operations: unknown): asserts operations is StoreOperation[] {
@@ -30,13 +38,24 @@ function checkOperation(operation: Record<string, unknown>): void {
       check("key", typeof operation["key"] === "string", "a text");
       if (operation["op"] === "put") {
         check("value", typeof operation["value"] === "object", "an object or null");
+        check("ttl", isOptional("ttl") || isTtl(operation["ttl"]), "a time to live");
+        const { vectors } = operation;
+        check(
+          "vectors",
+          isOptional("vectors") || isVectors(vectors),
+          `${MAX_ITEM_VECTORS} vectors`,
+        );
       }
       return;
     case "search":
       check("namespace_prefix", isTexts(operation["namespace_prefix"]), labels);
       check("filter", isOptional("filter") || isObject(operation["filter"]), "an object");
       check("after", isOptional("after") || isPosition(operation["after"]), "a position");
-      return checkPage();
+      checkPage();
+      if (isOptional("vector")) return;
+      check("vector", isVector(operation["vector"]), "a vector");
+      check("ranking", isOptional("ranking") || isRanking(operation["ranking"]), "a ranking");
+      return check("limit", isRankable(operation), `at most ${MAX_RANKED_ITEMS} with "offset"`);
     case "list_namespaces": {
       const { max_depth, after } = operation;
       check("prefix", isOptional("prefix") || isTexts(operation["prefix"]), labels);
@@ -56,7 +75,43 @@ function isTexts(value: unknown): boolean {
 }
 
 function isPosition(value: unknown): boolean {
+  return isPlace(value) && typeof value["updated_at"] === "number";
+}
+
+function isPlace(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
-  const { updated_at, namespace, key } = value;
-  return [typeof updated_at, typeof namespace, typeof key].join() === "number,string,string";
+  return typeof value["namespace"] === "string" && typeof value["key"] === "string";
+}
+
+function isRanking(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { best, after } = value;
+  if (!Array.isArray(best) || best.length > MAX_RANKED_ITEMS) return false;
+  const isRanked = (place: unknown): boolean => isPlace(place) && Number.isFinite(place["score"]);
+  return best.every(isRanked) && (after === null || isPlace(after));
+}
+
+function isRankable({ limit, offset }: Record<string, unknown>): boolean {
+  return Number(limit) + Number(offset) <= MAX_RANKED_ITEMS;
+}
+
+function isTtl(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const isMinutes = (minutes: unknown): boolean =>
+    typeof minutes === "number" && minutes > 0 && minutes <= MAX_TTL_MINUTES;
+  return isMinutes(value["minutes"]) && isMinutes(value["sweep_minutes"]);
+}
+
+/** Whether these can be stored with an item. */
+export function isVectors(value: unknown): value is ItemVector[] {
+  if (!Array.isArray(value) || value.length > MAX_ITEM_VECTORS) return false;
+  return value.every(
+    (item) => isObject(item) && typeof item["path"] === "string" && isVector(item["vector"]),
+  );
+}
+
+/** Whether it is a vector that can be stored and compared. */
+function isVector(value: unknown): value is Float32Array {
+  if (!(value instanceof Float32Array)) return false;
+  return value.length > 0 && value.length <= MAX_DIMENSIONS && value.every(Number.isFinite);
 }

@@ -1,12 +1,16 @@
 import type {
+  ItemPlace,
   StoredItem,
   StoreOperation,
   StorePosition,
 } from "../../graph-runtime/store-operations.ts";
 import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
+import { ExpiryTable } from "./expiry-table.ts";
 import { oversize } from "./item-size.ts";
 import { matchesFilter, matchesNamespace } from "./store-filter.ts";
+import { type SearchedItems, searchNear, type VectorSearch } from "./vector-search.ts";
+import { VectorTable } from "./vector-table.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
 export type Put = Extract<StoreOperation, { op: "put" }>;
@@ -25,14 +29,24 @@ export type SeenBy = MetadataFilter | null;
 const SORTED_ROWS = 2000;
 const SORTED_CHARS = 1024 * 1024;
 
+/** So many expired items are removed in one go, and fewer when their values are large. */
+const SWEPT = { rows: 500, bytes: 8 * 1024 * 1024 };
+
 const NEWEST_FIRST = "ORDER BY updated_at DESC, namespace, key";
 
-/** The items of a store. A namespace is stored as the JSON text of its labels. */
+/**
+ * The items of a store. A namespace is stored as the JSON text of its labels. One whose time is over is not there for
+ * anybody, whether or not it was swept yet.
+ */
 export class ItemTable {
+  readonly expiries: ExpiryTable;
+  readonly #vectors: VectorTable;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.expiries = new ExpiryTable(sql);
+    this.#vectors = new VectorTable(sql);
   }
 
   create(): void {
@@ -48,31 +62,41 @@ export class ItemTable {
       CREATE INDEX IF NOT EXISTS items_by_update ON items (updated_at DESC, namespace, key);
       CREATE INDEX IF NOT EXISTS items_by_namespace ON items (namespace, updated_at, key);
     `);
+    this.expiries.create();
+    this.#vectors.create();
   }
 
-  get({ namespace, key }: Get, budget: ReadBudget, seenBy: SeenBy = null): StoredItem | null {
-    const item = this.#item({ namespace: JSON.stringify(namespace), key }, budget);
-    return item !== null && isSeen(item, seenBy) ? item : null;
+  get(operation: Get, budget: ReadBudget, seenBy: SeenBy = null): StoredItem | null {
+    const place = { namespace: JSON.stringify(operation.namespace), key: operation.key };
+    const item = this.#item(place, budget);
+    if (item === null || !isSeen(item, seenBy)) return null;
+    if (operation.refresh_ttl === true) this.expiries.refresh(place);
+    return item;
   }
 
   /**
    * Stores an item; a null value deletes it. Putting again replaces the value and keeps `created_at`. An item that
    * `seenBy` does not match is left as it is: the answer is false then.
    */
-  put({ namespace, key, value }: Put, budget: ReadBudget, seenBy: SeenBy = null): boolean {
+  put(operation: Put, budget: ReadBudget, seenBy: SeenBy = null): boolean {
+    const { namespace, key, value, ttl, vectors } = operation;
     const name = JSON.stringify(namespace);
+    const place = { namespace: name, key };
     if (seenBy !== null) {
-      const stored = this.#item({ namespace: name, key }, budget);
+      const stored = this.#item(place, budget);
       if (stored !== null && !isSeen(stored, seenBy)) return false;
     }
+    if (value === null || this.expiries.isExpired(place)) this.#remove(place);
     if (value === null) {
       budget.count(1, 0);
-      this.#sql.exec("DELETE FROM items WHERE namespace = ? AND key = ?", name, key);
       return true;
     }
     const text = JSON.stringify(value);
     const problem = oversize({ namespace: name, key, value: text });
     if (problem !== null) throw new Error(problem.message);
+    this.expiries.set(place, ttl);
+    this.#vectors.replace(place, vectors);
+    budget.count(vectors?.length ?? 0, 0);
     budget.count(1, text.length);
     this.#sql.exec(
       `INSERT INTO items (namespace, key, value, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
@@ -87,10 +111,18 @@ export class ItemTable {
 
   /** Finds items, the newest update first. An item that is put between the turns of a search may be missing. */
   search(operation: Search, budget: ReadBudget, seenBy: SeenBy = null): Found<StoredItem> {
-    const { namespace_prefix, filter, limit } = operation;
+    const { namespace_prefix, filter, limit, vector } = operation;
     const isFound = (item: StoredItem): boolean =>
       (filter === undefined || matchesFilter(item.value, filter)) && isSeen(item, seenBy);
-    const isAnyFound = filter === undefined && seenBy === null;
+    const isAnyFound = filter === undefined && seenBy === null && !this.#hasExpired();
+    if (vector !== undefined) {
+      const read = (place: ItemPlace): StoredItem | null => {
+        const item = this.#item(place, budget);
+        return item !== null && isFound(item) ? item : null;
+      };
+      const accepts = (place: ItemPlace): boolean => isAnyFound || read(place) !== null;
+      return this.#near({ ...operation, vector }, { accepts, read }, budget);
+    }
     const { from, to } = rangeOf(namespace_prefix);
     const found: StoredItem[] = [];
     let { after, offset } = operation;
@@ -102,7 +134,10 @@ export class ItemTable {
       if (isCounted) offset -= 1;
       else if (item !== null && isFound(item)) {
         if (offset > 0) offset -= 1;
-        else found.push(item);
+        else {
+          if (operation.refresh_ttl === true) this.expiries.refresh(place);
+          found.push(item);
+        }
       }
       if (found.length >= limit) return { found, rest: null };
       after = { updated_at: place.updated_at, namespace: place.namespace, key: place.key };
@@ -113,12 +148,26 @@ export class ItemTable {
     return { found, rest: null };
   }
 
-  /** Lists namespaces in the order of their texts. Each takes one look-up, however many items it has. */
+  #near(search: VectorSearch, items: SearchedItems, budget: ReadBudget): Found<StoredItem> {
+    const range = rangeOf(search.namespace_prefix);
+    const answer = searchNear(search, { vectors: this.#vectors, items, range, budget });
+    if (search.refresh_ttl !== true) return answer;
+    for (const { namespace, key } of answer.found) {
+      this.expiries.refresh({ namespace: JSON.stringify(namespace), key });
+    }
+    return answer;
+  }
+
+  /**
+   * Lists namespaces in the order of their texts. Each takes one look-up, however many items it has: so what has
+   * expired goes first, in turns of its own where that is much.
+   */
   listNamespaces(
     operation: ListNamespaces,
     budget: ReadBudget,
     seenBy: SeenBy = null,
   ): Found<string[]> {
+    if (!this.sweep(budget)) return { found: [], rest: operation };
     const { prefix = [], suffix, max_depth, limit } = operation;
     const wildcard = prefix.indexOf("*");
     const { from, to } = rangeOf(wildcard < 0 ? prefix : prefix.slice(0, wildcard));
@@ -152,12 +201,40 @@ export class ItemTable {
     return { found, rest: null };
   }
 
-  #item(
-    { namespace, key }: Pick<StorePosition, "namespace" | "key">,
-    budget: ReadBudget,
-  ): StoredItem | null {
+  /** Removes some of the items whose time is over; true when none is left. */
+  sweep(budget: ReadBudget): boolean {
+    let bytes = 0;
+    const expired = this.expiries.expired(SWEPT.rows);
+    for (const [index, place] of expired.entries()) {
+      this.#remove(place);
+      budget.count(1, 0);
+      bytes += place.bytes;
+      if (bytes > SWEPT.bytes) return index === expired.length - 1 && !this.#hasExpired();
+    }
+    return expired.length < SWEPT.rows;
+  }
+
+  #remove(place: ItemPlace): void {
+    const { namespace, key } = place;
+    this.#sql.exec("DELETE FROM items WHERE namespace = ? AND key = ?", namespace, key);
+    this.expiries.forget(place);
+    this.#vectors.replace(place);
+  }
+
+  #hasExpired(): boolean {
+    const next = this.expiries.next();
+    return next !== null && next <= Date.now();
+  }
+
+  #item({ namespace, key }: ItemPlace, budget: ReadBudget): StoredItem | null {
     const [row] = this.#sql
-      .exec<ItemRow>("SELECT * FROM items WHERE namespace = ? AND key = ?", namespace, key)
+      .exec<ItemRow>(
+        `SELECT * FROM items WHERE namespace = ?1 AND key = ?2 AND NOT EXISTS (
+           SELECT 1 FROM expiries WHERE namespace = ?1 AND key = ?2 AND expires_at <= ?3)`,
+        namespace,
+        key,
+        Date.now(),
+      )
       .toArray();
     budget.count(1, row?.value.length ?? 0);
     if (row === undefined) return null;

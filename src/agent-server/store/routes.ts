@@ -15,7 +15,14 @@ import {
   putItemSchema,
   searchItemsSchema,
 } from "./schemas.ts";
-import { deleteItem, getItem, listNamespaces, putItem, searchItems } from "./store-service.ts";
+import {
+  deleteItem,
+  getItem,
+  listNamespaces,
+  putItem,
+  searchItems,
+  storeSettings,
+} from "./store-service.ts";
 
 /** The items that a deployment's graphs keep across threads. */
 export const storeRoutes = createRouter();
@@ -40,7 +47,11 @@ storeRoutes.openapi(
     responses: { 204: { description: "Stored" } },
   }),
   async (c) => {
-    await putItem(agentCall(c), c.req.valid("json"));
+    const put = c.req.valid("json");
+    const call = agentCall(c);
+    const { index } = await storeSettings(call);
+    if (index === null && put.index) noteIgnored(c, [{ path: [], keys: ["index"] }]);
+    await putItem(call, put);
     return c.body(null, 204);
   },
 );
@@ -59,10 +70,7 @@ storeRoutes.openapi(
       },
     },
   }),
-  async (c) => {
-    const { namespace = [], key } = c.req.valid("query");
-    return c.json(await getItem(agentCall(c), namespace, key), 200);
-  },
+  async (c) => c.json(await getItem(agentCall(c), c.req.valid("query")), 200),
 );
 
 storeRoutes.openapi(
@@ -92,9 +100,11 @@ storeRoutes.openapi(
   }),
   async (c) => {
     const search = c.req.valid("json");
-    // There is no index: the answer is that of a search without it, as servers of the ecosystem give it.
-    if (search.query) noteIgnored(c, [{ path: [], keys: ["query"] }]);
-    return jsonResponse(c, await searchItems(agentCall(c), search));
+    const call = agentCall(c);
+    const { index } = await storeSettings(call);
+    // Without an index the answer is that of a search without it, as servers of the ecosystem give it.
+    if (index === null && search.query) noteIgnored(c, [{ path: [], keys: ["query"] }]);
+    return jsonResponse(c, await searchItems(call, search));
   },
 );
 

@@ -1,10 +1,13 @@
 import { z } from "@hono/zod-openapi";
-import { notServed } from "../../http/not-served.ts";
+import { MAX_TTL_MINUTES } from "../../lib/ttl-minutes.ts";
+import { booleanParam } from "../../http/query-params.ts";
 import { jsonFilter } from "../json-filter.ts";
 import { unknownOperator } from "./store-filter.ts";
 
 const DEFAULT_ITEMS = 10;
 const DEFAULT_NAMESPACES = 100;
+const MAX_PATHS = 100;
+const MAX_QUERY_CHARS = 100_000;
 
 const labels = z.array(z.string());
 const jsonObject = z.record(z.string(), z.unknown());
@@ -37,7 +40,10 @@ export const putItemSchema = z
     namespace: labels,
     key,
     value: jsonObject,
-    ttl: notServed("Items do not expire here: delete them when they are of no more use"),
+    /** Null lets the project say, as when it is missing; false keeps the item out of the index. */
+    index: z.union([z.literal(false), z.array(z.string()).max(MAX_PATHS)]).nullish(),
+    /** Minutes; null is for ever, and when it is missing the project says. */
+    ttl: z.number().positive().max(MAX_TTL_MINUTES).nullish(),
   })
   .openapi("StorePutRequest");
 
@@ -53,6 +59,7 @@ export const getItemQuery = z.strictObject({
     .optional()
     .openapi({ type: "string", description: "The labels, joined by dots" }),
   key,
+  refresh_ttl: booleanParam().optional(),
 });
 
 export const searchItemsSchema = z
@@ -62,7 +69,8 @@ export const searchItemsSchema = z
     limit: count(DEFAULT_ITEMS),
     offset: count(0),
     /** Has no effect without an index. */
-    query: z.string().nullish(),
+    query: z.string().max(MAX_QUERY_CHARS).nullish(),
+    refresh_ttl: z.boolean().nullish(),
   })
   .openapi("StoreSearchRequest");
 
@@ -76,20 +84,28 @@ export const listNamespacesSchema = z
   })
   .openapi("StoreListNamespacesRequest");
 
-export const itemSchema = z
-  .object({
-    namespace: labels,
-    key: z.string(),
-    value: jsonObject,
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .openapi("Item");
+const itemFields = {
+  namespace: labels,
+  key: z.string(),
+  value: jsonObject,
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
 
-export const foundItemsSchema = z.object({ items: z.array(itemSchema) });
+export const itemSchema = z.object(itemFields).openapi("Item");
+
+const foundItemSchema = z
+  .object({
+    ...itemFields,
+    score: z.number().optional().openapi({ description: "Nearness to the query, from -1 to 1" }),
+  })
+  .openapi("SearchItem");
+
+export const foundItemsSchema = z.object({ items: z.array(foundItemSchema) });
 
 export const foundNamespacesSchema = z.object({ namespaces: z.array(labels) });
 
+export type ItemGet = z.infer<typeof getItemQuery>;
 export type ItemPut = z.infer<typeof putItemSchema>;
 export type ItemsSearch = z.infer<typeof searchItemsSchema>;
 export type NamespacesSearch = z.infer<typeof listNamespacesSchema>;

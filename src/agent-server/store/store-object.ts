@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { StoreOperation, StoreTurn } from "../../graph-runtime/store-operations.ts";
+import type { ItemTtl, StoreOperation, StoreTurn } from "../../graph-runtime/store-operations.ts";
 import { storeObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
@@ -9,6 +9,12 @@ import { type Found, ItemTable, type Put, type SeenBy } from "./item-table.ts";
 
 /** What one call may read: other calls wait for its end, and what it has read is in memory. */
 const TURN = { rows: 5000, bytes: 8 * 1024 * 1024 };
+
+/** Vectors are compared and let go at once: what they take is time, not memory. */
+const VECTOR_TURN = { rows: 5000, bytes: 16 * 1024 * 1024 };
+
+const SWEEP_MS = "sweep_ms";
+const DEFAULT_SWEEP_MS = 5 * 60_000;
 
 export type ReadOperation = Exclude<StoreOperation, Put>;
 
@@ -24,6 +30,8 @@ export type ReadTurn = Pick<StoreTurn, "answers"> & {
 export class StoreObject extends DurableObject<Env> {
   readonly #items: ItemTable;
   #hasTable = false;
+  /** When the alarm is set for; undefined as long as nobody has looked. */
+  #alarmAt: number | null | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -32,8 +40,18 @@ export class StoreObject extends DurableObject<Env> {
 
   /** Forgets all items; a store that nobody writes to then is not stored. */
   async erase(): Promise<void> {
+    await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     this.#hasTable = false;
+    this.#alarmAt = null;
+  }
+
+  /** Removes what has expired, in as many turns as it takes: others come in between. */
+  override async alarm(): Promise<void> {
+    this.#alarmAt = null;
+    while (!this.#transact(() => this.#items.sweep(new ReadBudget(TURN)))) await scheduler.wait(0);
+    const next = this.#items.expiries.next();
+    if (next !== null) this.#wakeAt(Math.max(next, Date.now() + this.#sweepMs()));
   }
 
   /**
@@ -42,17 +60,43 @@ export class StoreObject extends DurableObject<Env> {
    */
   async execute(operations: StoreOperation[]): Promise<StoreTurn> {
     checkOperations(operations);
-    return this.#transact(() => this.#turn(operations, null));
+    this.#alarmAt ??= await this.ctx.storage.getAlarm();
+    return rested(this.#transact(() => this.#turn(operations, null)));
   }
 
   /** Performs one operation that reads, or a part of it, for somebody who sees only what `seenBy` matches. */
   async read(operation: ReadOperation, seenBy: SeenBy): Promise<ReadTurn> {
-    return this.#transact(() => this.#turn([operation], seenBy) as ReadTurn);
+    return rested(this.#transact(() => this.#turn([operation], seenBy) as ReadTurn));
   }
 
   /** Puts or deletes an item. False when there is one that `seenBy` does not match: it is left as it is. */
   async put(operation: Put, seenBy: SeenBy): Promise<boolean> {
-    return this.#transact(() => this.#items.put(operation, new ReadBudget(TURN), seenBy));
+    checkOperations([operation]);
+    this.#alarmAt ??= await this.ctx.storage.getAlarm();
+    return this.#transact(() => this.#put(operation, new ReadBudget(TURN), seenBy));
+  }
+
+  #put(operation: Put, budget: ReadBudget, seenBy: SeenBy): boolean {
+    const isPut = this.#items.put(operation, budget, seenBy);
+    if (isPut && operation.ttl !== undefined) this.#expectSweep(operation.ttl);
+    return isPut;
+  }
+
+  /** The alarm is set in the transaction that makes it due. */
+  #expectSweep({ minutes, sweep_minutes }: ItemTtl): void {
+    const sweepMs = Math.ceil(sweep_minutes * 60_000);
+    if (sweepMs !== this.#sweepMs()) this.ctx.storage.kv.put(SWEEP_MS, sweepMs);
+    const at = Date.now() + Math.max(minutes * 60_000, sweepMs);
+    if (this.#alarmAt == null || at < this.#alarmAt) this.#wakeAt(at);
+  }
+
+  #sweepMs(): number {
+    return this.ctx.storage.kv.get<number>(SWEEP_MS) ?? DEFAULT_SWEEP_MS;
+  }
+
+  #wakeAt(time: number): void {
+    this.#alarmAt = time;
+    void this.ctx.storage.setAlarm(time);
   }
 
   #transact<T>(work: () => T): T {
@@ -62,7 +106,9 @@ export class StoreObject extends DurableObject<Env> {
   }
 
   #turn(operations: StoreOperation[], seenBy: SeenBy): StoreTurn {
-    const budget = new ReadBudget(TURN);
+    const [first] = operations;
+    const isNear = first?.op === "search" && first.vector !== undefined;
+    const budget = new ReadBudget(isNear ? VECTOR_TURN : TURN);
     const answers: unknown[] = [];
     let begun: StoreTurn["begun"] = null;
     for (const operation of operations) {
@@ -80,7 +126,7 @@ export class StoreObject extends DurableObject<Env> {
       case "get":
         return { answer: this.#items.get(operation, budget, seenBy), begun: null };
       case "put":
-        this.#items.put(operation, budget, seenBy);
+        this.#put(operation, budget, seenBy);
         return { answer: null, begun: null };
       case "search":
         return listed(this.#items.search(operation, budget, seenBy));
@@ -88,6 +134,12 @@ export class StoreObject extends DurableObject<Env> {
         return listed(this.#items.listNamespaces(operation, budget, seenBy));
     }
   }
+}
+
+/** A turn that others follow leaves room for whoever has asked meanwhile: calls in one process never look up. */
+async function rested<T extends Pick<StoreTurn, "begun">>(turn: T): Promise<T> {
+  if (turn.begun !== null) await scheduler.wait(0);
+  return turn;
 }
 
 type Performed = { answer: unknown; begun: StoreTurn["begun"] };

@@ -1,30 +1,44 @@
-import type { StoredItem } from "../../graph-runtime/store-operations.ts";
+import { MAX_RANKED_ITEMS, type StoredItem } from "../../graph-runtime/store-operations.ts";
+import { itemTtl, type StoreSettings } from "../../graph-runtime/store-settings.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonListAs, type JsonText } from "../../lib/json-answer.ts";
 import { toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { authorizeStore } from "../auth/store-access.ts";
+import { describedProject } from "../described-project.ts";
+import { itemVectors, queryVector } from "./embed.ts";
 import { oversize } from "./item-size.ts";
 import { isSeen, type SeenBy } from "./item-table.ts";
-import type { ItemPut, ItemsSearch, NamespacesSearch } from "./schemas.ts";
+import type { ItemGet, ItemPut, ItemsSearch, NamespacesSearch } from "./schemas.ts";
 import { type ReadOperation, type ReadTurn, type StoreObject, storeOf } from "./store-object.ts";
 
+/** How the project that a request is for has set up its store. */
+export async function storeSettings(call: AgentCall): Promise<StoreSettings> {
+  return (await describedProject(call)).store;
+}
+
 /** Puts an item where the project's handler says, and not over one that the caller does not see. */
-export async function putItem(call: AgentCall, { namespace, key, value }: ItemPut): Promise<void> {
+export async function putItem(call: AgentCall, put: ItemPut): Promise<void> {
+  const { namespace, key, value, index, ttl: minutes } = put;
   requireNamespace(namespace);
   requireSize({ namespace, key, value });
   const { target, filter } = await authorizeStore(call, "store:put", { namespace, key, value });
   requireNamespace(target.namespace);
   requireSize(target);
   if (!isSeen(target, filter)) throw new ApiError("forbidden", "Not authorized");
-  const isPut = await itemsOf(call).put({ op: "put", ...target }, filter);
+  const settings = await storeSettings(call);
+  const vectors = settings.index === null ? [] : await itemVectors(call, target.value, index);
+  const ttl = itemTtl(settings, minutes);
+  const isPut = await itemsOf(call).put({ op: "put", ...target, ttl, vectors }, filter);
   if (!isPut) throw new ApiError("not_found", "Item not found");
 }
 
 /** The item as JSON; null when there is none that the caller sees. */
-export async function getItem(call: AgentCall, namespace: string[], key: string) {
+export async function getItem(call: AgentCall, { namespace = [], key, refresh_ttl }: ItemGet) {
   const { target, filter } = await authorizeStore(call, "store:get", { namespace, key });
-  const { answers } = await itemsOf(call).read({ op: "get", ...target }, filter);
+  const refresh = refresh_ttl ?? (await storeSettings(call)).ttl.refresh_on_read;
+  const operation = { op: "get", ...target, refresh_ttl: refresh } as const;
+  const { answers } = await itemsOf(call).read(operation, filter);
   const item = answers[0] as StoredItem | null;
   return item === null ? null : toItemJson(item);
 }
@@ -38,10 +52,13 @@ export async function deleteItem(call: AgentCall, namespace: string[], key: stri
 
 /** The items of the page, newest update first, as JSON. They are read while the answer is sent. */
 export async function searchItems(call: AgentCall, search: ItemsSearch): Promise<JsonText> {
-  const { namespace_prefix, filter, limit, offset, query } = search;
+  const { namespace_prefix, filter, limit, offset, query, refresh_ttl } = search;
   const namespace = namespace_prefix ?? [];
   if (namespace.length > 0) requireNamespace(namespace);
   const options = { filter, limit, offset, query };
+  const settings = await storeSettings(call);
+  const isNear = settings.index !== null && Boolean(query);
+  if (isNear) requireRankable(search);
   const access = await authorizeStore(call, "store:search", { namespace }, options);
   const operation: ReadOperation = {
     op: "search",
@@ -49,6 +66,8 @@ export async function searchItems(call: AgentCall, search: ItemsSearch): Promise
     filter: filter ?? undefined,
     limit,
     offset,
+    refresh_ttl: refresh_ttl ?? settings.ttl.refresh_on_read,
+    vector: isNear && query ? await queryVector(call, query) : undefined,
   };
   const items = found<StoredItem>(call, operation, access.filter);
   return jsonListAs("items", textsOf(items, toItemJson));
@@ -105,9 +124,15 @@ async function* textsOf<T>(
   for await (const item of items) yield JSON.stringify(toJson(item));
 }
 
-function toItemJson({ namespace, key, value, created_at, updated_at }: StoredItem) {
+function toItemJson({ namespace, key, value, created_at, updated_at, score }: StoredItem) {
   const times = { created_at: toIso(created_at), updated_at: toIso(updated_at) };
-  return { namespace, key, value, ...times };
+  return { namespace, key, value, ...times, ...(score === undefined ? {} : { score }) };
+}
+
+function requireRankable({ limit, offset }: ItemsSearch): void {
+  if (limit + offset <= MAX_RANKED_ITEMS) return;
+  const message = `A search with "query" finds the nearest ${MAX_RANKED_ITEMS} items: "offset" and "limit" together may be no more`;
+  throw invalidField(["body", "limit"], message, "value_error");
 }
 
 function requireNamespace(labels: string[]): void {

@@ -1,3 +1,4 @@
+import { listOAuthConnections } from "../../db/oauth-connections-repo.ts";
 import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import {
   listOAuthTokens,
@@ -54,8 +55,8 @@ export async function authenticate(
 }
 
 /**
- * The token that `token_id` names, else the best one: an agent's own before those of every agent, and
- * those with the scopes first. 404 when `token_id` is none that the agent may use.
+ * The token that `token_id` names, else the best one: an agent's own before those that it was connected to, and
+ * these before those of every agent, and those with the scopes first. 404 when `token_id` is none that the agent may use.
  */
 async function findToken(
   db: D1Database,
@@ -67,13 +68,25 @@ async function findToken(
   const all = (await listOAuthTokens(db, owner, provider.provider_id)).map(({ token }) => token);
   const general = all.filter((token) => token.agent_id === null);
   const own = agentId === null ? [] : all.filter((token) => token.agent_id === agentId);
-  const candidates = [...own, ...general];
+  const connected = agentId === null ? [] : await connectedTokens(db, owner, { agentId, all });
+  const candidates = [...own, ...connected, ...general];
   if (body.token_id != null) {
     const found = candidates.find(({ id }) => id === body.token_id);
     if (found === undefined) throw new ApiError("not_found", "OAuth token not found");
     return found;
   }
   return candidates.find((token) => covers(token, provider, body)) ?? candidates[0];
+}
+
+/** Those of the user's tokens that the agent was connected to. */
+async function connectedTokens(
+  db: D1Database,
+  owner: TokenOwner,
+  of: { agentId: string; all: OAuthTokenRow[] },
+): Promise<OAuthTokenRow[]> {
+  const connections = await listOAuthConnections(db, owner, of.agentId);
+  const ids = new Set(connections.map(({ token }) => token.id));
+  return of.all.filter(({ id }) => ids.has(id));
 }
 
 async function stillUsable(

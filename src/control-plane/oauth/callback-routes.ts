@@ -21,12 +21,25 @@ const tags = ["Auth service"];
 const text = z.string().max(16_384);
 const params = z.object({ provider_id: providerIdString });
 
-/** A HEAD is answered by the route of GET; whoever only looks at a link is not to use its state up. */
-callbackRoutes.use("/auth/callback/:provider_id", async (c, next) => {
-  if (c.req.method !== "HEAD") return next();
-  c.header("allow", "GET, POST");
-  throw new ApiError("method_not_allowed", "Method Not Allowed");
+/** What providers send more than this is each something else. */
+const answerQuery = z.strictObject({
+  code: text.optional(),
+  state: text.optional(),
+  error: text.optional(),
+  error_description: text.optional(),
 });
+
+/** A HEAD is answered by the route of GET; whoever only looks at a link is not to use its state up. */
+for (const [path, allow] of [
+  ["/auth/callback/:provider_id", "GET, POST"],
+  ["/auth/setup/:provider_id", "GET"],
+] as const) {
+  callbackRoutes.use(path, async (c, next) => {
+    if (c.req.method !== "HEAD") return next();
+    c.header("allow", allow);
+    throw new ApiError("method_not_allowed", "Method Not Allowed");
+  });
+}
 
 callbackRoutes.openapi(
   createRoute({
@@ -37,13 +50,7 @@ callbackRoutes.openapi(
     security: [],
     request: {
       params,
-      // Providers send more than this, and each something else.
-      query: z.strictObject({
-        code: text.optional(),
-        state: text.optional(),
-        error: text.optional(),
-        error_description: text.optional(),
-      }),
+      query: answerQuery,
     },
     responses: {
       302: { description: "To the page that shows how it ended: with a token, or not" },
@@ -54,9 +61,42 @@ callbackRoutes.openapi(
     const answer = { ...query, ...providerOf(c.req.valid("param")), errorDescription };
     await admitAttempt(c, query.state);
     const outcome = await keepGoing(c, finishAttempt(depsOf(c), answer));
-    c.header("cache-control", "no-store");
-    c.header("referrer-policy", "no-referrer");
-    return c.redirect(endPage(c, outcome), 302);
+    return redirectToEnd(c, outcome);
+  },
+);
+
+callbackRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/auth/setup/{provider_id}",
+    tags,
+    summary: "Where GitHub sends the user who has installed an app; needs no key, but the state",
+    security: [],
+    request: {
+      params,
+      query: answerQuery.extend({
+        setup_action: text.optional(),
+        installation_id: text.optional(),
+      }),
+    },
+    responses: {
+      302: { description: "To the page that shows how it ended" },
+    },
+  }),
+  async (c) => {
+    const {
+      setup_action: action,
+      error_description: errorDescription,
+      ...query
+    } = c.req.valid("query");
+    const of = providerOf(c.req.valid("param"));
+    // Whoever only changed what is installed has begun no attempt.
+    if (action !== undefined && !query.state && !query.error) {
+      return redirectToEnd(c, { ...of, authId: null, failure: setupFailure(action) });
+    }
+    await admitAttempt(c, query.state);
+    const answer = { ...query, ...of, errorDescription };
+    return redirectToEnd(c, await keepGoing(c, finishAttempt(depsOf(c), answer)));
   },
 );
 
@@ -137,6 +177,18 @@ finalizeRoutes.openapi(
 async function admitAttempt(c: AppContext, authId: string | undefined): Promise<void> {
   const attempt = authId ? await selectOAuthAttempt(c.env.DB, authId) : undefined;
   if (attempt !== undefined) await admitWorkspace(c, attempt.workspace_id);
+}
+
+/** One who may not install an app asks somebody who may. */
+function setupFailure(action: string): Outcome["failure"] {
+  if (action !== "request") return null;
+  return { error: "access_denied", description: "An owner has to approve the installation first" };
+}
+
+function redirectToEnd(c: AppContext, outcome: Outcome) {
+  c.header("cache-control", "no-store");
+  c.header("referrer-policy", "no-referrer");
+  return c.redirect(endPage(c, outcome), 302);
 }
 
 function endPage(c: AppContext, { providerId, authId, failure }: Outcome): string {

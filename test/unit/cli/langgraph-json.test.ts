@@ -137,33 +137,30 @@ describe("keys", () => {
     expect(problem).toContain('"checkpointer.ttl.default_ttl"');
   });
 
-  test.for(["store"])("that would change behaviour are warned about: %s", (key, { expect }) => {
+  test("that would change behaviour are warned about: dockerfile_lines", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
-      "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, [key]: { path: "./x.ts:y" } },
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, dockerfile_lines: ["RUN make"] },
     });
 
     expect(loadProjectConfig(folder).warnings).toEqual([
-      `"${key}" in langgraph.json has no effect yet`,
+      '"dockerfile_lines" in langgraph.json has no effect yet',
     ]);
   });
 
-  test("of http turn off what they name, and others are warned about", ({ expect }) => {
+  test("of http turn off what they name", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "langgraph.json": {
         graphs: { agent: "./agent.ts:graph" },
-        http: { disable_mcp: true, cors: {}, app: "./app.ts:app" },
+        http: { disable_mcp: true, disable_a2a: false },
       },
     });
 
     const { http, warnings } = loadProjectConfig(folder);
 
-    expect(http).toEqual({ disable_mcp: true, disable_a2a: false });
-    expect(warnings).toEqual([
-      '"http.cors" has no effect in langgraph.json',
-      '"http.app" has no effect in langgraph.json',
-    ]);
+    expect(http?.info.disabled).toEqual(["mcp"]);
+    expect(warnings).toEqual([]);
   });
 
   test("that nobody knows are ignored, and told in one warning", ({ expect }) => {

@@ -22,8 +22,10 @@ async function remember({ messages }: State, config: LangGraphRunnableConfig) {
   return {};
 }
 
-async function recall(_state: State, config: LangGraphRunnableConfig) {
-  const items = (await getStore()?.search(namespaceOf(config), { limit: 10 })) ?? [];
+async function recall({ messages }: State, config: LangGraphRunnableConfig) {
+  const query = /^What of (.*)\?$/.exec(messages.at(-1)?.text ?? "")?.[1];
+  const options = query === undefined ? { limit: 10 } : { query, limit: 1 };
+  const items = (await getStore()?.search(namespaceOf(config), options)) ?? [];
   const facts = items.map(({ value }) => value["fact"]).toSorted();
   return { messages: [{ role: "assistant", content: `I know: ${facts.join("; ")}` }] };
 }

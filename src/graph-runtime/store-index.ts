@@ -1,0 +1,145 @@
+import { isObject } from "../lib/json.ts";
+import type { LoadModule } from "./graph-registry.ts";
+import { textsAt } from "./indexed-texts.ts";
+import { type ItemVector, MAX_ITEM_VECTORS } from "./store-operations.ts";
+
+/** What a build makes of `store.index` in a project's `langgraph.json`. */
+export type StoreIndexDefinition = {
+  load: LoadModule;
+  /** A function of texts, or LangChain's embeddings: an object, or their class where `model` is given. */
+  exportName: string;
+  model?: string | undefined;
+  dims: number;
+  fields: string[];
+};
+
+/** What a put says of the index: null is what the project says, false is nothing. */
+export type IndexOf = string[] | false | null | undefined;
+
+type IndexedItem = { value: Record<string, unknown>; index: IndexOf };
+
+/** Turns texts into vectors. */
+type Embedder = {
+  documents(texts: string[]): Promise<unknown>;
+  query(text: string): Promise<unknown>;
+};
+
+/** The index of a project's store: what of an item is compared, and by which vectors. */
+export class StoreIndex {
+  readonly #definition: StoreIndexDefinition;
+  readonly #keepAlive: (loading: Promise<unknown>) => void;
+  #embedder: Promise<Embedder> | undefined;
+
+  constructor(
+    definition: StoreIndexDefinition,
+    keepAlive: (loading: Promise<unknown>) => void = () => {},
+  ) {
+    this.#definition = definition;
+    this.#keepAlive = keepAlive;
+  }
+
+  /** Rejects when what `embed` names gives no vectors. */
+  async load(): Promise<void> {
+    await this.#load();
+  }
+
+  async embedQuery(text: string): Promise<Float32Array> {
+    const embedder = await this.#load();
+    return this.#vector(await embedder.query(text));
+  }
+
+  /** The vectors of each item. Texts that are the same are embedded once. */
+  async embedItems(items: readonly IndexedItem[]): Promise<ItemVector[][]> {
+    const texts = items.map((item) => this.#textsOf(item));
+    const distinct = [...new Set(texts.flatMap((of) => of.map(({ text }) => text)))];
+    if (distinct.length === 0) return items.map(() => []);
+    const embedder = await this.#load();
+    const embedded = await embedder.documents(distinct);
+    if (!Array.isArray(embedded) || embedded.length !== distinct.length) {
+      throw new Error(
+        `"store.index.embed" was given ${distinct.length} texts and did not return as many vectors`,
+      );
+    }
+    const vectors = new Map(distinct.map((text, index) => [text, this.#vector(embedded[index])]));
+    return texts.map((of) =>
+      of.flatMap(({ path, text }) => {
+        const vector = vectors.get(text);
+        return vector === undefined ? [] : [{ path, vector }];
+      }),
+    );
+  }
+
+  /** Empty texts mean nothing, and services refuse them. */
+  #textsOf({ value, index }: IndexedItem): { path: string; text: string }[] {
+    if (index === false) return [];
+    const paths = index ?? this.#definition.fields;
+    const texts = paths.flatMap((path) =>
+      textsAt(value, path).map((text, number) => ({ path: `${path}#${number}`, text })),
+    );
+    const meant = texts.filter(({ text }) => text.trim() !== "");
+    if (meant.length > MAX_ITEM_VECTORS) {
+      throw new Error(
+        `An item of the store has at most ${MAX_ITEM_VECTORS} texts in the index, not ${meant.length}`,
+      );
+    }
+    return meant;
+  }
+
+  #vector(value: unknown): Float32Array {
+    const { dims } = this.#definition;
+    const isList = Array.isArray(value) || ArrayBuffer.isView(value);
+    const vector = isList ? Float32Array.from(value as ArrayLike<number>) : null;
+    if (vector === null || !vector.every(Number.isFinite)) {
+      throw new Error('"store.index.embed" returned what is no vector of numbers');
+    }
+    if (vector.length !== dims) {
+      throw new Error(
+        `"store.index.embed" returned a vector of ${vector.length} numbers; "store.index.dims" is ${dims}`,
+      );
+    }
+    return vector;
+  }
+
+  #load(): Promise<Embedder> {
+    if (this.#embedder === undefined) {
+      this.#embedder = loadEmbedder(this.#definition);
+      const forget = (): void => void (this.#embedder = undefined);
+      this.#keepAlive(this.#embedder.then(() => {}, forget));
+    }
+    return this.#embedder;
+  }
+}
+
+async function loadEmbedder({ load, exportName, model }: StoreIndexDefinition): Promise<Embedder> {
+  const exported = await (await load())[exportName];
+  const embeddings =
+    model !== undefined && isClass(exported) ? Reflect.construct(exported, [{ model }]) : exported;
+  if (isEmbeddings(embeddings)) {
+    return {
+      documents: (texts) => embeddings.embedDocuments(texts),
+      query: (text) => embeddings.embedQuery(text),
+    };
+  }
+  if (typeof embeddings !== "function") {
+    throw new Error(
+      `"store.index.embed" must name a function of texts, or LangChain's embeddings: "${exportName}" is neither`,
+    );
+  }
+  const embed = async (texts: string[]): Promise<unknown> => embeddings(texts);
+  return {
+    documents: embed,
+    query: async (text) => Reflect.get(Object(await embed([text])), 0),
+  };
+}
+
+function isClass(value: unknown): value is new (options: object) => unknown {
+  return typeof value === "function";
+}
+
+function isEmbeddings(value: unknown): value is {
+  embedDocuments(texts: string[]): Promise<unknown>;
+  embedQuery(text: string): Promise<unknown>;
+} {
+  if (!isObject(value)) return false;
+  return typeof value["embedDocuments"] === "function" && typeof value["embedQuery"] === "function";
+}
