@@ -287,7 +287,7 @@ describe("events of a thread", () => {
       thread.run.start({
         input: { label: multitaskStrategy, steps: 20, delay_ms: 100 },
         multitaskStrategy,
-      } as never);
+      });
     await start("enqueue");
     await expect(start("reject")).rejects.toMatchObject({ code: "invalid_argument" });
     await start("interrupt");

@@ -186,19 +186,19 @@ export class EventSockets {
         if (this.#deps.isIdle()) this.#save(connection);
         return;
       }
-      if (step !== "more") socket.send(step);
+      if (step !== "more") socket.send(step.text);
     }
     this.#schedule(connection);
   }
 
   /** What is to be sent next. */
-  #next(connection: Connection): string | "more" | "none" | "gone" {
+  #next(connection: Connection): { text: string } | "more" | "none" | "gone" {
     const [replay] = connection.replays;
     if (replay === undefined) {
       const taken = connection.place.take();
       if (typeof taken === "string") return taken;
       for (const { filter } of connection.subscriptions.values()) {
-        if (isWanted(taken, filter)) return taken.text;
+        if (isWanted(taken, filter)) return taken;
       }
       return "more";
     }
@@ -208,7 +208,7 @@ export class EventSockets {
       return "more";
     }
     if (typeof taken === "string") return taken;
-    return isWanted(taken, replay.subscription.filter) ? taken.text : "more";
+    return isWanted(taken, replay.subscription.filter) ? taken : "more";
   }
 
   #isStalled(connection: Connection): boolean {

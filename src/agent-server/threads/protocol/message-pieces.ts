@@ -70,7 +70,7 @@ function toolPieces({ tool_call_chunks, tool_calls, invalid_tool_calls }: Json):
   if (Array.isArray(tool_call_chunks)) {
     return tool_call_chunks.filter(isObject).map((chunk, position) => ({
       kind: "tool",
-      key: `tool:${String(chunk["index"] ?? chunk["id"] ?? position)}`,
+      key: `tool:${JSON.stringify(chunk["index"] ?? chunk["id"] ?? position)}`,
       id: chunk["id"],
       name: chunk["name"],
       args: textOf(chunk["args"]),
