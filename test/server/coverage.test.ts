@@ -22,7 +22,7 @@ ${coverageTable(document)}
 
 By a 422 with a sentence of its own, because ignoring it would leave something undone or done otherwise.
 
-${refusedFields(document)}
+${refusedFields(document) || "Nothing of the agent server is."}
 `;
   await expect(page).toMatchFileSnapshot("../../docs/coverage.md");
 });
