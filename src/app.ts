@@ -6,6 +6,7 @@ import { agentCors } from "./agent-server/custom-routes/agent-cors.ts";
 import { mountProjectHttp, withoutDisabledMeta } from "./agent-server/custom-routes/mount.ts";
 import { cronRoutes } from "./agent-server/crons/routes.ts";
 import { uiRoutes } from "./agent-server/generative-ui/routes.ts";
+import { metricsRoutes } from "./agent-server/metrics-routes.ts";
 import { storeRoutes } from "./agent-server/store/routes.ts";
 import { mcpRoutes } from "./agent-server/mcp/routes.ts";
 import { systemRoutes } from "./agent-server/system-routes.ts";
@@ -103,6 +104,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.route("/", cronRoutes);
   app.route("/", runRoutes);
   app.route("/", storeRoutes);
+  app.route("/", metricsRoutes);
   app.route("/", mcpRoutes);
   app.route("/", a2aRoutes);
   return app;

@@ -4,7 +4,7 @@ type Operation = {
   parameters?: unknown[];
   requestBody?: unknown;
   security?: unknown[];
-  responses: Record<string, unknown>;
+  responses: Record<string, { content?: object }>;
 };
 
 const FIELD = {
@@ -52,7 +52,7 @@ function reference(schema: string): { $ref: string } {
 }
 
 /** Some routes read their bodies themselves, and describe none. */
-const WITH_BODY = new Set(["post", "put", "patch"]);
+const WITH_BODY = new Set(["post", "put", "patch", "delete"]);
 
 /** How a surface writes its errors. */
 type ErrorStyle = { type: string; error: object; refusedFields: object };
@@ -77,6 +77,9 @@ export function withErrors<T extends ApiDocument>(document: T, problemPrefix: st
     for (const [method, operation] of Object.entries(operations) as [string, Operation][]) {
       const takesBody = operation.requestBody !== undefined || WITH_BODY.has(method);
       const errors = errorsOf(path, operation, takesBody, style);
+      for (const [status, described] of Object.entries(operation.responses)) {
+        if (Number(status) >= 400) described.content ??= contentOf(style.type, style.error);
+      }
       operation.responses = { ...errors, ...operation.responses };
     }
   }
@@ -89,10 +92,10 @@ function errorsOf(
   { parameters = [], security }: Operation,
   takesBody: boolean,
   { type, error, refusedFields }: ErrorStyle,
-): Record<string, object> {
-  const respond = (description: string, schema: object): object => ({
+): Record<string, { content: object }> {
+  const respond = (description: string, schema: object) => ({
     description,
-    content: { [type]: { schema } },
+    content: contentOf(type, schema),
   });
   const isOpen = security?.length === 0;
   return {
@@ -106,4 +109,8 @@ function errorsOf(
     429: respond("There were too many requests", error),
     default: respond("Any other status is an error", error),
   };
+}
+
+function contentOf(type: string, schema: object): object {
+  return { [type]: { schema } };
 }

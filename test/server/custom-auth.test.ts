@@ -14,7 +14,7 @@ import {
 } from "../support/agent-routes.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
-import type { Route } from "../support/tenancy.ts";
+import { answersOnce, type Route } from "../support/tenancy.ts";
 
 const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth");
 
@@ -145,7 +145,9 @@ describe("every route", () => {
     const ids = await makeThings(server, "owner");
     const owner = clientOf(server, "owner");
     const before = await owner.threads.get(ids.thread_id);
-    const routes = (await agentRoutes(server)).filter(({ path }) => path.includes("{"));
+    const routes = (await agentRoutes(server)).filter(
+      (route) => route.path.includes("{") && answersOnce(route),
+    );
     for (const route of routes) {
       const [theirs, nothing] = [
         await ask(server, route, ids, bearer("other")),

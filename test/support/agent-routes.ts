@@ -27,13 +27,18 @@ export const MISSING_IDS: AgentIds = {
 /** Messages of these say themselves what they are about: `protocols-access.test.ts` asks them. */
 const PROTOCOLS = /^\/(mcp|a2a|\.well-known)\b/;
 
+/** These are about nothing that is stored: what a project has for browsers, and figures for who runs it. */
+const ABOUT_NOTHING_STORED = /^\/(ui\/|metrics$)/;
+
 /** The documented routes of the agent server that ask who it is, and are about what it stores. */
 export async function agentRoutes(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
-  const isOfProject = (path: string) => path.startsWith("/ui/");
   return routes.filter(
     ({ path }) =>
-      isAgentServer(path) && !OPEN.has(path) && !PROTOCOLS.test(path) && !isOfProject(path),
+      isAgentServer(path) &&
+      !OPEN.has(path) &&
+      !PROTOCOLS.test(path) &&
+      !ABOUT_NOTHING_STORED.test(path),
   );
 }
 

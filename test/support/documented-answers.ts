@@ -70,7 +70,7 @@ async function problemOf(
   if (!known || operation === undefined) return null;
   const type = response.headers.get("content-type") ?? "";
   const { status } = response;
-  const bytes = type.startsWith("text/event-stream") ? null : await bodyOf(response);
+  const bytes = await bodyOf(response);
   if (bytes === null) return null;
   const text = new TextDecoder().decode(bytes);
   const problem = known.checks.problemOf(operation, { status, type, text });
@@ -90,9 +90,16 @@ globalThis.fetch = async (...input: Parameters<typeof globalThis.fetch>): Promis
   const response = await fetch(...input);
   const url = asked instanceof Request ? asked.url : String(asked);
   const method = init?.method ?? (asked instanceof Request ? asked.method : "GET");
-  if (servers.has(new URL(url).origin)) note(problemOf({ url, method }, response.clone()));
+  if (servers.has(new URL(url).origin) && !isStream(response)) {
+    note(problemOf({ url, method }, response.clone()));
+  }
   return response;
 };
+
+/** A copy of one that nobody reads to its end would keep it from being cancelled. */
+function isStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") === true;
+}
 
 function note(comparison: Promise<string | null>): void {
   const noted = comparison.then((problem) => {

@@ -20,10 +20,14 @@ export async function documentedRoutes(server: Pick<TestServer, "fetch">): Promi
 /** Streams that do not end, and commands, which are refused with a status of 200: thread-streaming-access.test.ts has them. */
 const STREAMING = /\/(commands|stream\/events)$/;
 
+export function answersOnce({ path }: Route): boolean {
+  return !STREAMING.test(path);
+}
+
 /** The documented routes that name something by its id, and answer once. */
 export async function routesWithIds(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
-  return routes.filter(({ path }) => path.includes("{") && !STREAMING.test(path));
+  return routes.filter((route) => route.path.includes("{") && answersOnce(route));
 }
 
 /**

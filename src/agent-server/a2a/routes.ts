@@ -41,6 +41,10 @@ a2aRoutes.openapi(
           "text/event-stream": { schema: z.string() },
         },
       },
+      400: {
+        description: "A JSON-RPC error, or what is wrong with the request that carries it",
+        content: { "application/json": { schema: z.unknown() } },
+      },
     },
   }),
   async (c) => {

@@ -29,6 +29,11 @@ const STUDIO_PRINCIPAL: Principal = {
   permissions: [],
 };
 
+/** A key of the workspace, where a project with its own authentication lets those in. */
+export function isStudio({ user }: Principal): boolean {
+  return user["kind"] === STUDIO_PRINCIPAL.user["kind"];
+}
+
 /**
  * Sets who asks, and about whose threads and assistants: by the project's own authentication where it
  * has one, else by the platform's keys. `requestedProject` has to come before it.

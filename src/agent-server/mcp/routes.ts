@@ -29,6 +29,10 @@ for (const path of ["/mcp", "/mcp/"]) {
           content: { "application/json": { schema: z.unknown() } },
         },
         202: { description: "A notification or a response was taken" },
+        400: {
+          description: "A JSON-RPC error, or what is wrong with the request that carries it",
+          content: { "application/json": { schema: z.unknown() } },
+        },
       },
     }),
     async (c) => answer(c, c.req.valid("json")),

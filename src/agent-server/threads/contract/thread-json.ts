@@ -100,8 +100,16 @@ function deliveryOf(text: string): WebhookDelivery {
 function publicKwargs({
   stream_subgraphs,
   stream_mode,
+  feedback_keys,
+  langsmith_tracer,
   ...kwargs
 }: RunKwargs): Record<string, unknown> {
   const modes = stream_mode.filter((mode) => mode !== CHECKPOINT_POINTERS);
-  return { ...kwargs, stream_mode: modes, subgraphs: stream_subgraphs };
+  return {
+    ...kwargs,
+    ...(feedback_keys ? { feedback_keys } : {}),
+    ...(langsmith_tracer ? { langsmith_tracer } : {}),
+    stream_mode: modes,
+    subgraphs: stream_subgraphs,
+  };
 }
