@@ -60,8 +60,6 @@ async function problemOf(
   const { origin, pathname } = new URL(request.url);
   // Errors of the server itself are what some tests make, and what was answered before it was reached is not its own.
   if (response.status >= 500 || !response.headers.has("x-request-id")) return null;
-  // A project's own app, which says so in the fixtures, answers as it likes.
-  if (response.headers.has("x-of-app")) return null;
   const known = await servers.get(origin);
   const [, operation] =
     known?.operations.find(
@@ -90,15 +88,21 @@ globalThis.fetch = async (...input: Parameters<typeof globalThis.fetch>): Promis
   const response = await fetch(...input);
   const url = asked instanceof Request ? asked.url : String(asked);
   const method = init?.method ?? (asked instanceof Request ? asked.method : "GET");
-  if (servers.has(new URL(url).origin) && !isStream(response)) {
-    note(problemOf({ url, method }, response.clone()));
+  if (servers.has(new URL(url).origin) && !isNotCompared(response)) {
+    const copy = response.clone();
+    const left = (): void => void (copy.bodyUsed || copy.body?.cancel());
+    note(problemOf({ url, method }, copy).finally(left));
   }
   return response;
 };
 
-/** A copy of one that nobody reads to its end would keep it from being cancelled. */
-function isStream({ headers }: Response): boolean {
-  return headers.get("content-type")?.startsWith("text/event-stream") === true;
+/**
+ * Whether an answer is not the platform's own but its project's app's, or a stream: a copy of one that nobody reads to
+ * its end would keep it from being cancelled.
+ */
+function isNotCompared({ headers }: Response): boolean {
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+  return isStream || headers.has("x-of-app");
 }
 
 function note(comparison: Promise<string | null>): void {

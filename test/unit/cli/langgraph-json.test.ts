@@ -50,7 +50,6 @@ describe("graphs", () => {
       ],
       env: {},
       envFile: undefined,
-      http: { disable_mcp: false, disable_a2a: false },
       warnings: [],
     });
   });
