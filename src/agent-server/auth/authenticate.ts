@@ -30,8 +30,9 @@ const STUDIO_PRINCIPAL: Principal = {
 };
 
 /** A key of the workspace, where a project with its own authentication lets those in. */
-export function isStudio({ user }: Principal): boolean {
-  return user["kind"] === STUDIO_PRINCIPAL.user["kind"];
+export function isStudio(principal: Principal): boolean {
+  // By identity: a project's own user may have any members, these too.
+  return principal === STUDIO_PRINCIPAL;
 }
 
 /**

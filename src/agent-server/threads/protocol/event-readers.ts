@@ -1,3 +1,4 @@
+import { concatBytes } from "../../../lib/bytes.ts";
 import { type EventFilter, isWanted } from "./event-filter.ts";
 import type { EventPlace } from "./shared-events.ts";
 
@@ -111,7 +112,7 @@ export class EventReaders {
       parts.push(bytes);
       size += bytes.byteLength;
     }
-    if (size > 0) this.#send(reader, joined(parts, size));
+    if (size > 0) this.#send(reader, concatBytes(parts));
     else setTimeout(() => this.#serve(reader), 0);
   }
 
@@ -138,16 +139,4 @@ export class EventReaders {
     }
     this.#onLeave();
   }
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const part of parts) {
-    bytes.set(part, offset);
-    offset += part.byteLength;
-  }
-  return bytes;
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from "../../../lib/bytes.ts";
 /** How many encoded events are kept for readers to share; a single event may be larger. */
 const KEPT_BYTES = 1024 * 1024;
 
@@ -115,7 +116,7 @@ export class FrameReader {
       size += part.byteLength;
     };
     take();
-    if (size === CHUNK_BYTES) return joined(parts, size);
+    if (size === CHUNK_BYTES) return concatBytes(parts);
     const page = this.#frames.read(this.#after, before);
     for (const { id, event, bytes } of page) {
       this.#after = id;
@@ -124,7 +125,7 @@ export class FrameReader {
       take();
       if (size === CHUNK_BYTES) break;
     }
-    return page.length === 0 && size === 0 ? null : joined(parts, size);
+    return page.length === 0 && size === 0 ? null : concatBytes(parts);
   }
 }
 
@@ -136,18 +137,6 @@ function toFrame({ id, event, data }: LoggedEvent, idPrefix: string): Frame {
 export function encodeEvent(event: string, data: string, id: string): Uint8Array {
   const name = event.replace(/[\r\n]/g, "");
   return new TextEncoder().encode(`event: ${name}\ndata: ${data}\nid: ${id}\n\n`);
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const part of parts) {
-    bytes.set(part, offset);
-    offset += part.byteLength;
-  }
-  return bytes;
 }
 
 /** Whether an event belongs to one of the modes. `messages-tuple` and legacy `messages` share a name; control events pass. */
