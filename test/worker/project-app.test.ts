@@ -1,7 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, inject, test, vi } from "vitest";
-import { createApp } from "../../src/app.ts";
 import type { HttpInfo } from "../../src/graph-runtime/http-info.ts";
 import { migrateIndex } from "./support.ts";
 
@@ -20,11 +19,17 @@ const HOST = {
   fetch: async () => new Response("the app's"),
 };
 
-const app = createApp();
+/** Its modules are its own: they remember how the project describes itself, and files share an isolate. */
+async function ownApp() {
+  vi.resetModules();
+  const { createApp } = await import("../../src/app.ts");
+  return createApp();
+}
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
 afterEach(() => {
+  vi.resetModules();
   vi.restoreAllMocks();
 });
 
@@ -48,6 +53,7 @@ test("a request to a project's app is one line of the log, with the headers that
   };
   const request = new Request("http://localhost/base/secret-token", { headers });
   const bindings = { ...env, AGENT_AUTH: "none", LOG_LEVEL: "info" };
+  const app = await ownApp();
   const response = await app.fetch(request, bindings, ctx);
   expect(await response.text()).toBe("the app's");
   expect(response.headers.get("x-request-id")).toBe("mine");
