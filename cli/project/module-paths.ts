@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { dirname, extname, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Loader, Plugin } from "esbuild";
@@ -41,10 +41,11 @@ export function modulePathsPlugin(projectDir: string): Plugin {
   return {
     name: "module-paths",
     setup(build) {
-      build.onLoad({ filter: /\.[cm]?[jt]sx?$/ }, async ({ path }) => {
+      build.onLoad({ filter: /\.[cm]?[jt]sx?$/ }, ({ path }) => {
         const loader = LOADERS[extname(path)];
         if (loader === undefined || isInstalled(path)) return null;
-        const read = await readFile(path, "utf8");
+        // Hundreds of small files: each asynchronous read would cost more than the file.
+        const read = readFileSync(path, "utf8");
         const source = withZodNamespaces(read);
         if (!TELLS_PLACE.test(source)) {
           return source === read ? null : { contents: source, loader, resolveDir: dirname(path) };

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { PluginBuild, Plugin } from "esbuild";
 import { withZodNamespaces } from "./zod-imports.ts";
@@ -22,7 +22,7 @@ export function variableImportsPlugin(projectDir: string): Plugin {
     name: "variable-imports",
     setup(build) {
       build.onLoad({ filter: PACKAGES }, async ({ path }) => {
-        const read = await readFile(path, "utf8");
+        const read = readFileSync(path, "utf8");
         const source = withZodNamespaces(read);
         if (source.search(VARIABLE_IMPORT) === -1) {
           return source === read
