@@ -14,7 +14,7 @@ import {
 } from "../support/agent-routes.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
-import { answersOnce, type Route } from "../support/tenancy.ts";
+import { answersOnce, type Route, statusOfMissing } from "../support/tenancy.ts";
 
 const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth");
 
@@ -154,7 +154,7 @@ describe("every route", () => {
         await ask(server, route, MISSING_IDS, bearer("other")),
       ].map((answer) => withoutIds(answer, ids));
       expect([route, theirs]).toEqual([route, nothing]);
-      expect([route, theirs?.status]).toEqual([route, 404]);
+      expect([route, theirs?.status]).toEqual([route, statusOfMissing(route)]);
     }
     expect(await owner.threads.get(ids.thread_id)).toEqual(before);
     const endless = (route: Route) => route.path === "/threads/{thread_id}/stream";

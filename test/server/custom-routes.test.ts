@@ -75,6 +75,14 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     expect(counted.body).toEqual({ counted: { metadata: {} } });
     const blocked = await send(served, "POST", "/threads/search?blocked=1", {}, key);
     expect(blocked).toMatchObject({ status: 403, body: { blocked: "/threads/search" } });
+    const passed = await send(served, "POST", "/threads/search", { limit: 1 }, key);
+    expect(passed).toMatchObject({ status: 200, body: expect.any(Array) });
+    const headers = ["x-passed-by", "content-type", "access-control-allow-origin"];
+    expect(headers.map((name) => passed.headers.get(name))).toEqual([
+      "the app",
+      "application/json",
+      null,
+    ]);
   });
 
   test("reach their own agent server by a client without an address", async () => {

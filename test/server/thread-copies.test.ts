@@ -85,8 +85,8 @@ describe("a copy of a thread", () => {
   }) => {
     const copy = (id: string) => answerOf(send(server, "POST", `/threads/${id}/copy`));
     expect(await copy(MISSING_ID)).toEqual({
-      status: 404,
-      body: { detail: `Thread with ID ${MISSING_ID} not found` },
+      status: 409,
+      body: { detail: "Thread not found" },
     });
     const metadata = { copied: "too large" };
     const { thread_id } = await client.threads.create({ graphId: "branching", metadata });

@@ -42,11 +42,30 @@ describe("a thread of one user", () => {
       error: "invalid_argument",
       message: "Thread already exists",
     });
-    const path = `/threads/${threadId}/stream/events`;
-    const refused = send(server, "POST", path, { channels: ["values"] }, bearer("other"));
-    expect((await refused).status).toBe(404);
     const events = await readEvents(server, threadId, {}, 1, bearer("owner"));
     expect(lifecycleOf(events)).toEqual(["running", "completed"]);
+  });
+
+  test("is told to whoever waited for it, and its end to nobody else", async ({
+    server,
+    expect,
+  }) => {
+    const threadId = randomUUID();
+    const reading = (user: string) =>
+      server.fetch(`/threads/${threadId}/stream/events`, {
+        method: "POST",
+        headers: bearer(user),
+        body: JSON.stringify({ channels: ["lifecycle"] }),
+      });
+    const theirs = await reading("other");
+    const untilEnded = readEvents(server, threadId, {}, 1, bearer("owner"));
+    const mine = await reading("owner");
+    await command(server, threadId, "owner", "run.start", RUN);
+    expect(lifecycleOf(await untilEnded)).toEqual(["running", "completed"]);
+    await send(server, "DELETE", `/threads/${threadId}`, undefined, bearer("owner"));
+    expect(await mine.text()).toContain("The thread was deleted");
+    const heard = await theirs.body?.getReader().read();
+    expect(new TextDecoder().decode(heard?.value)).toBe(": heartbeat\n");
   });
 
   test("tells each WebSocket what its own user sees", async ({ server, expect }) => {

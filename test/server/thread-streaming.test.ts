@@ -243,7 +243,8 @@ describe("events of a thread", () => {
       channels: ["values", "lifecycle"],
     });
     expect(await later.untilEnded(1)).toEqual(events);
-    const { subscription_id } = result as { subscription_id: string };
+    const { subscription_id, replayed_events } = result as Record<string, unknown>;
+    expect(replayed_events).toBe(events.length);
     const off = () => later.command("subscription.unsubscribe", { subscription_id });
     expect(await off()).toMatchObject({ type: "success", result: {} });
     expect(await off()).toMatchObject({ type: "error", error: "no_such_subscription" });

@@ -24,6 +24,11 @@ export function answersOnce({ path }: Route): boolean {
   return !STREAMING.test(path);
 }
 
+/** What a route answers for something that is not there, or not shown. */
+export function statusOfMissing({ path }: Route): number {
+  return path === "/threads/{thread_id}/copy" ? 409 : 404;
+}
+
 /** The documented routes that name something by its id, and answer once. */
 export async function routesWithIds(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);

@@ -42,6 +42,15 @@ export async function askApp(
     signal: raw.signal,
   });
   await next();
+  if (answer.headers.has(NO_ROUTE_HEADER)) addHeaders(c, answerHeaders(c, answer.headers));
+}
+
+/** What the app's middleware says beside an answer of the platform; what its body is the platform knows itself. */
+function addHeaders(c: AppContext, headers: Headers): void {
+  if (c.res.webSocket) return;
+  for (const [name, value] of headers) {
+    if (!name.startsWith("content-")) c.header(name, value, { append: name === "set-cookie" });
+  }
 }
 
 async function bodyOf(c: AppContext): Promise<Uint8Array | null> {

@@ -91,6 +91,10 @@ threadRoutes.openapi(
     const call = agentCall(c);
     const { thread_id } = c.req.valid("param");
     const copied = await (await threadFor(call, "threads:read", { thread_id })).copy();
+    if (!copied.ok && copied.code === "thread_not_found") {
+      // Clients know this route by it; every other one answers 404.
+      throw new ApiError("conflict", "Thread not found");
+    }
     if (!copied.ok) throw threadFailure(copied, thread_id);
     const { value: copy } = copied;
     const copyId = uuidv7();

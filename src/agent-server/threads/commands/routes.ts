@@ -9,7 +9,6 @@ import { streamResponse } from "../../../http/streamed-response.ts";
 import { agentCall } from "../../agent-call.ts";
 import { authorize } from "../../auth/authorize.ts";
 import { threadFor } from "../../auth/thread-access.ts";
-import { threadFailure } from "../contract/failures.ts";
 import { upgradeRequest } from "../protocol/connection.ts";
 import { filterMembers, toEventFilter } from "../protocol/subscriptions.ts";
 import { connectThread } from "../thread-stub.ts";
@@ -83,7 +82,8 @@ protocolRoutes.openapi(
     request: { params, body: jsonBodyOf(eventsSchema) },
     responses: {
       200: {
-        description: "Server-sent events of all runs of the thread, which end only with the thread",
+        description:
+          "Server-sent events of all runs of the thread, also of one that is not made yet, which end only with it",
         content: { "text/event-stream": { schema: z.string() } },
       },
     },
@@ -94,8 +94,7 @@ protocolRoutes.openapi(
     const thread = await threadFor(agentCall(c), "threads:read", { thread_id });
     const opened = await thread.streamEvents(toEventFilter(wanted), since ?? 0);
     if (opened.ok) return streamResponse(c, "events", opened.value);
-    if (opened.code === "too_many_readers") throw new ApiError("rate_limited", TOO_MANY);
-    throw threadFailure({ code: "thread_not_found" }, thread_id);
+    throw new ApiError("rate_limited", TOO_MANY);
   },
 );
 

@@ -36,10 +36,7 @@ type ThreadProtocolDeps = {
   wake: (filter: Visibility) => ThreadRow | null;
 };
 
-export type OpenedEvents = Result<
-  ReadableStream<Uint8Array>,
-  "thread_not_found" | "too_many_readers"
->;
+export type OpenedEvents = Result<ReadableStream<Uint8Array>, "too_many_readers">;
 
 /** The streaming protocol of one thread: who reads its events, and the commands that come by WebSockets. */
 export class ThreadProtocol {
@@ -72,6 +69,11 @@ export class ThreadProtocol {
       now,
       lastSeq: () => starts.lastSeq(),
       hasRun: (runId) => log.runNow(runId) !== null,
+      countPast: async (socket, wanted, since) => {
+        const request = this.#sockets.requestOf(socket);
+        if (request === null || !this.#maySee(request.filter)) return 0;
+        return this.#events.count(wanted, since, starts.lastSeq());
+      },
     });
   }
 
@@ -97,9 +99,9 @@ export class ThreadProtocol {
     this.#sockets.endAll("The thread was deleted");
   }
 
-  /** Server-sent events after the number `since`. */
+  /** Server-sent events after the number `since`, from when there is a thread that is shown to this caller. */
   open(filter: Visibility, wanted: EventFilter, since: number): OpenedEvents {
-    if (this.#deps.wake(filter) === null) return { ok: false, code: "thread_not_found" };
+    this.#deps.wake(filter);
     if (this.#isFull()) return { ok: false, code: "too_many_readers" };
     const place = this.#events.placeAfter(Math.min(since, this.#deps.starts.lastSeq()));
     return { ok: true, value: this.#readers.open(place, wanted, () => this.#maySee(filter)) };
@@ -192,7 +194,7 @@ export class ThreadProtocol {
     if (!command.method.startsWith("subscription.")) {
       return this.#deps.commands().execute(caller, thread_id, command);
     }
-    const result = this.#subscriptions.execute(socket, command);
+    const result = await this.#subscriptions.execute(socket, command);
     return { type: "success", id: command.id, result };
   }
 

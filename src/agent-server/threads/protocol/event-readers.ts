@@ -19,8 +19,10 @@ const HEARTBEAT = new TextEncoder().encode(": heartbeat\n");
 type Reader = {
   place: EventPlace;
   filter: EventFilter;
-  /** Whether the thread is shown to whom this is. */
+  /** Whether there is a thread, and it is shown to whom this is. */
   maySee: () => boolean;
+  /** Whether it has been so: only then is the end of the thread told. */
+  hasSeen: boolean;
   /** Set while the reader can take more. */
   wanting: ReadableStreamDefaultController<Uint8Array> | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
@@ -50,6 +52,7 @@ export class EventReaders {
       place,
       filter,
       maySee,
+      hasSeen: maySee(),
       wanting: null,
       controller: null,
       spokeAt: this.#now(),
@@ -76,9 +79,9 @@ export class EventReaders {
     for (const reader of this.#readers) this.#serve(reader);
   }
 
-  /** Tells everybody why there is no more, and ends their streams. */
+  /** Tells everybody who has seen the thread why there is no more, and ends their streams. */
   endAll(reason: string): void {
-    for (const reader of this.#readers) this.#cutOff(reader, reason);
+    for (const reader of this.#readers) if (reader.hasSeen) this.#cutOff(reader, reason);
   }
 
   /** Keeps connections alive, and cuts off who does not read. */
@@ -95,6 +98,7 @@ export class EventReaders {
 
   #serve(reader: Reader): void {
     if (reader.wanting === null || !reader.maySee()) return;
+    reader.hasSeen = true;
     const parts: Uint8Array[] = [];
     let size = 0;
     for (let looked = 0; looked < EVENTS_IN_A_TURN && size < CHUNK_BYTES; looked += 1) {

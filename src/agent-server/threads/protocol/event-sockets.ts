@@ -40,6 +40,8 @@ type Connection = {
   /** What later subscriptions have still to be told of the past; nothing live comes before that. */
   replays: Replay[];
   place: EventPlace;
+  /** Whether the thread was shown to whom this is: only then is its end told. */
+  hasSeen: boolean;
   stalledSince: number | null;
   isScheduled: boolean;
 };
@@ -142,7 +144,9 @@ export class EventSockets {
   }
 
   endAll(reason: string): void {
-    for (const { socket } of this.#connections.values()) this.#cutOff(socket, CLOSE_GONE, reason);
+    for (const { socket, hasSeen } of this.#connections.values()) {
+      if (hasSeen) this.#cutOff(socket, CLOSE_GONE, reason);
+    }
   }
 
   #add(socket: Socket, record: ConnectionRecord): Connection {
@@ -153,6 +157,7 @@ export class EventSockets {
       subscriptions: new Map(subscriptions.map((each) => [each.id, each])),
       replays: [],
       place: this.#deps.events.placeAfter(after),
+      hasSeen: this.#deps.maySee(request),
       stalledSince: null,
       isScheduled: false,
     };
@@ -174,6 +179,7 @@ export class EventSockets {
     const { socket, subscriptions, request } = connection;
     if (!this.#connections.has(socket) || subscriptions.size === 0) return;
     if (!this.#deps.maySee(request)) return;
+    connection.hasSeen = true;
     for (let looked = 0; looked < EVENTS_IN_A_TURN; looked += 1) {
       if (this.#isStalled(connection)) return;
       const step = this.#next(connection);

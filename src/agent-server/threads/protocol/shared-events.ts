@@ -1,8 +1,12 @@
 import { EventCursor, type Step, type ThreadLog } from "./event-cursor.ts";
+import { type EventFilter, isWanted } from "./event-filter.ts";
 import type { Frame } from "./protocol-event.ts";
 
 /** How much of encoded events is kept for readers to share; a single event may be larger. */
 const KEPT_CHARS = 1024 * 1024;
+
+/** How many events are counted before other work of the object has its turn. */
+const COUNTED_IN_A_TURN = 2000;
 
 const NONE: Frame[] = [];
 
@@ -25,6 +29,21 @@ export class SharedEvents {
   /** A reader's place, from which it is told what comes after this number. */
   placeAfter(after: number): EventPlace {
     return new EventPlace(this, after);
+  }
+
+  /** How many events there are that are wanted, after one number and up to another. */
+  async count(filter: EventFilter, after: number, until: number): Promise<number> {
+    const place = this.placeAfter(after);
+    let count = 0;
+    for (let looked = 1; ; looked += 1) {
+      const taken = place.take();
+      if (taken === "none" || taken === "gone") return count;
+      if (taken !== "more") {
+        if (taken.seq > until) return count;
+        if (isWanted(taken, filter)) count += 1;
+      }
+      if (looked % COUNTED_IN_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    }
   }
 
   /** Gives up what is kept: nobody reads. */

@@ -53,6 +53,8 @@ type SubscriptionsDeps = {
   now: () => number;
   lastSeq: () => number;
   hasRun: (runId: string) => boolean;
+  /** How many events after a number whoever is connected is told. */
+  countPast: (socket: WebSocket, filter: EventFilter, since: number) => Promise<number>;
 };
 
 /** The commands by which a WebSocket says what it wants to be told. */
@@ -67,7 +69,7 @@ export class Subscriptions {
     this.#deps = deps;
   }
 
-  execute(socket: WebSocket, { method, params }: Command): Record<string, unknown> {
+  async execute(socket: WebSocket, { method, params }: Command): Promise<Record<string, unknown>> {
     if (method === "subscription.subscribe") return this.#subscribe(socket, params);
     if (method === "subscription.unsubscribe") return this.#unsubscribe(socket, params);
     if (method === "subscription.reconnect") return this.#reconnect(socket, params);
@@ -85,11 +87,12 @@ export class Subscriptions {
     }
   }
 
-  #subscribe(socket: WebSocket, params: unknown): Record<string, unknown> {
+  async #subscribe(socket: WebSocket, params: unknown): Promise<Record<string, unknown>> {
     const { since, ...wanted } = parsedParams(subscribeParams, params);
     const subscription = { id: crypto.randomUUID(), filter: toEventFilter(wanted) };
+    const past = await this.#deps.countPast(socket, subscription.filter, since ?? 0);
     this.#add(socket, subscription, since ?? 0);
-    return { subscription_id: subscription.id };
+    return { subscription_id: subscription.id, replayed_events: past };
   }
 
   #unsubscribe(socket: WebSocket, params: unknown): Record<string, unknown> {
