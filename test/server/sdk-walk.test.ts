@@ -2,7 +2,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { newDeployer } from "../support/deployments.ts";
 import { SDKS } from "../support/javascript-clients.ts";
-import { agentClient, deployed, fixtureTarball } from "../support/rollouts.ts";
+import { deployed, fixtureTarball } from "../support/rollouts.ts";
 import { CASES } from "../support/sdk-walk/cases.ts";
 import { sdkMethods } from "../support/sdk-walk/sdk-methods.ts";
 import { testWithServer } from "../support/server.ts";
@@ -13,11 +13,27 @@ const test = testWithServer({ AGENT_AUTH: "api-key" }, "walk")
     const tarball = await fixtureTarball("walk");
     const { deployment, revision } = await deployed(deployer, "walked", tarball);
     if (revision.status !== "DEPLOYED") throw new Error(revision.status_message ?? "");
+    const { apiKey } = deployer;
     return {
-      "the built-in project": server.client({ apiKey: deployer.apiKey }),
-      "a deployment": agentClient(deployment, deployer.apiKey),
+      "the built-in project": clientAt(server.url, apiKey),
+      "a deployment": clientAt(String(deployment.source_config["custom_url"]), apiKey),
     };
   });
+
+type NewClient = (ignored: Set<string>) => Client;
+
+/** Clients that note what the server says that it ignores of their requests. */
+function clientAt(apiUrl: string, apiKey: string): NewClient {
+  return (ignored) => {
+    const noting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const names = response.headers.get("x-ignored-fields");
+      for (const name of names?.split(", ") ?? []) ignored.add(name);
+      return response;
+    };
+    return new Client({ apiUrl, apiKey, callerOptions: { maxRetries: 0, fetch: noting } });
+  };
+}
 
 const BASE_METHODS = ["fetch", "prepareFetchOptions", "streamWithRetry"];
 
@@ -35,7 +51,9 @@ describe("the cases", () => {
 });
 
 describe.for(["the built-in project", "a deployment"] as const)("%s", (place) => {
-  test.for([...CASES])("serves %s", async ([, { check }], { clients, expect }) => {
-    await check({ client: clients[place], user: null, expect });
+  test.for([...CASES])("serves %s", async ([, { check, ignored = [] }], { clients, expect }) => {
+    const told = new Set<string>();
+    await check({ client: clients[place](told), user: null, expect });
+    expect([...told]).toEqual(ignored);
   });
 });

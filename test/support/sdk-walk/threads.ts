@@ -302,10 +302,8 @@ export const THREADS: WalkCases = {
         [expect.anything(), ["__start__"]],
       ]);
       expect(history[0]).toEqual(await client.threads.getState(threadId));
-      const before = { configurable: history[2]?.checkpoint };
-      expect(await client.threads.getHistory(threadId, { limit: 1, before } as never)).toEqual([
-        history[3],
-      ]);
+      const before = { configurable: { ...history[2]?.checkpoint } };
+      expect(await client.threads.getHistory(threadId, { limit: 1, before })).toEqual([history[3]]);
       const ofRun = { metadata: { run_id: runId, step: 1 } };
       expect(await client.threads.getHistory(threadId, ofRun)).toEqual([history[2]]);
     },

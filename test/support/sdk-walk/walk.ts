@@ -27,6 +27,8 @@ export type WalkCase = {
   about: ((client: Client, things: Things) => Promise<unknown>) | null;
   /** It makes something by an id: another user learns that the id is taken, and nothing else. */
   takesIds?: true;
+  /** What the SDK sends for its own part, and the server says that it ignores. */
+  ignored?: string[];
 };
 
 export type WalkCases = Record<string, WalkCase>;
