@@ -35,20 +35,10 @@ describe("a request", () => {
     }
   });
 
-  test("with a file is refused as content that is not taken", async ({ server, expect }) => {
-    const file = { kind: "file", file: { uri: "https://example.com/x.png" } };
-    const older = { message: { ...MESSAGE, parts: [file] } };
-    expect(codeOf(await a2a(server, "appender", "message/send", older))).toBe(-32005);
-    const parts = [{ url: "https://example.com/x.png" }];
-    const newer = { message: { ...MESSAGE, role: "ROLE_USER", parts } };
-    expect(codeOf(await a2a(server, "appender", "SendMessage", newer))).toBe(-32005);
-  });
-
   test("of a method that is not served is refused", async ({ server, expect }) => {
     const methods = [
-      "tasks/resubscribe",
-      "SubscribeToTask",
-      "ListTasks",
+      "tasks/list",
+      "CreateTaskPushNotificationConfig",
       "tasks/pushNotificationConfig/set",
       "agent/getAuthenticatedExtendedCard",
       "constructor",
@@ -72,6 +62,10 @@ describe("a request", () => {
   });
 
   test("for a stream says that it takes one", async ({ server, expect }) => {
+    for (const method of ["tasks/resubscribe", "SubscribeToTask"]) {
+      const answer = await a2a(server, "appender", method, { id: "x" });
+      expect([method, answer.status]).toEqual([method, 400]);
+    }
     for (const method of ["message/stream", "SendStreamingMessage"]) {
       expect(await a2a(server, "appender", method, { message: MESSAGE })).toEqual({
         status: 400,
@@ -133,8 +127,9 @@ describe("a request", () => {
     const { id, contextId } = (sent.body as { result: { id: string; contextId: string } }).result;
     const { apiKey } = await makeWorkspace(server, "another");
     const theirs = { "x-api-key": apiKey };
-    for (const method of ["tasks/get", "tasks/cancel"]) {
-      const answer = await a2a(server, "appender", method, { id }, theirs);
+    for (const method of ["tasks/get", "tasks/cancel", "tasks/resubscribe"]) {
+      const asking = { ...theirs, accept: "text/event-stream" };
+      const answer = await a2a(server, "appender", method, { id }, asking);
       expect(codeOf(answer)).toBe(-32001);
     }
     const message = { ...MESSAGE, taskId: id };

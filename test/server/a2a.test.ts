@@ -1,63 +1,10 @@
 import { describe } from "vitest";
-import { Role, type SendMessageRequest, TaskState } from "@a2a-js/sdk";
+import { Role, TaskState } from "@a2a-js/sdk";
 import { connectA2a, connectOlderA2a } from "../support/a2a-clients.ts";
+import { data, partsOf, taskOf, text } from "../support/a2a-messages.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 
 const test = testInWorkspace();
-
-type Ids = { contextId?: string; taskId?: string };
-
-let messages = 0;
-
-function text(value: string, ids: Ids = {}): SendMessageRequest {
-  messages += 1;
-  return request(`message-${messages}`, { $case: "text", value }, ids);
-}
-
-function data(value: object, ids: Ids = {}): SendMessageRequest {
-  messages += 1;
-  return request(`message-${messages}`, { $case: "data", value }, ids);
-}
-
-function request(
-  messageId: string,
-  content: { $case: "text"; value: string } | { $case: "data"; value: object },
-  { contextId = "", taskId = "" }: Ids,
-): SendMessageRequest {
-  const part = { content, metadata: undefined, filename: "", mediaType: "" };
-  return {
-    tenant: "",
-    configuration: undefined,
-    metadata: undefined,
-    message: {
-      messageId,
-      contextId,
-      taskId,
-      role: Role.ROLE_USER,
-      parts: [part],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  };
-}
-
-type Sent = Exclude<
-  Awaited<ReturnType<Awaited<ReturnType<typeof connectA2a>>["sendMessage"]>>,
-  { messageId: string }
->;
-
-/** The task of an answer, which here is never a message. */
-function taskOf(answer: Sent | { messageId: string }): Sent {
-  if ("messageId" in answer) throw new Error("The answer is a message");
-  return answer;
-}
-
-function partsOf(task: Sent) {
-  return task.artifacts.flatMap(({ parts }) =>
-    parts.map(({ content }) => content?.value as unknown),
-  );
-}
 
 const TASK_ID = /^([0-9a-f-]{36}):[0-9a-f-]{36}$/;
 

@@ -19,6 +19,7 @@ const GRAPHS = [
   "custom_stream",
   "env_reader",
   "factory",
+  "files",
   "forever",
   "interrupts",
   "nested",

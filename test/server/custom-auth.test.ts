@@ -317,7 +317,12 @@ describe("a cron", () => {
     expect([cron.user_id, cron.metadata]).toEqual(["early riser", { owner: "early riser" }]);
     await tick(server, cron.cron_id);
     const client = clientOf(server, "early riser");
-    const [thread] = await client.threads.search();
+    // The index hears of a run's thread after the sweep has answered.
+    const thread = await vi.waitFor(async () => {
+      const [found, ...others] = await client.threads.search();
+      expect([found?.metadata, others]).toEqual([expect.anything(), []]);
+      return found;
+    }, 60_000);
     expect(thread?.metadata).toMatchObject({ owner: "early riser", cron_id: cron.cron_id });
     expect(await client.runs.list(thread?.thread_id ?? "")).toHaveLength(1);
     expect(await clientOf(server, "late riser").crons.search()).toEqual([]);

@@ -50,6 +50,22 @@ const REQUESTS: Record<
     (server, headers) => a2a(server, "branching", "tasks/cancel", { id: MISSING_TASK }, headers),
     "threads:read run_id thread_id",
   ],
+  "tasks/resubscribe": [
+    (server, headers) =>
+      a2a(
+        server,
+        "branching",
+        "tasks/resubscribe",
+        { id: MISSING_TASK },
+        { ...headers, ...ACCEPT },
+      ),
+    "threads:read run_id thread_id",
+  ],
+  ListTasks: [
+    (server, headers) =>
+      a2a(server, "branching", "ListTasks", { contextId: crypto.randomUUID() }, headers),
+    "threads:search limit offset thread_id",
+  ],
   "an agent card": [
     (server, headers) =>
       answerOf(
@@ -135,10 +151,17 @@ describe("two users", () => {
     const client = server.client({ headers: as({ identity: "owner", rules: "allow" }) });
     await client.threads.update(threadId, { metadata: { owner: "owner" } });
     const missing = { error: { code: -32001, message: "Task not found" } };
-    for (const method of ["tasks/get", "tasks/cancel"]) {
-      const theirs = await a2a(server, "branching", method, { id }, as("other"));
+    for (const method of ["tasks/get", "tasks/cancel", "tasks/resubscribe"]) {
+      const theirs = await a2a(server, "branching", method, { id }, { ...as("other"), ...ACCEPT });
       expect(theirs).toMatchObject({ status: 200, body: missing });
     }
+    const list = { contextId: threadId };
+    expect(await a2a(server, "branching", "ListTasks", list, as("other"))).toMatchObject({
+      body: { result: { totalSize: 0 } },
+    });
+    expect(await a2a(server, "branching", "ListTasks", list, as("owner"))).toMatchObject({
+      body: { result: { totalSize: 1, tasks: [{ id }] } },
+    });
     const own = await a2a(server, "branching", "tasks/get", { id }, as("owner"));
     expect(own).toMatchObject({ body: { result: { id, status: { state: "completed" } } } });
     const message = { ...MESSAGE, contextId: threadId };

@@ -23,6 +23,8 @@ const PROJECTS = {
   routes: "routes/langgraph.json",
   "guarded-routes": "routes/guarded.langgraph.json",
   "open-routes": "routes/open.langgraph.json",
+  walk: "walk/langgraph.json",
+  "guarded-walk": "walk/guarded.langgraph.json",
 };
 
 /** The set-up of the suites that start servers: builds once what each server of a test starts from. */

@@ -4,6 +4,7 @@ import type { Assistant } from "../assistants/assistant-json.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "../threads/contract/failures.ts";
 import type { ThreadHandle } from "../threads/thread-stub.ts";
+import { MAX_TASKS } from "./schemas.ts";
 import { isAtWork, type ShownRun, type EndedTask } from "./task-json.ts";
 import { parseTaskId, type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
@@ -11,8 +12,6 @@ import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 /** The member of a run's metadata that names the first run of its task, where that is another one. */
 export const TASK_MEMBER = "a2a_task_id";
 
-/** The latest run of a task is looked for among so many of the thread's newest. */
-const RUNS_LOOKED_AT = 100;
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
@@ -37,14 +36,22 @@ export async function findTask(
 }
 
 async function latestRun(thread: ThreadHandle, runId: string): Promise<ShownRun | null> {
-  const query = { limit: RUNS_LOOKED_AT, offset: 0, status: null, fields: FIELDS };
+  const runs = await newestRuns(thread);
+  return runs?.find((run) => taskRunOf(run) === runId) ?? null;
+}
+
+/** The runs of a thread among which its tasks are found, the newest first; null without a thread. */
+export async function newestRuns(thread: ThreadHandle): Promise<ShownRun[] | null> {
+  const query = { limit: MAX_TASKS, offset: 0, status: null, fields: FIELDS };
   const listed = await thread.listRuns(query);
   const json = listed === null ? null : await readJsonText(listed, MAX_LIST_BYTES);
-  if (json === null) return null;
-  const runs: ShownRun[] = JSON.parse(json);
-  const isOfTask = ({ run_id, metadata }: ShownRun): boolean =>
-    run_id === runId || metadata[TASK_MEMBER] === runId;
-  return runs.find(isOfTask) ?? null;
+  return json === null ? null : (JSON.parse(json) as ShownRun[]);
+}
+
+/** The first run of the task that a run is of. */
+export function taskRunOf({ run_id, metadata }: ShownRun): string {
+  const first = metadata[TASK_MEMBER];
+  return typeof first === "string" ? first : run_id;
 }
 
 /** The task with its final values, when it has ended. */

@@ -4,9 +4,10 @@ import type { CommandSpec } from "../../graph-runtime/protocol.ts";
 import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { agentCard } from "./agent-card.ts";
+import { listTasks } from "./list-tasks.ts";
 import { cancelTask, findTask, readResult, readState } from "./read-task.ts";
 import { beginRun } from "./send-message.ts";
-import { streamTask } from "./stream-task.ts";
+import { streamTask, subscribeToTask } from "./stream-task.ts";
 import { toTask } from "./task-json.ts";
 import { toTaskId } from "./task-id.ts";
 
@@ -54,13 +55,19 @@ export function newRequestHandler(
       cancelTask(call, assistant, id)
         .then((state) => toTask(state))
         .catch(fail),
-    resubscribe: notServed,
+    async *resubscribe({ id }) {
+      try {
+        yield* subscribeToTask(call, assistant, id);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    listTasks: (params) => listTasks(call, assistant, params).catch(fail),
     getAuthenticatedExtendedAgentCard: notServed,
     createTaskPushNotificationConfig: notServed,
     getTaskPushNotificationConfig: notServed,
     listTaskPushNotificationConfigs: notServed,
     deleteTaskPushNotificationConfig: notServed,
-    listTasks: notServed,
   };
 }
 

@@ -1,9 +1,13 @@
+import { TaskState } from "@a2a-js/sdk";
 import { z } from "zod";
 import { commandSchema } from "../threads/run-schemas.ts";
 
 const MAX_PARTS = 100;
 
 export const MAX_HISTORY = 10;
+
+/** So many of a context's newest runs are looked at for its tasks. */
+export const MAX_TASKS = 100;
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -12,7 +16,18 @@ function absentOr<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-const file = z.object({ bytes: absentOr(z.string()), uri: absentOr(z.string()) });
+const file = z
+  .object({
+    bytes: absentOr(z.base64()),
+    uri: absentOr(z.string()),
+    name: absentOr(z.string()),
+    mimeType: absentOr(z.string()),
+  })
+  .refine(({ bytes, uri }) => bytes !== undefined || uri !== undefined, {
+    message: "A file has bytes or a uri",
+  })
+  // The SDK takes a member that is there for given, whatever its value.
+  .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value)));
 
 /** Of either family: the older one has a `kind`, the newer one says it by the member that is there. */
 const part = z
@@ -21,8 +36,10 @@ const part = z
     text: absentOr(z.string()),
     data: z.unknown().optional(),
     file: absentOr(file),
-    raw: absentOr(z.string()),
+    raw: absentOr(z.base64()),
     url: absentOr(z.string()),
+    filename: absentOr(z.string()),
+    mediaType: absentOr(z.string()),
     metadata: absentOr(jsonObject),
   })
   .refine(({ kind, ...members }) => kind === undefined || members[kind] !== undefined, {
@@ -65,7 +82,19 @@ const sendParams = z.object({
 
 const getParams = z.object({ id: z.string().min(1), historyLength });
 
-const cancelParams = z.object({ id: z.string().min(1) });
+const taskParams = z.object({ id: z.string().min(1) });
+
+const STATES = Object.keys(TaskState).filter((name) => name.startsWith("TASK_STATE_"));
+
+const listParams = z.object({
+  contextId: absentOr(z.string()),
+  status: absentOr(z.enum(STATES)),
+  pageSize: absentOr(z.int().min(1).max(MAX_TASKS)),
+  pageToken: absentOr(z.string().regex(/^\d{0,3}$/, "pageToken is of no page")),
+  historyLength,
+  statusTimestampAfter: absentOr(z.iso.datetime({ offset: true })),
+  includeArtifacts: absentOr(z.boolean()),
+});
 
 /** What is served of both families of methods, and what each takes. */
 export const METHODS: ReadonlyMap<string, { params: z.ZodType; streams: boolean }> = new Map(
@@ -76,7 +105,10 @@ export const METHODS: ReadonlyMap<string, { params: z.ZodType; streams: boolean 
     "message/stream": { params: sendParams, streams: true },
     GetTask: { params: getParams, streams: false },
     "tasks/get": { params: getParams, streams: false },
-    CancelTask: { params: cancelParams, streams: false },
-    "tasks/cancel": { params: cancelParams, streams: false },
+    ListTasks: { params: listParams, streams: false },
+    CancelTask: { params: taskParams, streams: false },
+    "tasks/cancel": { params: taskParams, streams: false },
+    SubscribeToTask: { params: taskParams, streams: true },
+    "tasks/resubscribe": { params: taskParams, streams: true },
   }),
 );

@@ -7,7 +7,7 @@ import type { Assistant } from "../assistants/assistant-json.ts";
 import { knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
 import type { Follow } from "../threads/contract/run-request.ts";
 import { prepareRun, startRun } from "../threads/new-run.ts";
-import { toInput, toResume } from "./message-input.ts";
+import { isSaid, toInput, toResume } from "./message-input.ts";
 import { findTask, readState, TASK_MEMBER } from "./read-task.ts";
 import { needsInput, type ShownRun } from "./task-json.ts";
 import { type TaskIds, toTaskId } from "./task-id.ts";
@@ -71,8 +71,7 @@ function threadOf({ contextId }: Message): string {
 }
 
 async function inputOf(call: AgentCall, assistant: Assistant, message: Message): Promise<unknown> {
-  const hasText = message.parts.some(({ content }) => content?.$case === "text");
-  if (!hasText) return toInput(message, false);
+  if (!isSaid(message)) return toInput(message, false);
   const { input } = await knownSchemas(call, assistant);
   // Of a graph that tells no schema nothing is known, and it says itself what it does not take.
   return toInput(message, input === null || "messages" in propertiesOf(input));

@@ -5,8 +5,18 @@ import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { findTask, readState } from "./read-task.ts";
 import type { Begun } from "./send-message.ts";
-import { isAgents, newArtifact, textOf, textPart, toStatus, toTask } from "./task-json.ts";
+import {
+  isAgents,
+  isAtWork,
+  needsInput,
+  newArtifact,
+  textOf,
+  textPart,
+  toStatus,
+  toTask,
+} from "./task-json.ts";
 import { toTaskId } from "./task-id.ts";
+import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
 type Said = { artifactId: string; text: string };
 
@@ -36,10 +46,35 @@ export async function* streamTask(
   yield { payload: { $case: "statusUpdate", value: { ...about, status: toStatus(state) } } };
 }
 
+/** A task that is at work, from its beginning on, or one that waits for an answer, which is all there is to tell. */
+export async function* subscribeToTask(
+  call: AgentCall,
+  assistant: Assistant,
+  taskId: string,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  const found = await findTask(call, assistant, taskId);
+  const { ids, run, thread } = found;
+  const state = await readState(found);
+  if (isAtWork(run)) {
+    const query = { last_event_id: -1, modes: null, cancel_on_disconnect: false };
+    const followed = await thread.streamRun(run.run_id, query);
+    if (!followed.ok) throw taskNotFound();
+    yield* streamTask(call, assistant, { ids, run, stream: followed.value });
+    return;
+  }
+  if (!needsInput(state)) {
+    const text = `The task ${toTaskId(ids)} has ended: get it`;
+    throw new TaskRefusal("unsupported_operation", text);
+  }
+  const about = { taskId: toTaskId(ids), contextId: ids.threadId, metadata: undefined };
+  yield { payload: { $case: "task", value: toTask(state) } };
+  yield { payload: { $case: "statusUpdate", value: { ...about, status: toStatus(state) } } };
+}
+
 /** Whether the client has the whole of an artifact, from the pieces that it was sent. */
 function isSaid({ artifactId, parts }: Artifact, last: Said) {
-  const [content] = parts.map((part) => part.content);
-  return last.artifactId === artifactId && content?.value === last.text;
+  const [content, ...others] = parts.map((part) => part.content);
+  return last.artifactId === artifactId && content?.value === last.text && others.length === 0;
 }
 
 /** The model's words in a run's events, piece by piece. */

@@ -9,6 +9,7 @@ import {
 } from "@a2a-js/sdk";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Run } from "../threads/contract/thread-json.ts";
+import { filesOf } from "./file-blocks.ts";
 import { MAX_HISTORY } from "./schemas.ts";
 import { type TaskIds, toTaskId } from "./task-id.ts";
 
@@ -69,13 +70,13 @@ export function toStatus(state: EndedTask): TaskStatus {
 function toArtifact({ run, values }: EndedTask): Artifact | null {
   if (!isObject(values)) return null;
   if (!Array.isArray(values["messages"])) return newArtifact(run.run_id, dataPart(values));
-  const last = messagesOf(values).findLast((each) => isAgents(each) && textOf(each) !== "");
-  return last === undefined ? null : newArtifact(artifactIdOf(last, run), textPart(textOf(last)));
+  const last = messagesOf(values).findLast((each) => isAgents(each) && partsOf(each).length > 0);
+  return last === undefined ? null : newArtifact(artifactIdOf(last, run), ...partsOf(last));
 }
 
-export function newArtifact(artifactId: string, part: Part): Artifact {
+export function newArtifact(artifactId: string, ...parts: Part[]): Artifact {
   const rest = { description: "", metadata: undefined, extensions: [] };
-  return { artifactId, name: "response", parts: [part], ...rest };
+  return { artifactId, name: "response", parts, ...rest };
 }
 
 function artifactIdOf(message: JsonObject, run: ShownRun): string {
@@ -99,6 +100,12 @@ export function textOf({ content }: JsonObject): string {
   return texts.join("");
 }
 
+/** What a message says: its text, and its files. */
+function partsOf(message: JsonObject): Part[] {
+  const text = textOf(message);
+  return [...(text === "" ? [] : [textPart(text)]), ...filesOf(message)];
+}
+
 export function textPart(text: string): Part {
   return newPart({ $case: "text", value: text });
 }
@@ -117,11 +124,11 @@ function messagesOf(values: unknown): JsonObject[] {
 }
 
 function toMessage(message: JsonObject, index: number, ids: TaskIds): Message[] {
-  const text = textOf(message);
+  const parts = partsOf(message);
   const isUsers = message["type"] === "human";
-  if (text === "" || !(isUsers || isAgents(message))) return [];
+  if (parts.length === 0 || !(isUsers || isAgents(message))) return [];
   const id = typeof message["id"] === "string" ? message["id"] : `${ids.runId}-${index}`;
-  return [newMessage(ids, id, isUsers ? Role.ROLE_USER : Role.ROLE_AGENT, [textPart(text)])];
+  return [newMessage(ids, id, isUsers ? Role.ROLE_USER : Role.ROLE_AGENT, parts)];
 }
 
 function newMessage(ids: TaskIds, messageId: string, role: Role, parts: Part[]): Message {

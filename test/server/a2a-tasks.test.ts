@@ -1,0 +1,193 @@
+import { type ListTasksRequest, type StreamResponse, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@langchain/langgraph-sdk";
+import { describe, vi } from "vitest";
+import { a2a, connectA2a, connectOlderA2a } from "../support/a2a-clients.ts";
+import { data, taskOf, text } from "../support/a2a-messages.ts";
+import { testInWorkspace } from "../support/shared-server.ts";
+import { makeWorkspace } from "../support/workspaces.ts";
+
+const test = testInWorkspace();
+
+const AT_ONCE = {
+  returnImmediately: true,
+  acceptedOutputModes: [],
+  taskPushNotificationConfig: undefined,
+};
+
+/** What the SDK takes for a request that names nothing but the context. */
+function listOf(contextId: string, wanted: Partial<ListTasksRequest> = {}): ListTasksRequest {
+  return {
+    tenant: "",
+    contextId,
+    status: TaskState.TASK_STATE_UNSPECIFIED,
+    pageToken: "",
+    statusTimestampAfter: undefined,
+    ...wanted,
+  };
+}
+
+async function working(client: Client, threadId: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const [run] = await client.runs.list(threadId);
+    if (run?.status !== "running") throw new Error(`The run is ${run?.status}`);
+  }, 60_000);
+}
+
+/** The state that each event of a stream tells, or the words of the model. */
+async function tellings(events: AsyncIterable<StreamResponse>): Promise<unknown[]> {
+  const told: unknown[] = [];
+  for await (const { payload } of events) {
+    if (payload?.$case === "artifactUpdate") {
+      told.push(payload.value.artifact?.parts.map(({ content }) => content?.value as unknown));
+    } else if (payload?.$case === "task" || payload?.$case === "statusUpdate") {
+      told.push([payload.$case, payload.value.status?.state]);
+    }
+  }
+  return told;
+}
+
+describe("a client that comes back to a task", () => {
+  test("is told of one at work from its beginning on", async ({ server, client, expect }) => {
+    const agent = await connectA2a(server, "slow");
+    const input = { label: "long", steps: 10_000, delay_ms: 20 };
+    const { id, contextId } = taskOf(
+      await agent.sendMessage({ ...data(input), configuration: AT_ONCE }),
+    );
+    // It has said something that nobody has read.
+    await vi.waitFor(async () => {
+      const { values } = await client.threads.getState(contextId);
+      expect(values).toMatchObject({ done: expect.toSatisfy((done) => done > 1) });
+    }, 60_000);
+    const events = agent.resubscribeTask({ tenant: "", id });
+    const [first, second] = [await events.next(), await events.next()];
+    expect([first.value, second.value]).toMatchObject([
+      { payload: { value: { id, status: { state: TaskState.TASK_STATE_WORKING } } } },
+      { payload: { value: { artifact: { parts: [{ content: { value: "long step 1" } }] } } } },
+    ]);
+    const rest = tellings({ [Symbol.asyncIterator]: () => events });
+    await agent.cancelTask({ tenant: "", id, metadata: undefined });
+    expect((await rest).at(-1)).toEqual(["statusUpdate", TaskState.TASK_STATE_CANCELED]);
+  });
+
+  test("is told what it asks, and that there is no more to tell of one that has ended", async ({
+    server,
+    expect,
+  }) => {
+    const agent = await connectA2a(server, "interrupts");
+    const { id } = taskOf(await agent.sendMessage(data({})));
+    const state = TaskState.TASK_STATE_INPUT_REQUIRED;
+    expect(await tellings(agent.resubscribeTask({ tenant: "", id }))).toEqual([
+      ["task", state],
+      ["statusUpdate", state],
+    ]);
+    for (const taskId of [id, id]) await agent.sendMessage(data({ resume: 1 }, { taskId }));
+    await expect(tellings(agent.resubscribeTask({ tenant: "", id }))).rejects.toMatchObject({
+      name: "UnsupportedOperationError",
+    });
+    const missing = { tenant: "", id: `${crypto.randomUUID()}:${crypto.randomUUID()}` };
+    await expect(tellings(agent.resubscribeTask(missing))).rejects.toMatchObject({
+      name: "TaskNotFoundError",
+    });
+  });
+
+  test("may be one of version 0.3", async ({ server, client, expect }) => {
+    const agent = await connectOlderA2a(server, "forever");
+    const part = { kind: "data" as const, data: {} };
+    const message = { kind: "message" as const, messageId: "m", role: "user" as const };
+    const begun = await agent.sendMessage({
+      message: { ...message, parts: [part] },
+      configuration: { blocking: false },
+    });
+    if (begun.kind !== "task") throw new Error("The answer is a message");
+    await working(client, begun.contextId);
+    const events = agent.resubscribeTask({ id: begun.id });
+    expect((await events.next()).value).toMatchObject({
+      kind: "task",
+      id: begun.id,
+      status: { state: "working" },
+    });
+    const last = events.next();
+    await agent.cancelTask({ id: begun.id });
+    expect((await last).value).toMatchObject({
+      kind: "status-update",
+      status: { state: "canceled" },
+      final: true,
+    });
+  });
+});
+
+describe("a list of tasks", () => {
+  test("has those of a context, in pages and by what they are", async ({ server, expect }) => {
+    const agent = await connectA2a(server, "appender");
+    const first = taskOf(await agent.sendMessage(text("one")));
+    const { contextId } = first;
+    const made = [first];
+    for (const word of ["two", "three"]) {
+      made.unshift(taskOf(await agent.sendMessage(text(word, { contextId }))));
+    }
+    const ids = made.map(({ id }) => id);
+    const all = await agent.listTasks(listOf(contextId, { includeArtifacts: true }));
+    expect(all).toEqual({ tasks: made, nextPageToken: "", pageSize: 50, totalSize: 3 });
+    const page = await agent.listTasks(listOf(contextId, { pageSize: 2, historyLength: 0 }));
+    expect(page.tasks.map(({ id, artifacts, history }) => [id, artifacts, history])).toEqual(
+      ids.slice(0, 2).map((id) => [id, [], []]),
+    );
+    const { nextPageToken: pageToken } = page;
+    const last = await agent.listTasks(listOf(contextId, { pageSize: 2, pageToken }));
+    expect([last.tasks.map(({ id }) => id), last.nextPageToken]).toEqual([ids.slice(2), ""]);
+    const statusTimestampAfter = made[1]?.status?.timestamp;
+    const newest = await agent.listTasks(listOf(contextId, { statusTimestampAfter }));
+    expect(newest.tasks.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  });
+
+  test("has a task that was answered once, with the state that it has now", async ({
+    server,
+    expect,
+  }) => {
+    const agent = await connectA2a(server, "interrupts");
+    const { id, contextId } = taskOf(await agent.sendMessage(data({})));
+    const idsIn = async (status: TaskState): Promise<string[]> => {
+      const { tasks } = await agent.listTasks(listOf(contextId, { status }));
+      return tasks.map((task) => task.id);
+    };
+    expect(await idsIn(TaskState.TASK_STATE_INPUT_REQUIRED)).toEqual([id]);
+    expect(await idsIn(TaskState.TASK_STATE_COMPLETED)).toEqual([]);
+    for (const taskId of [id, id]) await agent.sendMessage(data({ resume: 1 }, { taskId }));
+    expect(await idsIn(TaskState.TASK_STATE_INPUT_REQUIRED)).toEqual([]);
+    expect(await idsIn(TaskState.TASK_STATE_COMPLETED)).toEqual([id]);
+  });
+
+  test("has none of another assistant, workspace or context", async ({ server, expect }) => {
+    const agent = await connectA2a(server, "appender");
+    const { contextId } = taskOf(await agent.sendMessage(text("one")));
+    const other = await connectA2a(server, "interrupts");
+    const { apiKey } = await makeWorkspace(server, "another");
+    const theirs = await connectA2a(server, "appender", { "x-api-key": apiKey });
+    const none = { tasks: [], nextPageToken: "", pageSize: 50, totalSize: 0 };
+    expect([
+      await other.listTasks(listOf(contextId)),
+      await theirs.listTasks(listOf(contextId)),
+      await agent.listTasks(listOf(crypto.randomUUID())),
+      await agent.listTasks(listOf("x")),
+    ]).toEqual([none, none, none, none]);
+  });
+
+  test("is refused without a context, or of a page that is none", async ({ server, expect }) => {
+    const agent = await connectA2a(server, "appender");
+    await expect(agent.listTasks(listOf(""))).rejects.toMatchObject({
+      name: "UnsupportedOperationError",
+      message: expect.stringContaining("send a contextId"),
+    });
+    for (const wrong of [
+      { pageSize: 0 },
+      { pageSize: 101 },
+      { pageToken: "x" },
+      { status: "working" },
+      { statusTimestampAfter: "yesterday" },
+    ]) {
+      const params = { contextId: crypto.randomUUID(), ...wrong };
+      const { body } = await a2a(server, "appender", "ListTasks", params);
+      expect([wrong, body]).toMatchObject([wrong, { error: { code: -32602 } }]);
+    }
+  });
+});

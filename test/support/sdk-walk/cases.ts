@@ -1,0 +1,33 @@
+import { ASSISTANTS } from "./assistants.ts";
+import { CRONS } from "./crons.ts";
+import { RUNS } from "./runs.ts";
+import { STORE } from "./store.ts";
+import { THREADS } from "./threads.ts";
+import type { WalkCase, WalkCases } from "./walk.ts";
+
+const UI: WalkCases = {
+  getComponent: {
+    check: async ({ client, expect }) => {
+      const html = await client["~ui"].getComponent("branching", "trail");
+      expect(html).toMatch(/__LGUI_branching\.render\("trail", "\{\{shadowRootId\}\}"\)/);
+    },
+    // Components are the project's, and the same for all of its users.
+    about: null,
+  },
+};
+
+const OF_CLIENTS: Record<string, WalkCases> = {
+  assistants: ASSISTANTS,
+  threads: THREADS,
+  runs: RUNS,
+  crons: CRONS,
+  store: STORE,
+  "~ui": UI,
+};
+
+/** What is known of each public method of the SDK's clients, by `<client>.<method>`. */
+export const CASES: ReadonlyMap<string, WalkCase> = new Map(
+  Object.entries(OF_CLIENTS).flatMap(([client, cases]) =>
+    Object.entries(cases).map(([method, each]) => [`${client}.${method}`, each] as const),
+  ),
+);
