@@ -2,10 +2,11 @@ import { Agent } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
+import { startBareStreams } from "./support/bare-streams.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
 import { residentBytes } from "./support/resident-memory.ts";
-import { inScratch } from "./support/scratch.ts";
+import { inScratch, type Scratch } from "./support/scratch.ts";
 import { startPlatformServer } from "./support/start-platform.ts";
 import { median, roundTo } from "./support/statistics.ts";
 import { openReader, type StreamReader } from "./support/stream-reader.ts";
@@ -28,6 +29,7 @@ const OPENING = 32;
 const SETTLE_MS = SMALL ? 100 : 20_000;
 
 type Bench = { url: string; client: Client; pid: number };
+type Memory = { before: number; peak: number; after: number; again: number };
 type Crowd = { readers: number; events: number; cpuSeconds: number; wallMs: number };
 
 export async function run(): Promise<BenchResult> {
@@ -52,8 +54,22 @@ export async function run(): Promise<BenchResult> {
       alone.push(await readTogether(bench, 1));
       crowds.push(await readTogether(bench, CROWD));
     }
-    return report({ alone, crowds, leaving, memory: { before, peak, after, again } });
+    const bare = await bareMemory(scratch);
+    return report({ alone, crowds, leaving, memory: { before, peak, after, again }, bare });
   });
+}
+
+/** The same readers of a Worker that does nothing but stream: what is left of those is workerd's own. */
+async function bareMemory(scratch: Scratch): Promise<Memory> {
+  const { readTogether, pid } = scratch.track(await startBareStreams(scratch.path, EVENTS));
+  await readTogether(CROWD);
+  const before = residentBytes(pid());
+  await readTogether(LEAVING);
+  const peak = residentBytes(pid());
+  await sleep(SETTLE_MS);
+  const after = residentBytes(pid());
+  await readTogether(LEAVING);
+  return { before, peak, after, again: residentBytes(pid()) };
 }
 
 /** Opens so many readers of a run that waits, lets it begin, and measures until the last one has all. */
@@ -92,9 +108,10 @@ function report(measured: {
   alone: Crowd[];
   crowds: Crowd[];
   leaving: Crowd;
-  memory: { before: number; peak: number; after: number; again: number };
+  memory: Memory;
+  bare: Memory;
 }): BenchResult {
-  const { alone, crowds, leaving, memory } = measured;
+  const { alone, crowds, leaving, memory, bare } = measured;
   const cpuMs = (rounds: Crowd[]): number =>
     median(rounds.map((each) => (each.cpuSeconds * 1_000) / each.events));
   const row = (rounds: Crowd[]): string[] => [
@@ -104,15 +121,20 @@ function report(measured: {
   ];
   console.log(`\n${EVENTS.count + 1} events of a run, ${EVENTS.delay_ms} ms apart`);
   printTable(["readers", "CPU ms an event", "events/s"], [alone, crowds, [leaving]].map(row));
-  const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(0);
+  const memoryRow = ({ before, peak, after, again }: Memory): string[] =>
+    [before, peak, after, again].map((bytes) => (bytes / 1_000_000).toFixed(0));
   console.log(`\nresident MB of workerd around ${leaving.readers} readers`);
   printTable(
     ["", "before", "at their end", `${SETTLE_MS / 1_000} s later`, "after as many again"],
-    [["", ...[memory.before, memory.peak, memory.after, memory.again].map(megabytes)]],
+    [
+      ["the platform", ...memoryRow(memory)],
+      ["a bare Worker", ...memoryRow(bare)],
+    ],
   );
   const ratios = {
     cpu_per_event_256_vs_1: roundTo(cpuMs(crowds) / cpuMs(alone), 3),
     memory_after_vs_before: roundTo(memory.after / memory.before, 3),
+    memory_after_vs_before_bare: roundTo(bare.after / bare.before, 3),
   };
   console.log();
   printTable(
@@ -120,6 +142,7 @@ function report(measured: {
     [
       ["cpu_per_event_256_vs_1", String(ratios.cpu_per_event_256_vs_1), "<= 0.25"],
       ["memory_after_vs_before", String(ratios.memory_after_vs_before), "<= 1.3"],
+      ["the same of a bare Worker", String(ratios.memory_after_vs_before_bare), ""],
     ],
   );
   console.log();

@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { indexFileOf } from "../../test/support/index-file.ts";
 import { BENCH_GRAPHS } from "../support/paths.ts";
 import type { Scratch } from "../support/scratch.ts";
 import { startPlatformServer } from "../support/start-platform.ts";
@@ -75,27 +75,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-/** The file of the D1 database, which the platform keeps in WAL mode: others may write to it. */
-function indexFileOf(stateDir: string): string {
-  const folder = join(stateDir, "v3", "d1");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".sqlite"))
-    .map((name) => join(folder, name));
-  const file = files.find((name) => hasThreads(name));
-  if (file === undefined) throw new Error(`no database below ${folder} has the table threads`);
-  return file;
-}
-
-function hasThreads(file: string): boolean {
-  const database = new DatabaseSync(file);
-  try {
-    const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'threads'");
-    return table.get() !== undefined;
-  } finally {
-    database.close();
-  }
 }
 
 /** Rows as the agent server writes them for threads that have run once. */

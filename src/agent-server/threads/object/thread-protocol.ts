@@ -84,6 +84,7 @@ export class ThreadProtocol {
 
   /** Shows readers what is new, after the work that goes on now. */
   wake(): void {
+    this.#events.logChanged();
     if (this.#isWoken) return;
     this.#isWoken = true;
     queueMicrotask(() => {

@@ -10,6 +10,8 @@ const COUNTED_IN_A_TURN = 2000;
 
 const NONE: Frame[] = [];
 
+const AT_END: Step = { frames: NONE, more: false };
+
 /**
  * The newest events of a thread: each is translated and encoded once for all readers that keep up. A reader that is
  * further behind reads the log by itself.
@@ -21,6 +23,8 @@ export class SharedEvents {
   #frames: Frame[] = NONE;
   #from = 0;
   #chars = 0;
+  /** The log has had nothing after the last frame. */
+  #isAtEnd = false;
 
   constructor(log: ThreadLog) {
     this.#log = log;
@@ -46,11 +50,17 @@ export class SharedEvents {
     }
   }
 
+  /** There may be more in the log than when it was last read. */
+  logChanged(): void {
+    this.#isAtEnd = false;
+  }
+
   /** Gives up what is kept: nobody reads. */
   clear(): void {
     this.#head = null;
     this.#frames = NONE;
     this.#chars = 0;
+    this.#isAtEnd = false;
   }
 
   /** Events after `after`, by the reader's own cursor where it has to have one. */
@@ -67,9 +77,11 @@ export class SharedEvents {
     if (index < this.#frames.length) {
       return { step: { frames: this.#frames.slice(index), more: true }, own: null };
     }
+    if (this.#isAtEnd) return { step: AT_END, own: null };
     const step = this.#head.advance();
     if (step === null) this.clear();
     else this.#keep(step.frames);
+    this.#isAtEnd = step !== null && step.frames.length === 0 && !step.more;
     return { step, own: null };
   }
 

@@ -111,11 +111,31 @@ test("an event is read and encoded once for all who keep up", () => {
   });
   expect(texts[0]).toHaveLength(10);
   for (const each of texts) expect(each).toEqual(texts[0]);
-  // One that finds the events, and one for each reader that finds nothing after them.
   expect(read.mock.calls.filter(([, after]) => after === -1)).toHaveLength(1);
   const late = shared.placeAfter(5_000_000);
   expect(late.take()).toBe("more");
   expect(late.take()).toMatchObject({ seq: 6_000_000 });
+});
+
+test("the end of the log is looked for once for all, until the log has changed", () => {
+  const { log, read, write } = oneRun();
+  const shared = new SharedEvents(log);
+  const places = Array.from({ length: 50 }, () => shared.placeAfter(0));
+  const takeAll = (): number[] =>
+    places.map((place) => {
+      let taken = 0;
+      for (let next = place.take(); next !== "none"; next = place.take()) {
+        if (typeof next === "object") taken += 1;
+      }
+      return taken;
+    });
+  for (let round = 1; round <= 2; round += 1) {
+    write(10);
+    shared.logChanged();
+    expect(takeAll()).toEqual(places.map(() => 10));
+    // The page of events, and what comes after it.
+    expect(read).toHaveBeenCalledTimes(2 * round);
+  }
 });
 
 describe("a reader that does not read", () => {

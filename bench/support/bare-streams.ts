@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { join } from "node:path";
+import { convertV4MiniflareOptions } from "../../cli/platform/miniflare.ts";
+import { createMiniflare } from "../../cli/platform/worker-options.ts";
+import { recordWorkerdPid } from "../../cli/platform/workerd-process.ts";
+import { openReader, type StreamReader } from "./stream-reader.ts";
+
+type Events = { count: number; size: number; delay_ms: number };
+
+/** Connections that are opened at once. */
+const OPENING = 32;
+
+/** The address of a reader has these, of which this Worker knows nothing. */
+const ANY_RUN = { thread_id: "any", run_id: "any" };
+
+/** As many events as a reader of a run gets, in the same time, by the same way: from an object through the Worker. */
+const script = (events: Events): string => `
+import { DurableObject } from "cloudflare:workers";
+const event = new TextEncoder().encode("event: custom\\ndata: " + "x".repeat(${events.size}) + "\\n\\n");
+export class Streams extends DurableObject {
+  #begin = Promise.withResolvers();
+  begin() {
+    this.#begin.resolve();
+    this.#begin = Promise.withResolvers();
+  }
+  open() {
+    const begun = this.#begin.promise;
+    return new ReadableStream({
+      async start(controller) {
+        controller.enqueue(event);
+        await begun;
+        for (let sent = 0; sent < ${events.count}; sent += 1) {
+          controller.enqueue(event);
+          await scheduler.wait(${events.delay_ms});
+        }
+        controller.close();
+      },
+    });
+  }
+}
+export default {
+  async fetch(request, { STREAMS }) {
+    const streams = STREAMS.getByName("one");
+    if (request.method === "GET") return new Response(await streams.open());
+    await streams.begin();
+    return new Response();
+  },
+};`;
+
+export type BareStreams = {
+  pid: () => number;
+  /** Opens so many readers, and resolves when each has all events. */
+  readTogether: (count: number) => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** A Worker that does nothing but stream, below the same workerd: what its memory does is not of our making. */
+export async function startBareStreams(folder: string, events: Events): Promise<BareStreams> {
+  const pidFile = join(folder, "bare.pid");
+  const { runtimeEnv, stop } = recordWorkerdPid(pidFile);
+  const miniflare = createMiniflare(
+    convertV4MiniflareOptions({
+      unsafeRuntimeEnv: runtimeEnv,
+      workers: [
+        {
+          name: "bare",
+          modules: true,
+          script: script(events),
+          compatibilityDate: "2026-11-01",
+          durableObjects: { STREAMS: "Streams" },
+          unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+        },
+      ],
+    }),
+  );
+  const url = (await miniflare.unsafeGetDirectURL()).origin;
+  return {
+    pid: () => Number(readFileSync(pidFile, "utf8")),
+    readTogether: async (count) => {
+      const agent = new Agent({ maxSockets: Infinity });
+      try {
+        const readers: StreamReader[] = [];
+        while (readers.length < count) {
+          const next = Math.min(OPENING, count - readers.length);
+          const opened = Array.from({ length: next }, () => openReader(url, ANY_RUN, agent));
+          readers.push(...(await Promise.all(opened)));
+        }
+        await fetch(url, { method: "POST" });
+        await Promise.all(readers.map(({ ended }) => ended));
+      } finally {
+        agent.destroy();
+      }
+    },
+    stop: async () => {
+      await miniflare.dispose();
+      stop();
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { bundleForBrowsers } from "./support/bundle.ts";
+import { launchChromium } from "./support/chromium.ts";
+import { type PageServer, servePages } from "./support/page-server.ts";
+import { type AgentServer, startAgentServer } from "./support/start-agent-server.ts";
+import type { ShownThread, Thread } from "./support/thread-app.ts";
+
+/** What the page's script defines, for the functions below that run in the page. */
+declare const thread: Thread;
+
+type Input = Parameters<Thread["submit"]>[0];
+type SubmitOptions = Parameters<Thread["submit"]>[1];
+
+const WITHIN = { timeout: 20_000, interval: 50 };
+
+/** More steps than a test waits for: such a run ends when it is cancelled. */
+const ENDLESS = {
+  input: { label: "first", steps: 100_000, delay_ms: 50 },
+  options: { config: { recursion_limit: 200_000 } },
+};
+
+let server: AgentServer;
+let client: Client;
+let pages: PageServer;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startAgentServer({ AGENT_AUTH: "none", AGENT_WORKSPACE_ID: randomUUID() });
+  client = new Client({ apiUrl: server.url, apiKey: null });
+  const app = resolve(import.meta.dirname, "support/thread-app.ts");
+  pages = await servePages(new Map([["thread", await bundleForBrowsers({ entryPoints: [app] })]]));
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await pages?.close();
+  await server?.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  page = await context.newPage();
+});
+afterEach(() => context.close());
+
+async function open(transport: string, graph: string): Promise<void> {
+  const query = new URLSearchParams({ server: server.url, transport, graph });
+  await page.goto(`${pages.url}/thread?${query}`);
+  await vi.waitFor(async () => expect(await page.locator("pre").count()).toBe(1), WITHIN);
+}
+
+async function shown(): Promise<ShownThread> {
+  return JSON.parse((await page.locator("pre").textContent()) ?? "") as ShownThread;
+}
+
+/** What the page shows when it shows this and no error. */
+async function showing(
+  expected: Partial<Record<keyof ShownThread, unknown>>,
+): Promise<ShownThread> {
+  return vi.waitFor(async () => {
+    const now = await shown();
+    expect(now).toMatchObject({ error: null, ...expected });
+    return now;
+  }, WITHIN);
+}
+
+/** As a user's click: the page goes on while the run does. */
+async function submit(input: Input, options: SubmitOptions = {}): Promise<void> {
+  await page.evaluate(({ input, options }) => void thread.submit(input, options), {
+    input,
+    options,
+  });
+}
+
+const stepOf = ({ values }: ShownThread): number => Number(values["done"] ?? 0);
+
+/** The page when its run has made so many steps. */
+async function atStep(count: number): Promise<ShownThread> {
+  return vi.waitFor(async () => {
+    const now = await shown();
+    expect(stepOf(now)).toBeGreaterThanOrEqual(count);
+    return now;
+  }, WITHIN);
+}
+
+async function statusesOf({ thread: id }: ShownThread): Promise<string[]> {
+  return (await client.runs.list(String(id))).map(({ status }) => status);
+}
+
+const human = (content: string) => ({ messages: [{ type: "human", content }] });
+
+describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (transport) => {
+  test("streams what a submit starts", async () => {
+    const context = { token_delay_ms: 100 };
+    const { assistant_id } = await client.assistants.create({ graphId: "agent", context });
+    await open(transport, assistant_id);
+    await submit(human("hi"));
+    const { thread: id, pieces } = await showing({
+      loading: false,
+      texts: ["hi", "Let me look that up", "HI", "The answer is HI"],
+    });
+    expect(pieces).toContain("Let me ");
+    const { values } = await client.threads.getState(String(id));
+    expect(values).toMatchObject({ messages: { length: 4 } });
+  });
+
+  test("goes on with its run when the page is loaded again", async () => {
+    await open(transport, "slow");
+    await submit(ENDLESS.input, ENDLESS.options);
+    const before = await atStep(3);
+    await page.reload();
+    await atStep(stepOf(before) + 3);
+    const after = await showing({ thread: before.thread });
+    expect(after.texts.slice(0, 3)).toEqual(["first step 1", "first step 2", "first step 3"]);
+    expect(await statusesOf(after)).toEqual(["running"]);
+    // A page that was loaded again does not know the run's id, which its own way to stop it needs.
+    const [run] = await client.runs.list(String(after.thread));
+    await client.runs.cancel(String(after.thread), run?.run_id ?? "");
+    await showing({ loading: false });
+  });
+
+  test("shows interrupts, also of a page that is loaded again, and resumes", async () => {
+    await open(transport, "interrupts");
+    await submit({ mode: "twice" });
+    await showing({ loading: false, interrupt: { question: "first" } });
+    await page.reload();
+    await showing({ interrupt: { question: "first" } });
+    // The page shows it as soon as it knows the state, before its stream has told of it.
+    await page.waitForFunction(() => (thread.getThread()?.interrupts.length ?? 0) > 0);
+    await page.evaluate(() => thread.respond("one", { interruptId: String(thread.interrupt?.id) }));
+    await showing({ loading: false, interrupt: { question: "second", first: "one" } });
+    await page.evaluate(() => thread.respond("two", { interruptId: String(thread.interrupt?.id) }));
+    const { values } = await showing({
+      loading: false,
+      interrupt: null,
+      values: { finished: true },
+    });
+    expect(values).toMatchObject({ answers: { first: "one", second: "two" } });
+  });
+
+  test("forks a conversation from an earlier checkpoint", async () => {
+    await open(transport, "agent");
+    await submit(human("hi"));
+    const texts = (word: string) => {
+      return [
+        word,
+        "Let me look that up",
+        word.toUpperCase(),
+        `The answer is ${word.toUpperCase()}`,
+      ];
+    };
+    const before = await showing({
+      loading: false,
+      texts: texts("hi"),
+      beforeFirst: expect.any(String),
+    });
+    await submit(human("bye"), { forkFrom: String(before.beforeFirst) });
+    const { thread: id } = await showing({ loading: false, texts: texts("bye") });
+    expect(id).toBe(before.thread);
+    const history = await client.threads.getHistory(String(id), { limit: 100 });
+    const forked = history.map(({ parent_checkpoint }) => parent_checkpoint?.checkpoint_id);
+    expect(forked.filter((parent) => parent === before.beforeFirst)).toHaveLength(2);
+  });
+
+  test("hears of what tools do", async () => {
+    await open(transport, "tools");
+    await submit(human("forecast Bern"));
+    const { texts } = await showing({
+      loading: false,
+      tools: [{ name: "forecast", input: { city: "Bern" }, output: "It is sunny in Bern" }],
+    });
+    expect(texts.at(-1)).toBe("It is sunny in Bern");
+  });
+
+  test("names the error of a run that failed", async () => {
+    await open(transport, "throws");
+    await submit({ message: "no such luck" });
+    await showing({ loading: false, error: expect.stringContaining("no such luck") });
+  });
+});
