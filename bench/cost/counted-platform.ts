@@ -21,8 +21,8 @@ export type CountedPlatform = TracingPlatform & {
 export async function startCountedPlatform(stateDir: string): Promise<CountedPlatform> {
   const platform = await startTracingPlatform(stateDir, {
     workerMain: join(REPO_ROOT, "bench/counting/worker.ts"),
-    // As it is deployed.
-    vars: { AGENT_AUTH: "api-key", RATE_LIMITS: "on" },
+    // As it is deployed, but that events which are kept go while they are still counted.
+    vars: { AGENT_AUTH: "api-key", RATE_LIMITS: "on", RESUMABLE_STREAM_TTL_SECONDS: "5" },
   });
   const agentUrl = new URL(platform.url).origin;
   const counted = async (init: RequestInit = {}): Promise<CountingAnswer> => {

@@ -134,4 +134,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   ALTER TABLE thread ADD COLUMN next_seq INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE events ADD COLUMN at INTEGER;
   `,
+  // How many events a row holds that were written together; null for one alone.
+  "ALTER TABLE events ADD COLUMN count INTEGER",
 ];
