@@ -36,7 +36,7 @@ const CANCEL_GRACE_MS = 5000;
  * Between two commits of a run whose events are stored: what comes meanwhile is one row. A reader sees an event that much
  * later, but for the first after a pause.
  */
-const STORED_REST_MS = 60;
+const STORED_REST_MS = 120;
 
 /** Before an attempt that failed for reasons outside the graph is repeated. */
 const RETRY_DELAY_MS = 500;

@@ -19,6 +19,7 @@ const COLUMNS = {
     "metadata",
     "channels",
     "format",
+    "packed",
   ],
   channel_values: ["ns", "checkpoint_id", "channel", "part", "type", "data"],
   writes: ["ns", "checkpoint_id", "task_id", "idx", "part", "task_path", "channel", "type", "data"],

@@ -18,15 +18,22 @@ import {
   writeBytes,
 } from "./checkpoint-pages.ts";
 import { PruneCheckpoints } from "./prune-checkpoints.ts";
+import { splitValues, unpackValues } from "./packed-values.ts";
 import { byteParts } from "./row-parts.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
+import { ValueTable } from "./value-table.ts";
 
 /** A larger one is not sent along with a run, whose input shares the message: the graph host asks for it. */
 const MAX_START_BYTES = 8 * 1024 * 1024;
 
-type ValueRow = { type: string; data: ArrayBuffer };
-
-type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel: string };
+type WriteRow = {
+  task_id: string;
+  idx: number;
+  part: number;
+  channel: string;
+  type: string;
+  data: ArrayBuffer;
+};
 
 /**
  * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
@@ -37,6 +44,7 @@ type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel
 export class CheckpointTable {
   readonly #sql: SqlStorage;
   readonly #pages: CheckpointPages;
+  readonly #values: ValueTable;
   readonly #runs: RunCheckpoints;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
@@ -44,7 +52,8 @@ export class CheckpointTable {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.#pages = new CheckpointPages(sql, (row, options) => this.#readable(row, options));
-    this.#runs = new RunCheckpoints(sql);
+    this.#values = new ValueTable(sql);
+    this.#runs = new RunCheckpoints(sql, this.#values);
   }
 
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
@@ -147,27 +156,16 @@ export class CheckpointTable {
   /** Removes some of the checkpoints that the thread does not go on from; false when there were none. In a transaction. */
   prune(): boolean {
     this.#latest = null;
-    return new PruneCheckpoints(this.#sql).turn();
+    return new PruneCheckpoints(this.#sql, this.#values).turn();
   }
 
   #put(put: CheckpointPut, runId: string | null): void {
     const sources = this.#inheritedSources(put);
-    for (const [channel, [type, data]] of put.channels) {
-      sources[channel] = put.id;
-      for (const [part, bytes] of byteParts(data).entries()) {
-        this.#sql.exec(
-          "INSERT OR REPLACE INTO channel_values (ns, checkpoint_id, channel, part, type, data) VALUES (?, ?, ?, ?, ?, ?)",
-          put.ns,
-          put.id,
-          channel,
-          part,
-          type,
-          bytes,
-        );
-      }
-    }
+    const { packed, apart } = splitValues(put.channels);
+    for (const [channel] of put.channels) sources[channel] = put.id;
+    for (const [channel, value] of apart) this.#values.set(put.ns, put.id, channel, value);
     this.#sql.exec(
-      `INSERT OR REPLACE INTO checkpoints (${CHECKPOINT_COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO checkpoints (${CHECKPOINT_COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       put.ns,
       put.id,
       put.parent_id,
@@ -177,6 +175,7 @@ export class CheckpointTable {
       put.metadata[1],
       JSON.stringify(sources),
       put.format,
+      packed,
       runId,
     );
     this.#latest = { ns: put.ns, id: put.id, sources };
@@ -260,8 +259,9 @@ export class CheckpointTable {
     let bytes = row.checkpoint.byteLength + row.metadata.byteLength;
     const sources: Record<string, string> = JSON.parse(row.channels);
     const channels: StoredCheckpoint["channels"] = [];
+    const packedOf = this.#packedValues(row);
     for (const [channel, source] of Object.entries(sources)) {
-      const value = this.#channelValue(row.ns, source, channel);
+      const value = packedOf(source).get(channel) ?? this.#values.get(row.ns, source, channel);
       if (value === null) continue;
       bytes += value[1].byteLength;
       if (bytes > maxBytes) return null;
@@ -288,18 +288,25 @@ export class CheckpointTable {
     return stored;
   }
 
-  #channelValue(ns: string, checkpointId: string, channel: string): Typed | null {
-    const rows = this.#sql
-      .exec<ValueRow>(
-        "SELECT type, data FROM channel_values WHERE ns = ? AND checkpoint_id = ? AND channel = ? ORDER BY part",
+  /** The values in the rows of checkpoints that a checkpoint names, each of which is read once. */
+  #packedValues({ ns, id, packed }: CheckpointRow): (source: string) => Map<string, Typed> {
+    const known = new Map([[id, valuesIn(packed)]]);
+    return (source) => {
+      const read = known.get(source) ?? valuesIn(this.#packedOf(ns, source));
+      known.set(source, read);
+      return read;
+    };
+  }
+
+  #packedOf(ns: string, id: string): ArrayBuffer | null {
+    const [row] = this.#sql
+      .exec<{ packed: ArrayBuffer | null }>(
+        "SELECT packed FROM checkpoints WHERE ns = ? AND id = ?",
         ns,
-        checkpointId,
-        channel,
+        id,
       )
       .toArray();
-    const [first] = rows;
-    if (first === undefined) return null;
-    return [first.type, concatBytes(rows.map((row) => new Uint8Array(row.data)))];
+    return row?.packed ?? null;
   }
 
   #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
@@ -321,6 +328,10 @@ export class CheckpointTable {
     }
     return writes;
   }
+}
+
+function valuesIn(packed: ArrayBuffer | null): Map<string, Typed> {
+  return new Map(packed === null ? [] : unpackValues(packed));
 }
 
 /** Deployed code may have stored something that LangGraph never would. */

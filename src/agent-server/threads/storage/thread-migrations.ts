@@ -136,4 +136,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   `,
   // How many events a row holds that were written together; null for one alone.
   "ALTER TABLE events ADD COLUMN count INTEGER",
+  // The values that the checkpoint changed, apart from large ones: see packed-values.ts.
+  "ALTER TABLE checkpoints ADD COLUMN packed BLOB",
 ];

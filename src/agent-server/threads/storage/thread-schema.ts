@@ -78,6 +78,7 @@ export const THREAD_SCHEMA = `
     metadata BLOB NOT NULL,
     channels TEXT NOT NULL,
     format INTEGER NOT NULL,
+    packed BLOB,
     PRIMARY KEY (ns, id)
   ) WITHOUT ROWID;
   CREATE TABLE channel_values (
