@@ -307,6 +307,34 @@ test("a pruned thread keeps the values that its last checkpoint inherits", async
   });
 });
 
+test("what a task writes at once is one row, and counts once", async ({ expect }) => {
+  await withTable(({ table, apply, rowCounts }) => {
+    const writing = (task_id: string, ...writes: WritesPut["writes"]): CheckpointBatch => [
+      { writes: { ns: "", checkpoint_id: idOf(1), task_id, task_path: "", writes } },
+    ];
+    const many = [0, 1, 2].map((idx): WritesPut["writes"][number] => [idx, `c${idx}`, typed(idx)]);
+    const error = (text: string) => [-1, "__error__", typed(text)] as WritesPut["writes"][number];
+    apply([{ put: put("", 1) }], "run");
+    apply(writing("b", ...many), "run");
+    apply(writing("a", [0, "first", typed("first")]), "run");
+    expect(rowCounts()).toMatchObject({ writes: 2 });
+    // As a step that is executed again does.
+    apply(writing("b", [1, "again", typed("again")], [3, "new", typed(3)], error("one")), "again");
+    apply(writing("b", ...many, error("two")), "again");
+    apply(writing("a", [0, "again", typed("again")], [0, "again", typed("again")]), "again");
+    const expected = [
+      ["a", "first", typed("first")],
+      ["b", "__error__", typed("two")],
+      ["b", "c0", typed(0)],
+      ["b", "c1", typed(1)],
+      ["b", "c2", typed(2)],
+      ["b", "new", typed(3)],
+    ];
+    expect(table.get("", idOf(1))?.writes).toEqual(expected);
+    expect(rowCounts()).toMatchObject({ writes: 4 });
+  });
+});
+
 test("a run that was stored by an older release can be deleted", async ({ expect }) => {
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   await runInDurableObject(stub, (_, { storage }) => {

@@ -1,4 +1,3 @@
-import { concatBytes } from "../../../lib/bytes.ts";
 import {
   type CheckpointBatch,
   type CheckpointPut,
@@ -6,7 +5,6 @@ import {
   MAX_CHECKPOINT_BYTES,
   type StoredCheckpoint,
   type Typed,
-  type WritesPut,
 } from "../../../graph-runtime/checkpoint-port.ts";
 import { type CheckpointCopy, readCheckpoints, writeCheckpoints } from "./checkpoint-copy.ts";
 import {
@@ -19,21 +17,12 @@ import {
 } from "./checkpoint-pages.ts";
 import { PruneCheckpoints } from "./prune-checkpoints.ts";
 import { splitValues, unpackValues } from "./packed-values.ts";
-import { byteParts } from "./row-parts.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
 import { ValueTable } from "./value-table.ts";
+import { WriteTable } from "./write-table.ts";
 
 /** A larger one is not sent along with a run, whose input shares the message: the graph host asks for it. */
 const MAX_START_BYTES = 8 * 1024 * 1024;
-
-type WriteRow = {
-  task_id: string;
-  idx: number;
-  part: number;
-  channel: string;
-  type: string;
-  data: ArrayBuffer;
-};
 
 /**
  * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
@@ -45,6 +34,7 @@ export class CheckpointTable {
   readonly #sql: SqlStorage;
   readonly #pages: CheckpointPages;
   readonly #values: ValueTable;
+  readonly #writes: WriteTable;
   readonly #runs: RunCheckpoints;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
@@ -53,6 +43,7 @@ export class CheckpointTable {
     this.#sql = sql;
     this.#pages = new CheckpointPages(sql, (row, options) => this.#readable(row, options));
     this.#values = new ValueTable(sql);
+    this.#writes = new WriteTable(sql);
     this.#runs = new RunCheckpoints(sql, this.#values);
   }
 
@@ -62,7 +53,7 @@ export class CheckpointTable {
     this.#latest = null;
     for (const op of batch) {
       if ("put" in op) this.#put(op.put, runId);
-      else this.#putWrites(op.writes, runId);
+      else this.#writes.put(op.writes, runId);
     }
     if (runId !== null) this.#runs.note(batch, runId);
   }
@@ -204,37 +195,9 @@ export class CheckpointTable {
     return row === undefined ? {} : JSON.parse(row.channels);
   }
 
-  #putWrites(put: WritesPut, runId: string | null): void {
-    for (const [idx, channel, [type, data]] of put.writes) {
-      const key = [put.ns, put.checkpoint_id, put.task_id, idx] as const;
-      // A task's ordinary writes count once; its special ones (negative idx) replace the former.
-      if (idx < 0) {
-        this.#sql.exec(
-          "DELETE FROM writes WHERE ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
-          ...key,
-        );
-      }
-      for (const [part, bytes] of byteParts(data).entries()) {
-        const { rowsWritten } = this.#sql.exec(
-          `INSERT OR IGNORE INTO writes
-             (ns, checkpoint_id, task_id, idx, part, task_path, run_id, channel, type, data)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...key,
-          part,
-          put.task_path ?? "",
-          runId,
-          channel,
-          type,
-          bytes,
-        );
-        if (rowsWritten === 0) break;
-      }
-    }
-  }
-
   /** Pending writes, in the order in which LangGraph applies those of a superstep. Throws when they are too large. */
   writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
-    const writes = this.#writes(ns, checkpointId);
+    const writes = this.#writes.of(ns, checkpointId);
     if (writeBytes(writes) <= MAX_CHECKPOINT_BYTES) return writes;
     throw new Error(
       `Checkpoint ${checkpointId} cannot be read: its pending writes have more than ${MAX_CHECKPOINT_BYTES} bytes`,
@@ -274,11 +237,11 @@ export class CheckpointTable {
       checkpoint: [row.checkpoint_type, new Uint8Array(row.checkpoint)],
       metadata: [row.metadata_type, new Uint8Array(row.metadata)],
       channels,
-      writes: this.#writes(row.ns, row.id),
+      writes: this.#writes.of(row.ns, row.id),
     };
     // Before checkpoint format 4 a parent's pending writes held the sends of its child.
     if (row.parent_id !== null && row.format < 4) {
-      stored.parent_writes = this.#writes(row.ns, row.parent_id);
+      stored.parent_writes = this.#writes.of(row.ns, row.parent_id);
     }
     const { writes, parent_writes = [] } = stored;
     if (bytes + writeBytes(writes) + writeBytes(parent_writes) <= maxBytes) return stored;
@@ -307,26 +270,6 @@ export class CheckpointTable {
       )
       .toArray();
     return row?.packed ?? null;
-  }
-
-  #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
-    const rows = this.#sql
-      .exec<WriteRow>(
-        `SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ?
-           ORDER BY task_path, task_id, idx, part`,
-        ns,
-        checkpointId,
-      )
-      .toArray();
-    const writes: StoredCheckpoint["writes"] = [];
-    for (const row of rows) {
-      const bytes = new Uint8Array(row.data);
-      const previous = writes.at(-1);
-      if (row.part > 0 && previous !== undefined) {
-        previous[2][1] = concatBytes([previous[2][1], bytes]);
-      } else writes.push([row.task_id, row.channel, [row.type, bytes]]);
-    }
-    return writes;
   }
 }
 

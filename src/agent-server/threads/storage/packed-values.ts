@@ -1,8 +1,8 @@
 import type { Typed } from "../../../graph-runtime/checkpoint-port.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
 
-/** What a checkpoint's row holds of the values that it changed; whoever reads the row reads them, too. */
-const MAX_PACKED_BYTES = 64 * 1024;
+/** What one row holds of several values; whoever reads one of them reads all. */
+export const MAX_PACKED_BYTES = 64 * 1024;
 
 type ChannelValue = [channel: string, value: Typed];
 
@@ -28,7 +28,7 @@ export function splitValues(values: readonly ChannelValue[]): {
   return { packed: together.length === 0 ? null : pack(together), apart };
 }
 
-function pack(values: readonly ChannelValue[]): Uint8Array {
+export function pack(values: readonly ChannelValue[]): Uint8Array {
   const heads = values.map(([channel, [type, data]]): Head => [channel, type, data.byteLength]);
   const head = new TextEncoder().encode(`${JSON.stringify(heads)}\n`);
   return concatBytes([head, ...values.map(([, [, data]]) => data)]);

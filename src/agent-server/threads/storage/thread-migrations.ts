@@ -138,4 +138,6 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   "ALTER TABLE events ADD COLUMN count INTEGER",
   // The values that the checkpoint changed, apart from large ones: see packed-values.ts.
   "ALTER TABLE checkpoints ADD COLUMN packed BLOB",
+  // How many writes of a task the row holds that came together; null for one alone.
+  "ALTER TABLE writes ADD COLUMN count INTEGER",
 ];

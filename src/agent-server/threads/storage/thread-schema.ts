@@ -101,6 +101,7 @@ export const THREAD_SCHEMA = `
     type TEXT NOT NULL,
     data BLOB NOT NULL,
     task_path TEXT NOT NULL DEFAULT '',
+    count INTEGER,
     PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
   ) WITHOUT ROWID;
   CREATE TABLE run_starts (
