@@ -1,7 +1,7 @@
 import { countDatabase, isDatabase } from "./count-database.ts";
 import { counts, hop } from "./tally.ts";
 
-const counted = new WeakSet<object>();
+const counted = new WeakSet();
 
 /** Counts what leaves the isolate by a binding. Each binding is one object, so its own members are replaced, once. */
 export function countBindings(env: Env): void {

@@ -53,7 +53,7 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
   c.set("principal", null);
   if (inside !== null || deployment !== null) c.set("scope", inside ?? requestedScope(c));
   if (inside !== null) return next();
-  if (deployment === null) await setAgentScope(c, keyAsOf(c));
+  if (deployment === null) await setAgentScope(c, keyAsOf(c.req));
   else requireKeyOf(deployment);
   await next();
 };

@@ -20,7 +20,7 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
     findServingDeployment(c.env.DB, address),
-    workspaceOfRequest(c, keyAsOf(c)),
+    workspaceOfRequest(c, keyAsOf(c.req)),
   ]);
   if (found.status === "rejected") throw found.reason;
   const { value } = found;
