@@ -36,7 +36,7 @@ function countingStatement(
     run: () => one(() => statement.run()),
     all: () => one(() => statement.all()),
     first: async (column?: string) => {
-      const { results } = await one(() => statement.all<Record<string, unknown>>());
+      const { results } = await one(() => statement.all());
       const [row = null] = results;
       return column === undefined || row === null ? row : row[column];
     },
