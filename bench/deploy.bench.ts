@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { buildTarball } from "../cli/project/tarball.ts";
 import type { BenchResult } from "./support/bench-result.ts";
+import { deployAgent } from "./support/deploy-agent.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { ServerSide } from "./support/server-side.ts";
@@ -45,29 +45,8 @@ async function deployAndRun(
   name: string,
   tarball: Uint8Array,
 ): Promise<void> {
-  const { upload_url, object_path } = (await platform.control(
-    "POST",
-    "/deployments/upload-url",
-  )) as { upload_url: string; object_path: string };
-  const stored = await fetch(upload_url, { method: "PUT", body: new Uint8Array(tarball) });
-  if (!stored.ok) throw new Error(`The upload gave ${stored.status}: ${await stored.text()}`);
-  const { id, latest_revision_id } = (await platform.control("POST", "/deployments", {
-    name,
-    source: "internal_source",
-    source_config: {},
-    source_revision_config: { source_tarball_path: object_path },
-  })) as { id: string; latest_revision_id: string };
-  const revision = `/deployments/${id}/revisions/${latest_revision_id}`;
-  for (;;) {
-    const { status } = (await platform.control("GET", revision)) as { status: string };
-    if (status === "DEPLOYED") break;
-    if (status.includes("FAILED")) throw new Error(`The rollout ended as ${status}`);
-    await sleep(POLL_MS);
-  }
-  const { source_config } = (await platform.control("GET", `/deployments/${id}`)) as {
-    source_config: { custom_url: string };
-  };
-  const server = { url: source_config.custom_url, stop: async () => {} };
+  const url = await deployAgent(platform, name, tarball, POLL_MS);
+  const server = { url, stop: async () => {} };
   await new ServerSide("platform", server, async () => {}, platform.apiKey).createThreadAndWait();
 }
 

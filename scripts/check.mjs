@@ -9,6 +9,7 @@ const ALL_CORES = [
   step("types of the tools and tests", "tsc -p tsconfig.node.json"),
   step("types of the examples", "tsc -p examples/tsconfig.json"),
   step("types of the tests in workerd", "tsc -p test/worker/tsconfig.json"),
+  step("types of the bench's Worker", "tsc -p bench/counting/tsconfig.json"),
 ];
 
 const ONE_CORE = [

@@ -3,9 +3,11 @@ import { REPO_ROOT } from "./paths.ts";
 
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
 
-const [configPath, stateDir, vars = "{}"] = process.argv.slice(2);
+const [configPath, stateDir, vars = "{}", workerMain] = process.argv.slice(2);
 if (configPath === undefined || stateDir === undefined) {
-  throw new Error("usage: platform-process.ts <config> <state> [<variables>]");
+  throw new Error(
+    "usage: platform-process.ts <config> <state> [<variables> [<entry of the Worker>]]",
+  );
 }
 
 const platform = await startPlatform({
@@ -15,6 +17,7 @@ const platform = await startPlatform({
   port: 0,
   watch: false,
   schemas: false,
+  ...(workerMain === undefined ? {} : { workerMain }),
   vars: {
     AGENT_AUTH: "none",
     AGENT_WORKSPACE_ID: WORKSPACE_ID,

@@ -13,6 +13,8 @@ export async function startPlatformServer(options: {
   stateDir: string;
   /** Variables beside the usual ones, and before them. */
   vars?: Record<string, string>;
+  /** An entry in place of the Worker's own. */
+  workerMain?: string;
 }): Promise<StartedServer> {
   const server = startServerProcess({
     args: [
@@ -20,6 +22,7 @@ export async function startPlatformServer(options: {
       options.configPath,
       options.stateDir,
       JSON.stringify(options.vars ?? {}),
+      ...(options.workerMain === undefined ? [] : [options.workerMain]),
     ],
     cwd: REPO_ROOT,
   });

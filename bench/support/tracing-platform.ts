@@ -25,10 +25,14 @@ export type TracingPlatform = {
 };
 
 /** Serves the tracing API from a state directory, which may have been used before. */
-export async function startTracingPlatform(stateDir: string): Promise<TracingPlatform> {
+export async function startTracingPlatform(
+  stateDir: string,
+  options: { vars?: Record<string, string>; workerMain?: string } = {},
+): Promise<TracingPlatform> {
   const server = await startPlatformServer({
     configPath: join(BENCH_GRAPHS, "langgraph.json"),
     stateDir,
+    ...options,
   });
   try {
     await withDatabase(REPO_ROOT, { kind: "local", stateDir }, (database) =>

@@ -24,7 +24,10 @@ export type RunEvent = { event: string; data: string };
 export type RunBatch = { checkpoints: CheckpointBatch; events: RunEvent[] };
 
 /** `follow`: somebody reads the stream now, so events should be committed without delay. */
-export type CommitAck = { ok: true; follow: boolean } | { ok: false; code: "superseded" };
+/** `rest_ms`: from the beginning of this commit to that of the next, unless that carries what somebody waits for. */
+export type CommitAck =
+  | { ok: true; follow: boolean; rest_ms?: number }
+  | { ok: false; code: "superseded" };
 
 /** JSON text of `{"post": [...], "patch": [...]}`: runs of a trace as the tracing API takes them. */
 export type TraceBatch = { json: string; operations: number };

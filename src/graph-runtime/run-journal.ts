@@ -18,8 +18,8 @@ type Entry = { bytes: number } & ({ op: CheckpointOp } | { event: RunEvent });
 /**
  * Collects what a run produces and hands it to the thread in group commits: one commit is in flight
  * at a time, and all that arrives meanwhile goes out with the next. With a reader a commit starts as
- * soon as the storage has rested for as long as the last one took, so that a busy machine makes fewer
- * and larger ones; without a reader it waits COMMIT_DELAY_MS, so that a short run is one transaction.
+ * soon as the storage has rested for as long as the last one took, or for as long as the thread has said, so that a busy
+ * machine makes fewer and larger ones; without a reader it waits COMMIT_DELAY_MS, so that a short run is one transaction.
  */
 export class RunJournal {
   readonly #port: Pick<RunPort, "commit">;
@@ -85,9 +85,7 @@ export class RunJournal {
 
   #schedule(): void {
     const urgent = this.#follow || this.#pendingBytes > MAX_PENDING_BYTES;
-    const delay = urgent
-      ? Math.min(this.#restUntil - Date.now(), COMMIT_DELAY_MS)
-      : COMMIT_DELAY_MS;
+    const delay = urgent ? this.#restUntil - Date.now() : COMMIT_DELAY_MS;
     this.#scheduled = true;
     const commit = (): void => {
       this.#timer = null;
@@ -136,9 +134,10 @@ export class RunJournal {
     try {
       const ack = await this.#port.commit(batch);
       const endedAt = Date.now();
-      this.#restUntil = endedAt + (endedAt - startedAt);
+      const restMs = Math.min(endedAt - startedAt, COMMIT_DELAY_MS);
       if (ack.ok) {
         this.#follow = ack.follow;
+        this.#restUntil = Math.max(endedAt + restMs, startedAt + (ack.rest_ms ?? 0));
         return;
       }
       this.#failure = new SupersededError("This attempt of the run was superseded");

@@ -13,20 +13,20 @@ import { otherRegionText } from "./other-region-key.ts";
 const LAST_USED_PRECISION_MS = 60_000;
 
 /** Which of a caller's two ways to look a key up is meant. */
-type AsOf = keyof Pick<Caller, "current" | "recent">;
+export type KeyAsOf = keyof Pick<Caller, "current" | "recent">;
 
 /** Sets whose threads and assistants a request to the agent server is about. */
-export const agentScope: MiddlewareHandler<AppEnv> = async (c, next) => {
+export async function setAgentScope(c: AppContext, asOf: KeyAsOf): Promise<void> {
   const { agentAuth, agentWorkspaceId } = c.var.settings;
   // Open means open: a key of some other service, which SDKs send unasked, changes nothing.
-  const workspaceId = agentAuth === "none" ? agentWorkspaceId : (await requireKey(c)).workspace_id;
-  if (agentAuth === "none") {
+  const isOpen = agentAuth === "none";
+  const workspaceId = isOpen ? agentWorkspaceId : await workspaceOfRequest(c, asOf);
+  if (isOpen) {
     requireLocal(c);
     await admitWorkspace(c, workspaceId);
   }
   c.set("scope", { workspaceId, deploymentId: DEFAULT_DEPLOYMENT_ID });
-  await next();
-};
+}
 
 function requireLocal(c: AppContext): void {
   const { trustedHosts, hosts } = c.var.settings;
@@ -49,8 +49,8 @@ export async function workspaceOfKey(c: AppContext): Promise<string> {
 }
 
 /** The workspace of the request's API key, in either header. 401 without a valid one. */
-export async function workspaceOfRequest(c: AppContext): Promise<string> {
-  return (await requireKey(c)).workspace_id;
+export async function workspaceOfRequest(c: AppContext, asOf: KeyAsOf): Promise<string> {
+  return (await requireKey(c, asOf)).workspace_id;
 }
 
 /**
@@ -67,11 +67,15 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
-async function requireKey(c: AppContext, asOf: AsOf = "current"): Promise<KeyIdentity> {
+async function requireKey(c: AppContext, asOf: KeyAsOf): Promise<KeyIdentity> {
   return identify(c, c.var.arrival.caller.key, asOf);
 }
 
-async function identify(c: AppContext, key: string | undefined, asOf: AsOf): Promise<KeyIdentity> {
+async function identify(
+  c: AppContext,
+  key: string | undefined,
+  asOf: KeyAsOf,
+): Promise<KeyIdentity> {
   if (!key) throw new ApiError("unauthorized", "Missing API key: send it as X-Api-Key");
   const { caller, publicHost } = c.var.arrival;
   const otherRegion = otherRegionText(key, publicHost, c.var.settings);

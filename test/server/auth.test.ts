@@ -68,6 +68,18 @@ describe("an API key", () => {
     });
   });
 
+  test("starts no run some seconds after it is revoked", async ({ server, expect }) => {
+    const { apiKey, revoke } = await makeWorkspace(server, "revoked runs");
+    const run = async () => {
+      const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+      const body = JSON.stringify({ assistant_id: "appender", input: { messages: [] } });
+      return (await server.fetch("/runs/wait", { method: "POST", headers, body })).status;
+    };
+    expect(await run()).toBe(200);
+    await revoke();
+    await expect.poll(run, { timeout: 60_000 }).toBe(401);
+  });
+
   test("is for its own workspace only", async ({ server, expect }) => {
     const { id, apiKey } = await makeWorkspace(server, "own");
     const other = await makeWorkspace(server, "other");

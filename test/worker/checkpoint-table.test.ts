@@ -42,6 +42,8 @@ type Counted = {
   /** How many rows there are in each table of checkpoints. */
   rowCounts: () => Record<string, number>;
   rowsRead: () => number;
+  prune: () => boolean;
+  sql: SqlStorage;
 };
 
 /** A table in an object of its own; `rowsRead` tells what was read since it was asked last. */
@@ -78,6 +80,8 @@ function withTable<T>(use: (counted: Counted) => T): Promise<T> {
             state.storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${name}`).one().n,
           ]),
         ),
+      prune: () => state.storage.transactionSync(() => table.prune()),
+      sql: state.storage.sql,
       rowsRead: () => {
         const rows = cursors.reduce((sum, cursor) => sum + cursor.rowsRead, 0);
         cursors = [];
@@ -220,7 +224,8 @@ test("a deleted run leaves what other runs have, and what they inherit", async (
     const heir = { ...put("", 6), parent_id: idOf(4), inherited: ["kept"] };
     fill([heir], "third");
     table.deleteRun("second");
-    expect(rowCounts()).toEqual({ ...left, checkpoints: 3, channel_values: 4, run_starts: 3 });
+    // Of the values of rows that are gone, the one that is inherited is left.
+    expect(rowCounts()).toEqual({ ...left, checkpoints: 3, channel_values: 1, run_starts: 3 });
     expect(table.get("", idOf(1))?.writes.map(([task]) => task)).toEqual(["task 1"]);
     expect(table.get("", null)?.channels).toEqual([
       ["kept", typed("kept")],
@@ -228,6 +233,105 @@ test("a deleted run leaves what other runs have, and what they inherit", async (
     ]);
     table.deleteRun("third");
     expect(table.get("", null)?.id).toBe(idOf(1));
+  });
+});
+
+test("small values are in the row of their checkpoint, large ones beside it", async ({
+  expect,
+}) => {
+  await withTable(({ table, apply, rowCounts }) => {
+    const large: Typed = ["bytes", new Uint8Array(100_000).fill(7)];
+    const small: Typed = ["bytes", new Uint8Array([0, 10, 255])];
+    const first = {
+      ...put("", 1),
+      channels: [
+        ["large", large],
+        ["small", small],
+        ["none", typed(null)],
+      ],
+    };
+    apply([{ put: first as CheckpointPut }], "run");
+    apply(
+      [{ put: { ...put("", 2), parent_id: idOf(1), inherited: ["large", "small", "none"] } }],
+      "run",
+    );
+    expect(rowCounts()).toMatchObject({ checkpoints: 2, channel_values: 1 });
+    expect(table.get("", idOf(2))?.channels).toEqual([
+      ["large", large],
+      ["small", small],
+      ["none", typed(null)],
+      ["value", typed(2)],
+    ]);
+  });
+});
+
+test("values of older releases are inherited by new checkpoints", async ({ expect }) => {
+  await withTable(({ table, apply, sql }) => {
+    sql.exec(
+      `INSERT INTO checkpoints (ns, id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format)
+       VALUES ('', ?1, 'json', x'7b7d', 'json', x'7b7d', json_object('old', ?1), 4)`,
+      idOf(1),
+    );
+    sql.exec("INSERT INTO channel_values VALUES ('', ?, 'old', 0, 'json', x'31')", idOf(1));
+    apply([{ put: { ...put("", 2), parent_id: idOf(1), inherited: ["old"] } }], "run");
+    expect(table.get("", null)?.channels).toEqual([
+      ["old", typed(1)],
+      ["value", typed(2)],
+    ]);
+  });
+});
+
+test("a pruned thread keeps the values that its last checkpoint inherits", async ({ expect }) => {
+  await withTable(({ table, apply, prune, rowCounts }) => {
+    apply(
+      [
+        {
+          put: {
+            ...put("", 1),
+            channels: [
+              ["kept", typed("kept")],
+              ["lost", typed("lost")],
+            ],
+          },
+        },
+      ],
+      "run",
+    );
+    apply([{ put: { ...put("", 2), parent_id: idOf(1), inherited: ["kept"] } }], "run");
+    while (prune());
+    expect(rowCounts()).toMatchObject({ checkpoints: 1, channel_values: 1 });
+    expect(table.get("", null)?.channels).toEqual([
+      ["kept", typed("kept")],
+      ["value", typed(2)],
+    ]);
+  });
+});
+
+test("what a task writes at once is one row, and counts once", async ({ expect }) => {
+  await withTable(({ table, apply, rowCounts }) => {
+    const writing = (task_id: string, ...writes: WritesPut["writes"]): CheckpointBatch => [
+      { writes: { ns: "", checkpoint_id: idOf(1), task_id, task_path: "", writes } },
+    ];
+    const many = [0, 1, 2].map((idx): WritesPut["writes"][number] => [idx, `c${idx}`, typed(idx)]);
+    const error = (text: string) => [-1, "__error__", typed(text)] as WritesPut["writes"][number];
+    apply([{ put: put("", 1) }], "run");
+    apply(writing("b", ...many), "run");
+    apply(writing("a", [0, "first", typed("first")]), "run");
+    expect(rowCounts()).toMatchObject({ writes: 2 });
+    // As a step that is executed again does.
+    apply(writing("b", [1, "again", typed("again")], [3, "new", typed(3)], error("one")), "again");
+    apply(writing("b", ...many, error("two")), "again");
+    apply(writing("a", [0, "again", typed("again")], [0, "again", typed("again")]), "again");
+    const expected = [
+      ["a", "first", typed("first")],
+      ["b", "__error__", typed("two")],
+      ["b", "c0", typed(0)],
+      ["b", "c1", typed(1)],
+      ["b", "c2", typed(2)],
+      ["b", "new", typed(3)],
+    ];
+    expect(table.get("", idOf(1))?.writes).toEqual(expected);
+    expect(rowCounts()).toMatchObject({ writes: 4 });
   });
 });
 

@@ -65,7 +65,7 @@ describe("a prune to the latest checkpoint", () => {
         const id = `00000000-0000-6000-8000-${String(n).padStart(12, "0")}`;
         storage.sql.exec(
           `INSERT INTO checkpoints SELECT ns, ?, NULL, NULL, checkpoint_type, checkpoint, metadata_type, metadata,
-             '{"old":"${id}"}', format FROM checkpoints WHERE ns = '' LIMIT 1`,
+             '{"old":"${id}"}', format, NULL FROM checkpoints WHERE ns = '' LIMIT 1`,
           id,
         );
         storage.sql.exec("INSERT INTO channel_values VALUES ('', ?, 'old', 0, 'json', '1')", id);

@@ -50,7 +50,7 @@ class World {
     this.storage.transaction(() => {
       for (const run of runs.inFlight()) {
         const end = { status: "success", error: null, stop: null } as const;
-        runs.end(run.seq, { ...end, now: this.now, expiresAt: null });
+        runs.end(run.seq, { ...end, now: this.now, nextEvent: 0, expiresAt: null });
         outbox.add(run);
       }
     });

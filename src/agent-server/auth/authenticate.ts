@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { AuthInfo } from "../../graph-runtime/protocol.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { agentScope, workspaceOfKey } from "../../identity/authenticate.ts";
+import { setAgentScope, workspaceOfKey } from "../../identity/authenticate.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { agentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
@@ -12,6 +12,7 @@ import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { requireKeyOf } from "./deployment.ts";
 import { toAuthentication } from "./host-answers.ts";
 import { PrincipalCache } from "./principal-cache.ts";
+import { keyAsOf } from "./key-as-of.ts";
 import { projectRefusal } from "./project-refusal.ts";
 import { projectOf, requestedScope } from "./requested-project.ts";
 import { shownRequest } from "./shown-request.ts";
@@ -52,8 +53,8 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
   c.set("principal", null);
   if (inside !== null || deployment !== null) c.set("scope", inside ?? requestedScope(c));
   if (inside !== null) return next();
-  if (deployment === null) return agentScope(c, next);
-  requireKeyOf(deployment);
+  if (deployment === null) await setAgentScope(c, keyAsOf(c.req));
+  else requireKeyOf(deployment);
   await next();
 };
 

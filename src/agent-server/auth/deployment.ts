@@ -2,6 +2,7 @@ import { findServingDeployment } from "../../db/deployment-lookup-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { workspaceOfRequest } from "../../identity/authenticate.ts";
+import { keyAsOf } from "./key-as-of.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 
 /** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
@@ -19,7 +20,7 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
     findServingDeployment(c.env.DB, address),
-    workspaceOfRequest(c),
+    workspaceOfRequest(c, keyAsOf(c.req)),
   ]);
   if (found.status === "rejected") throw found.reason;
   const { value } = found;

@@ -89,16 +89,21 @@ export class RunEndings {
   /** Ends the run's row, and its events unless somebody may still read them. */
   #endRow(run: RunRow, end: Ending): void {
     const now = this.#deps.now();
+    const { log } = this.#storage;
     const kept = this.keepsEvents(run);
+    if (this.#deps.streams.storesEvents(run)) log.store(run.seq);
+    const isStored = kept && log.hasStored(run.seq);
+    const nextEvent = log.nextId(run.seq);
     this.#passPlaces(run);
     this.#storage.runs.end(run.seq, {
       status: end.status,
       error: end.error ? JSON.stringify(end.error) : null,
       stop: end.stop ?? null,
       now,
-      expiresAt: kept ? now + this.#deps.retentionMs : null,
+      nextEvent,
+      expiresAt: isStored ? now + this.#deps.retentionMs : null,
     });
-    if (!kept) this.#storage.log.delete(run.seq);
+    if (!kept) log.delete(run.seq);
   }
 
   /**

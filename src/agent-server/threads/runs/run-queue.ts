@@ -32,6 +32,12 @@ const MAX_ATTEMPTS = 3;
 /** Graph code that ignores its abort signal is left behind after this. */
 const CANCEL_GRACE_MS = 5000;
 
+/**
+ * Between two commits of a run whose events are stored: what comes meanwhile is one row. A reader sees an event that much
+ * later, but for the first after a pause.
+ */
+const STORED_REST_MS = 120;
+
 /** Before an attempt that failed for reasons outside the graph is repeated. */
 const RETRY_DELAY_MS = 500;
 
@@ -201,8 +207,12 @@ export class RunQueue {
       void this.#giveUp(row);
       return;
     }
+    log.forgetEnded((seq) => runs.isInFlight(seq) || this.#deps.streams.hasReaders(seq));
     const run = this.#storage.transaction(() => {
-      const started = runs.start(row.seq, thread.get().next_seq, this.#deps.now());
+      const stored = this.#deps.streams.storesEvents(row);
+      const nextEvent = log.begin(row.seq, { stored });
+      const place = thread.get().next_seq;
+      const started = runs.start(row.seq, { place, nextEvent, now: this.#deps.now() });
       this.#deps.streams.begin(started);
       // A queued run may be of another graph than the one before: from now on it owns the state.
       if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
@@ -269,7 +279,11 @@ export class RunQueue {
     const { run } = execution;
     this.#storage.transaction(() => this.#apply(run, batch));
     await this.#releaseWhenDurable(run);
-    return { ok: true, follow: this.#deps.streams.isFollowed(run.seq) };
+    const { streams } = this.#deps;
+    const follow = streams.isFollowed(run.seq);
+    return streams.storesEvents(run)
+      ? { ok: true, follow, rest_ms: STORED_REST_MS }
+      : { ok: true, follow };
   }
 
   #apply(run: RunRow, batch: RunBatch): void {
@@ -280,7 +294,8 @@ export class RunQueue {
   #append(run: RunRow, events: RunBatch["events"]): void {
     const { log } = this.#storage;
     const first = log.nextId(run.seq);
-    const end = log.append(run.seq, events, this.#deps.now());
+    const stored = this.#deps.streams.storesEvents(run);
+    const end = log.append(run.seq, events, { now: this.#deps.now(), stored });
     this.#deps.streams.hold(run.seq, first, end);
   }
 

@@ -98,6 +98,11 @@ export class RunStreams {
     return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0 || this.#thread.isReading();
   }
 
+  /** The run's events outlive it: that was asked for, or somebody follows the thread and may come back. */
+  storesEvents(run: RunRow): boolean {
+    return run.resumable === 1 || this.#thread.isReading();
+  }
+
   /** Somebody waits for the run's result, and has had no answer yet. */
   isAwaited(runSeq: number): boolean {
     const followed = this.#followed.get(runSeq);

@@ -19,9 +19,21 @@ const COLUMNS = {
     "metadata",
     "channels",
     "format",
+    "packed",
   ],
   channel_values: ["ns", "checkpoint_id", "channel", "part", "type", "data"],
-  writes: ["ns", "checkpoint_id", "task_id", "idx", "part", "task_path", "channel", "type", "data"],
+  writes: [
+    "ns",
+    "checkpoint_id",
+    "task_id",
+    "idx",
+    "part",
+    "task_path",
+    "channel",
+    "type",
+    "data",
+    "count",
+  ],
 } as const;
 
 const TABLES = ["checkpoints", "channel_values", "writes"] as const;

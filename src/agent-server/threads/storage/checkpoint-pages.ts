@@ -15,10 +15,11 @@ export type CheckpointRow = {
   metadata: ArrayBuffer;
   channels: string;
   format: number;
+  packed: ArrayBuffer | null;
 };
 
 export const CHECKPOINT_COLUMNS =
-  "ns, id, parent_id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format";
+  "ns, id, parent_id, checkpoint_type, checkpoint, metadata_type, metadata, channels, format, packed";
 
 export const DEFAULT_CHECKPOINT_PAGE = 50;
 

@@ -1,4 +1,3 @@
-import { concatBytes } from "../../../lib/bytes.ts";
 import {
   type CheckpointBatch,
   type CheckpointPut,
@@ -6,7 +5,6 @@ import {
   MAX_CHECKPOINT_BYTES,
   type StoredCheckpoint,
   type Typed,
-  type WritesPut,
 } from "../../../graph-runtime/checkpoint-port.ts";
 import { type CheckpointCopy, readCheckpoints, writeCheckpoints } from "./checkpoint-copy.ts";
 import {
@@ -18,15 +16,13 @@ import {
   writeBytes,
 } from "./checkpoint-pages.ts";
 import { PruneCheckpoints } from "./prune-checkpoints.ts";
-import { byteParts } from "./row-parts.ts";
+import { splitValues, unpackValues } from "./packed-values.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
+import { ValueTable } from "./value-table.ts";
+import { WriteTable } from "./write-table.ts";
 
 /** A larger one is not sent along with a run, whose input shares the message: the graph host asks for it. */
 const MAX_START_BYTES = 8 * 1024 * 1024;
-
-type ValueRow = { type: string; data: ArrayBuffer };
-
-type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel: string };
 
 /**
  * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
@@ -37,6 +33,8 @@ type WriteRow = ValueRow & { task_id: string; idx: number; part: number; channel
 export class CheckpointTable {
   readonly #sql: SqlStorage;
   readonly #pages: CheckpointPages;
+  readonly #values: ValueTable;
+  readonly #writes: WriteTable;
   readonly #runs: RunCheckpoints;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
@@ -44,7 +42,9 @@ export class CheckpointTable {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.#pages = new CheckpointPages(sql, (row, options) => this.#readable(row, options));
-    this.#runs = new RunCheckpoints(sql);
+    this.#values = new ValueTable(sql);
+    this.#writes = new WriteTable(sql);
+    this.#runs = new RunCheckpoints(sql, this.#values);
   }
 
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
@@ -53,7 +53,7 @@ export class CheckpointTable {
     this.#latest = null;
     for (const op of batch) {
       if ("put" in op) this.#put(op.put, runId);
-      else this.#putWrites(op.writes, runId);
+      else this.#writes.put(op.writes, runId);
     }
     if (runId !== null) this.#runs.note(batch, runId);
   }
@@ -147,27 +147,16 @@ export class CheckpointTable {
   /** Removes some of the checkpoints that the thread does not go on from; false when there were none. In a transaction. */
   prune(): boolean {
     this.#latest = null;
-    return new PruneCheckpoints(this.#sql).turn();
+    return new PruneCheckpoints(this.#sql, this.#values).turn();
   }
 
   #put(put: CheckpointPut, runId: string | null): void {
     const sources = this.#inheritedSources(put);
-    for (const [channel, [type, data]] of put.channels) {
-      sources[channel] = put.id;
-      for (const [part, bytes] of byteParts(data).entries()) {
-        this.#sql.exec(
-          "INSERT OR REPLACE INTO channel_values (ns, checkpoint_id, channel, part, type, data) VALUES (?, ?, ?, ?, ?, ?)",
-          put.ns,
-          put.id,
-          channel,
-          part,
-          type,
-          bytes,
-        );
-      }
-    }
+    const { packed, apart } = splitValues(put.channels);
+    for (const [channel] of put.channels) sources[channel] = put.id;
+    for (const [channel, value] of apart) this.#values.set(put.ns, put.id, channel, value);
     this.#sql.exec(
-      `INSERT OR REPLACE INTO checkpoints (${CHECKPOINT_COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO checkpoints (${CHECKPOINT_COLUMNS}, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       put.ns,
       put.id,
       put.parent_id,
@@ -177,6 +166,7 @@ export class CheckpointTable {
       put.metadata[1],
       JSON.stringify(sources),
       put.format,
+      packed,
       runId,
     );
     this.#latest = { ns: put.ns, id: put.id, sources };
@@ -205,37 +195,9 @@ export class CheckpointTable {
     return row === undefined ? {} : JSON.parse(row.channels);
   }
 
-  #putWrites(put: WritesPut, runId: string | null): void {
-    for (const [idx, channel, [type, data]] of put.writes) {
-      const key = [put.ns, put.checkpoint_id, put.task_id, idx] as const;
-      // A task's ordinary writes count once; its special ones (negative idx) replace the former.
-      if (idx < 0) {
-        this.#sql.exec(
-          "DELETE FROM writes WHERE ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
-          ...key,
-        );
-      }
-      for (const [part, bytes] of byteParts(data).entries()) {
-        const { rowsWritten } = this.#sql.exec(
-          `INSERT OR IGNORE INTO writes
-             (ns, checkpoint_id, task_id, idx, part, task_path, run_id, channel, type, data)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...key,
-          part,
-          put.task_path ?? "",
-          runId,
-          channel,
-          type,
-          bytes,
-        );
-        if (rowsWritten === 0) break;
-      }
-    }
-  }
-
   /** Pending writes, in the order in which LangGraph applies those of a superstep. Throws when they are too large. */
   writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
-    const writes = this.#writes(ns, checkpointId);
+    const writes = this.#writes.of(ns, checkpointId);
     if (writeBytes(writes) <= MAX_CHECKPOINT_BYTES) return writes;
     throw new Error(
       `Checkpoint ${checkpointId} cannot be read: its pending writes have more than ${MAX_CHECKPOINT_BYTES} bytes`,
@@ -260,8 +222,9 @@ export class CheckpointTable {
     let bytes = row.checkpoint.byteLength + row.metadata.byteLength;
     const sources: Record<string, string> = JSON.parse(row.channels);
     const channels: StoredCheckpoint["channels"] = [];
+    const packedOf = this.#packedValues(row);
     for (const [channel, source] of Object.entries(sources)) {
-      const value = this.#channelValue(row.ns, source, channel);
+      const value = packedOf(source).get(channel) ?? this.#values.get(row.ns, source, channel);
       if (value === null) continue;
       bytes += value[1].byteLength;
       if (bytes > maxBytes) return null;
@@ -274,11 +237,11 @@ export class CheckpointTable {
       checkpoint: [row.checkpoint_type, new Uint8Array(row.checkpoint)],
       metadata: [row.metadata_type, new Uint8Array(row.metadata)],
       channels,
-      writes: this.#writes(row.ns, row.id),
+      writes: this.#writes.of(row.ns, row.id),
     };
     // Before checkpoint format 4 a parent's pending writes held the sends of its child.
     if (row.parent_id !== null && row.format < 4) {
-      stored.parent_writes = this.#writes(row.ns, row.parent_id);
+      stored.parent_writes = this.#writes.of(row.ns, row.parent_id);
     }
     const { writes, parent_writes = [] } = stored;
     if (bytes + writeBytes(writes) + writeBytes(parent_writes) <= maxBytes) return stored;
@@ -288,39 +251,30 @@ export class CheckpointTable {
     return stored;
   }
 
-  #channelValue(ns: string, checkpointId: string, channel: string): Typed | null {
-    const rows = this.#sql
-      .exec<ValueRow>(
-        "SELECT type, data FROM channel_values WHERE ns = ? AND checkpoint_id = ? AND channel = ? ORDER BY part",
-        ns,
-        checkpointId,
-        channel,
-      )
-      .toArray();
-    const [first] = rows;
-    if (first === undefined) return null;
-    return [first.type, concatBytes(rows.map((row) => new Uint8Array(row.data)))];
+  /** The values in the rows of checkpoints that a checkpoint names, each of which is read once. */
+  #packedValues({ ns, id, packed }: CheckpointRow): (source: string) => Map<string, Typed> {
+    const known = new Map([[id, valuesIn(packed)]]);
+    return (source) => {
+      const read = known.get(source) ?? valuesIn(this.#packedOf(ns, source));
+      known.set(source, read);
+      return read;
+    };
   }
 
-  #writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
-    const rows = this.#sql
-      .exec<WriteRow>(
-        `SELECT task_id, idx, part, channel, type, data FROM writes WHERE ns = ? AND checkpoint_id = ?
-           ORDER BY task_path, task_id, idx, part`,
+  #packedOf(ns: string, id: string): ArrayBuffer | null {
+    const [row] = this.#sql
+      .exec<{ packed: ArrayBuffer | null }>(
+        "SELECT packed FROM checkpoints WHERE ns = ? AND id = ?",
         ns,
-        checkpointId,
+        id,
       )
       .toArray();
-    const writes: StoredCheckpoint["writes"] = [];
-    for (const row of rows) {
-      const bytes = new Uint8Array(row.data);
-      const previous = writes.at(-1);
-      if (row.part > 0 && previous !== undefined) {
-        previous[2][1] = concatBytes([previous[2][1], bytes]);
-      } else writes.push([row.task_id, row.channel, [row.type, bytes]]);
-    }
-    return writes;
+    return row?.packed ?? null;
   }
+}
+
+function valuesIn(packed: ArrayBuffer | null): Map<string, Typed> {
+  return new Map(packed === null ? [] : unpackValues(packed));
 }
 
 /** Deployed code may have stored something that LangGraph never would. */

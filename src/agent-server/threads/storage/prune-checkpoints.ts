@@ -1,3 +1,5 @@
+import type { RemovedCheckpoint, ValueTable } from "./value-table.ts";
+
 /** Checkpoints that one turn removes, and rows of channel values: some milliseconds of the object's time. */
 const TURN_CHECKPOINTS = 200;
 const TURN_VALUES = 500;
@@ -12,9 +14,11 @@ type Kept = { ns: string; id: string };
  */
 export class PruneCheckpoints {
   readonly #sql: SqlStorage;
+  readonly #values: ValueTable;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, values: ValueTable) {
     this.#sql = sql;
+    this.#values = values;
   }
 
   /**
@@ -38,13 +42,14 @@ export class PruneCheckpoints {
   /** A checkpoint with its pending writes. What others inherit of it stays until none is left to be removed. */
   #removeCheckpoints(kept: string): boolean {
     const removed = this.#sql
-      .exec<Kept>(
+      .exec<RemovedCheckpoint>(
         `DELETE FROM checkpoints WHERE (ns, id) IN (SELECT ns, id FROM checkpoints
-           WHERE (ns, id) NOT IN (${KEPT}) LIMIT ?) RETURNING ns, id`,
+           WHERE (ns, id) NOT IN (${KEPT}) LIMIT ?) RETURNING ns, id, packed`,
         kept,
         TURN_CHECKPOINTS,
       )
       .toArray();
+    this.#values.keepOf(removed);
     // Before checkpoint format 4 the parent's writes are a part of the checkpoint.
     this.#sql.exec(
       `DELETE FROM writes WHERE (ns, checkpoint_id) IN

@@ -1,4 +1,5 @@
 import type { CheckpointBatch } from "../../../graph-runtime/checkpoint-port.ts";
+import type { RemovedCheckpoint, ValueTable } from "./value-table.ts";
 
 /**
  * Which checkpoints and pending writes of a thread are a run's. In each namespace they lie behind the
@@ -6,9 +7,11 @@ import type { CheckpointBatch } from "../../../graph-runtime/checkpoint-port.ts"
  */
 export class RunCheckpoints {
   readonly #sql: SqlStorage;
+  readonly #values: ValueTable;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, values: ValueTable) {
     this.#sql = sql;
+    this.#values = values;
   }
 
   /** Notes where the run writes. Call in the transaction that does. */
@@ -45,13 +48,14 @@ export class RunCheckpoints {
 
   #deleteFrom(ns: string, start: string, runId: string): void {
     const deleted = this.#sql
-      .exec<{ id: string }>(
-        "DELETE FROM checkpoints WHERE ns = ? AND id >= ? AND run_id = ? RETURNING id",
+      .exec<RemovedCheckpoint>(
+        "DELETE FROM checkpoints WHERE ns = ? AND id >= ? AND run_id = ? RETURNING ns, id, packed",
         ns,
         start,
         runId,
       )
       .toArray();
+    this.#values.keepOf(deleted);
     const ids = JSON.stringify(deleted.map(({ id }) => id));
     this.#sql.exec(
       `DELETE FROM writes WHERE ns = ? AND checkpoint_id >= ?

@@ -112,16 +112,24 @@ export class RunTable {
     return this.inFlight().find((run) => run.status === "pending") ?? null;
   }
 
-  /** `place` is where the run's events begin among those of the thread, unless it has been started before. */
-  start(seq: number, place: number, now: number): RunRow {
+  /**
+   * `place` is where the run's events begin among those of the thread, unless it has been started before. `nextEvent`:
+   * ids of events before it are never given again.
+   */
+  start(
+    seq: number,
+    { place, nextEvent, now }: { place: number; nextEvent: number; now: number },
+  ): RunRow {
     const row = this.#sql
       .exec<RunRow>(
         `UPDATE runs SET status = 'running', attempt = attempt + 1, updated_at = ?1,
-           started_at = coalesce(started_at, ?1), first_seq = coalesce(first_seq, ?3)
+           started_at = coalesce(started_at, ?1), first_seq = coalesce(first_seq, ?3),
+           next_event = ?4
          WHERE seq = ?2 RETURNING *`,
         now,
         seq,
         place,
+        nextEvent,
       )
       .one();
     this.#inFlight = [...this.#others(seq), row].toSorted(byTurn);
@@ -130,21 +138,26 @@ export class RunTable {
 
   /**
    * `stop` is the result of a run that stopped at an interrupt: its checkpoint will change when it is
-   * resumed. `expiresAt` is when the run's events go; null when they are gone.
+   * resumed. `nextEvent` is how many events it had; `expiresAt` is when they go, null when they are gone.
    */
   end(
     seq: number,
-    end: Pick<RunRow, "status" | "error" | "stop"> & { now: number; expiresAt: number | null },
+    end: Pick<RunRow, "status" | "error" | "stop"> & {
+      now: number;
+      nextEvent: number;
+      expiresAt: number | null;
+    },
   ): void {
     this.#sql.exec(
       `UPDATE runs SET status = ?1, error = ?2, stop = ?3, updated_at = ?4, ended_at = ?4,
-         expires_at = ?5, principal = NULL WHERE seq = ?6`,
+         expires_at = ?5, principal = NULL, next_event = ?7 WHERE seq = ?6`,
       end.status,
       end.error,
       end.stop,
       end.now,
       end.expiresAt,
       seq,
+      end.nextEvent,
     );
     this.#inFlight = this.#others(seq);
   }

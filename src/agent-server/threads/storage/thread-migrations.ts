@@ -134,4 +134,10 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   ALTER TABLE thread ADD COLUMN next_seq INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE events ADD COLUMN at INTEGER;
   `,
+  // How many events a row holds that were written together; null for one alone.
+  "ALTER TABLE events ADD COLUMN count INTEGER",
+  // The values that the checkpoint changed, apart from large ones: see packed-values.ts.
+  "ALTER TABLE checkpoints ADD COLUMN packed BLOB",
+  // How many writes of a task the row holds that came together; null for one alone.
+  "ALTER TABLE writes ADD COLUMN count INTEGER",
 ];

@@ -6,6 +6,7 @@ import { ThreadRecord } from "./thread-record.ts";
 import { TurnTable } from "./turn-table.ts";
 import { hasTables, migrateTables } from "../../../lib/object-migrations.ts";
 import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
+import { THREAD_SCHEMA } from "./thread-schema.ts";
 
 /** The tables of one thread, and the one way to change several of them at once. */
 export class ThreadStorage {
@@ -38,21 +39,24 @@ export class ThreadStorage {
 
   /** Makes the tables that are missing. Call it in the transaction that makes the thread, or they stay without it. */
   makeTables(): void {
-    migrateTables(this.#storage, THREAD_MIGRATIONS);
+    migrateTables(this.#storage, THREAD_MIGRATIONS, THREAD_SCHEMA);
     this.#exists = true;
   }
 
   /** Makes all of a change or nothing. It is synchronous, so that nothing else runs in between. */
   transaction<T>(change: () => T): T {
     try {
-      return this.#storage.transactionSync(() => {
+      const done = this.#storage.transactionSync(() => {
         const result = change();
         this.thread.flush();
         return result;
       });
+      this.log.committed();
+      return done;
     } catch (error) {
       this.thread.reset();
       this.runs.reset();
+      this.log.reset();
       throw error;
     }
   }
@@ -61,6 +65,7 @@ export class ThreadStorage {
     this.#exists = false;
     this.thread.erased();
     this.runs.reset();
+    this.log.erased();
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
   }

@@ -1,0 +1,72 @@
+import { countDatabase, isDatabase } from "./count-database.ts";
+import { counts, hop } from "./tally.ts";
+
+const counted = new WeakSet();
+
+/** Counts what leaves the isolate by a binding. Each binding is one object, so its own members are replaced, once. */
+export function countBindings(env: Env): void {
+  const bindings: Record<string, unknown> = { ...env };
+  for (const binding of Object.values(bindings)) {
+    if (typeof binding !== "object" || binding === null || counted.has(binding)) continue;
+    counted.add(binding);
+    if (isDatabase(binding)) countDatabase(binding);
+    else if (isNamespace(binding)) countNamespace(binding);
+    else if (isBucket(binding)) countBucket(binding);
+    else if (isQueue(binding)) countQueue(binding);
+  }
+}
+
+function isNamespace(binding: object): binding is DurableObjectNamespace {
+  return "getByName" in binding && "idFromName" in binding;
+}
+
+function countNamespace(namespace: DurableObjectNamespace): void {
+  const getByName = namespace.getByName.bind(namespace);
+  namespace.getByName = (...args) => countingStub(getByName(...args));
+}
+
+function countingStub(stub: DurableObjectStub): DurableObjectStub {
+  return new Proxy(stub, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function" || typeof name !== "string" || name === "then")
+        return method;
+      return (...args: unknown[]) => {
+        counts.objectCalls += 1;
+        return hop(() => Reflect.apply(method, target, args) as Promise<unknown>);
+      };
+    },
+  });
+}
+
+function isBucket(binding: object): binding is R2Bucket {
+  return "createMultipartUpload" in binding;
+}
+
+/** Deletions are free. */
+function countBucket(bucket: R2Bucket): void {
+  const replace = (name: "put" | "list" | "get" | "head", kind: "r2Writes" | "r2Reads"): void => {
+    const method = bucket[name].bind(bucket) as (...args: unknown[]) => Promise<unknown>;
+    const counting = (...args: unknown[]): Promise<unknown> => {
+      counts[kind] += 1;
+      return hop(() => method(...args));
+    };
+    Object.defineProperty(bucket, name, { value: counting });
+  };
+  replace("put", "r2Writes");
+  replace("list", "r2Writes");
+  replace("get", "r2Reads");
+  replace("head", "r2Reads");
+}
+
+function isQueue(binding: object): binding is Queue {
+  return "sendBatch" in binding;
+}
+
+function countQueue(queue: Queue): void {
+  const send = queue.send.bind(queue);
+  queue.send = async (...args) => {
+    counts.messages += 1;
+    return hop(() => send(...args));
+  };
+}

@@ -1,0 +1,83 @@
+/** The platform, which counts in its one isolate what it asks of Cloudflare. For `npm run bench -- cost`. */
+import platform, * as classes from "../../src/index.ts";
+import { countBindings } from "./count-bindings.ts";
+import { countStorage } from "./count-storage.ts";
+import { COUNTING_PATH, type CountingAnswer, type CountingRequest } from "./counts.ts";
+import { byStatement, counts, delayHops } from "./tally.ts";
+
+export * from "../../src/index.ts";
+
+/** What all classes of objects have in common. */
+interface AnObject {
+  alarm?: (info?: AlarmInvocationInfo) => void | Promise<void>;
+}
+
+type ObjectClass = new (ctx: DurableObjectState, env: Env) => AnObject;
+
+/** The same class, whose objects count what they do. */
+function counting<Base extends ObjectClass>(name: string, base: Base): Base {
+  const objectClass: ObjectClass = base;
+  class Counting extends objectClass {
+    constructor(ctx: DurableObjectState, env: Env) {
+      countBindings(env);
+      countStorage(ctx.storage, name);
+      super(ctx, env);
+    }
+  }
+  const { alarm } = base.prototype as AnObject;
+  if (alarm !== undefined) {
+    Object.assign(Counting.prototype, {
+      alarm(this: AnObject, info?: AlarmInvocationInfo) {
+        counts.alarms += 1;
+        return alarm.call(this, info);
+      },
+    });
+  }
+  return Counting as unknown as Base;
+}
+
+export const StoreObject = counting("StoreObject", classes.StoreObject);
+export const DeploymentLogObject = counting("DeploymentLogObject", classes.DeploymentLogObject);
+export const ThreadIndexObject = counting("ThreadIndexObject", classes.ThreadIndexObject);
+export const RateLimitObject = counting("RateLimitObject", classes.RateLimitObject);
+export const HeldSpansObject = counting("HeldSpansObject", classes.HeldSpansObject);
+export const RunIndexObject = counting("RunIndexObject", classes.RunIndexObject);
+export const RunShardObject = counting("RunShardObject", classes.RunShardObject);
+export const ThreadObject = counting("ThreadObject", classes.ThreadObject);
+
+let d1StatementsBeforeFirstEvent = 0;
+
+/** The response, whose first bytes are noticed. */
+function watchFirstEvent(response: Response, d1Before: number): Response {
+  if (response.body === null || !isStream(response)) return response;
+  let isFirst = true;
+  const watched = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      if (isFirst) d1StatementsBeforeFirstEvent = counts.d1Statements - d1Before;
+      isFirst = false;
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(watched), response);
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+}
+
+export default {
+  ...platform,
+  fetch: async (request, env, ctx) => {
+    countBindings(env);
+    if (new URL(request.url).pathname === COUNTING_PATH) {
+      if (request.method === "POST") delayHops((await request.json<CountingRequest>()).hopDelayMs);
+      const answer: CountingAnswer = { counts, d1StatementsBeforeFirstEvent, byStatement };
+      return Response.json(answer);
+    }
+    counts.requests += 1;
+    const d1Before = counts.d1Statements;
+    return watchFirstEvent(await platform.fetch(request, env, ctx), d1Before);
+  },
+  // What a minute's sweep costs is nothing that a run costs.
+  scheduled: async () => {},
+} satisfies ExportedHandler<Env>;
