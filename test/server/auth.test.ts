@@ -2,7 +2,7 @@ import { describe, vi } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
 import { testWithSharedServer } from "../support/shared-server.ts";
-import { answerWithout, routesWithIds } from "../support/tenancy.ts";
+import { answerWithout, routesWithIds, statusOfMissing } from "../support/tenancy.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 import { makeWorkspace } from "../support/workspaces.ts";
 
@@ -213,7 +213,7 @@ describe("workspaces", () => {
         route,
         await answerWithout(server, route, missing, request),
       ]);
-      expect([route, answer.status]).toEqual([route, 404]);
+      expect([route, answer.status]).toEqual([route, statusOfMissing(route)]);
     }
     expect(await client.threads.get(thread_id)).toEqual(before);
     expect((await client.runs.list(thread_id)).length).toBe(1);
