@@ -1,0 +1,121 @@
+/** How long traces of each tier stay after their first run arrived, in milliseconds. */
+export type RetentionTimes = { shortlivedMs: number; longlivedMs: number };
+
+/** Microseconds; inclusive. */
+type StartBounds = { first: number; last: number };
+
+/** When the runs of traces start. */
+export type TraceStarts = Map<string, StartBounds>;
+
+/** `home` is the day of its root when that is another one; `starts` null when none of its runs came. */
+export type NotedTrace = { starts: StartBounds | null; home: number | null };
+
+type KnownTrace = { trace_id: string; first_start: number | null; last_start: number | null };
+
+/** The traces of one shard, and when they go. */
+export class TraceTable {
+  readonly #sql: SqlStorage;
+  readonly #times: RetentionTimes;
+
+  constructor(sql: SqlStorage, times: RetentionTimes) {
+    this.#sql = sql;
+    this.#times = times;
+  }
+
+  /** Times in microseconds. Returns the ids that are new here. */
+  note(traces: ReadonlyMap<string, NotedTrace>, tier: string, now: number): string[] {
+    const known = new Map(
+      this.#sql
+        .exec<KnownTrace>(
+          `SELECT trace_id, first_start, last_start FROM traces
+           WHERE trace_id IN (SELECT value FROM json_each(?))`,
+          JSON.stringify([...traces.keys()]),
+        )
+        .toArray()
+        .map((row) => [row.trace_id, row]),
+    );
+    const added: string[] = [];
+    for (const [traceId, { starts, home }] of traces) {
+      const before = known.get(traceId);
+      if (before === undefined) {
+        this.#sql.exec(
+          "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?)",
+          traceId,
+          tier,
+          now,
+          starts?.first ?? null,
+          starts?.last ?? null,
+          home,
+        );
+        added.push(traceId);
+      } else if (starts !== null) {
+        this.#extend(before, starts);
+      }
+    }
+    return added;
+  }
+
+  #extend({ trace_id, first_start, last_start }: KnownTrace, { first, last }: StartBounds): void {
+    const isWithin =
+      first_start !== null && last_start !== null && first_start <= first && last_start >= last;
+    if (isWithin) return;
+    this.#sql.exec(
+      "UPDATE traces SET first_start = ?, last_start = ? WHERE trace_id = ?",
+      Math.min(first_start ?? first, first),
+      Math.max(last_start ?? last, last),
+      trace_id,
+    );
+  }
+
+  /** True when the trace is here and was to be kept for the short time only. */
+  upgrade(traceId: string): boolean {
+    const { rowsWritten } = this.#sql.exec(
+      "UPDATE traces SET tier = 'longlived' WHERE trace_id = ? AND tier <> 'longlived'",
+      traceId,
+    );
+    return rowsWritten > 0;
+  }
+
+  /** When the first trace is due, in epoch milliseconds; null when there is none. */
+  nextDue(): number | null {
+    const rows = this.#sql
+      .exec<{ tier: string; first: number }>(
+        "SELECT tier, min(first_received_at) AS first FROM traces GROUP BY tier",
+      )
+      .toArray();
+    const due = rows.map(({ tier, first }) => first / 1000 + this.ttlMs(tier));
+    return due.length === 0 ? null : Math.ceil(Math.min(...due));
+  }
+
+  /** Ids of traces that are due at `nowMs`, some at a time. */
+  due(nowMs: number, limit: number): string[] {
+    return this.#sql
+      .exec<{ trace_id: string }>(
+        `SELECT trace_id FROM traces
+         WHERE first_received_at <= iif(tier = 'longlived', ?, ?) LIMIT ?`,
+        (nowMs - this.#times.longlivedMs) * 1000,
+        (nowMs - this.#times.shortlivedMs) * 1000,
+        limit,
+      )
+      .toArray()
+      .map(({ trace_id }) => trace_id);
+  }
+
+  isEmpty(): boolean {
+    // A shard may know of runs that are still to come by the other days of their traces.
+    const rows = this.#sql.exec(
+      `SELECT 1 FROM (SELECT 1 FROM traces LIMIT 1)
+       UNION ALL SELECT 1 FROM (SELECT 1 FROM foreign_children LIMIT 1)
+       UNION ALL SELECT 1 FROM (SELECT 1 FROM trace_parts LIMIT 1)`,
+    );
+    return rows.toArray().length === 0;
+  }
+
+  get longestMs(): number {
+    return Math.max(this.#times.shortlivedMs, this.#times.longlivedMs);
+  }
+
+  ttlMs(tier: string): number {
+    return tier === "longlived" ? this.#times.longlivedMs : this.#times.shortlivedMs;
+  }
+}
