@@ -34,25 +34,25 @@ export class TraceTable {
         .toArray()
         .map((row) => [row.trace_id, row]),
     );
-    const added: string[] = [];
+    const added: [string, number | null, number | null, number | null][] = [];
     for (const [traceId, { starts, home }] of traces) {
       const before = known.get(traceId);
       if (before === undefined) {
-        this.#sql.exec(
-          "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?)",
-          traceId,
-          tier,
-          now,
-          starts?.first ?? null,
-          starts?.last ?? null,
-          home,
-        );
-        added.push(traceId);
+        added.push([traceId, starts?.first ?? null, starts?.last ?? null, home]);
       } else if (starts !== null) {
         this.#extend(before, starts);
       }
     }
-    return added;
+    if (added.length > 0) {
+      this.#sql.exec(
+        `INSERT INTO traces (trace_id, tier, first_received_at, first_start, last_start, home)
+         SELECT value ->> 0, ?, ?, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?)`,
+        tier,
+        now,
+        JSON.stringify(added),
+      );
+    }
+    return added.map(([traceId]) => traceId);
   }
 
   #extend({ trace_id, first_start, last_start }: KnownTrace, { first, last }: StartBounds): void {

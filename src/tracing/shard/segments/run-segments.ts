@@ -5,12 +5,16 @@ import { HashSet } from "./hash-set.ts";
 import { hashOf } from "./hash.ts";
 import { Segment } from "./segment.ts";
 
-/** After this many runs, those that start later begin a segment. */
-const SEGMENT_RUNS = 1024;
-/** One that grew to this size by runs that came late is divided. */
-const MAX_SEGMENT_RUNS = 4096;
-/** How many segments besides the last may lack their row, before those are written. */
-const MAX_OPEN = 32;
+type SegmentLimits = {
+  /** After this many runs, those that start later begin a segment. */
+  runs: number;
+  /** One that grew to this size by runs that came late is divided. */
+  mostRuns: number;
+  /** How many segments besides the last may lack their row, before those are written. */
+  open: number;
+};
+
+const LIMITS: SegmentLimits = { runs: 1024, mostRuns: 4096, open: 32 };
 
 /** Bounds of a start that no run exceeds. */
 export const FIRST_TIME = Number.MIN_SAFE_INTEGER;
@@ -35,12 +39,14 @@ const INDEXED_COLUMNS = `id, start_time, trace_id, parent_run_id, thread_id, ref
  */
 export class RunSegments {
   readonly #sql: SqlStorage;
+  readonly #limits: SegmentLimits;
   #segments: Segment[] | null = null;
   #ids = new HashSet();
   #isFull = false;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, limits = LIMITS) {
     this.#sql = sql;
+    this.#limits = limits;
   }
 
   /** What was kept in memory of a change may have been rolled back. */
@@ -95,7 +101,7 @@ export class RunSegments {
       const hash = hashOf(run.id);
       segment.addId(hash, run.start_time);
       this.#ids.add(hash);
-      if (segment.size > MAX_SEGMENT_RUNS) this.#isFull = true;
+      if (segment.size > this.#limits.mostRuns) this.#isFull = true;
     }
     for (const term of termsOfRun(run)) {
       if (segment.addTerm(hashOf(term))) isChanged = true;
@@ -108,12 +114,13 @@ export class RunSegments {
     const segments = this.#open();
     if (this.#isFull) {
       this.#isFull = false;
-      const large = segments.findIndex(({ size }) => size > MAX_SEGMENT_RUNS);
+      const large = segments.findIndex(({ size }) => size > this.#limits.mostRuns);
       if (large !== -1) this.#divide(large);
     }
     const open = segments.slice(0, -1).filter(({ isOpen }) => isOpen);
     const isClosed = segments.at(-2)?.isOpen === true;
-    if (isClosed || open.length > MAX_OPEN) for (const segment of open) this.#save(segment);
+    if (isClosed || open.length > this.#limits.open)
+      for (const segment of open) this.#save(segment);
   }
 
   #open(): Segment[] {
@@ -146,7 +153,7 @@ export class RunSegments {
     );
     let current = segment;
     for (const run of rows) {
-      if (current.size >= SEGMENT_RUNS && run.start_time > current.lastStart) {
+      if (current.size >= this.#limits.runs && run.start_time > current.lastStart) {
         current = this.#begin(run.start_time, current);
       }
       const hash = hashOf(run.id);
@@ -181,7 +188,8 @@ export class RunSegments {
     const found = segments[index];
     if (found === undefined) return this.#begin(start, undefined);
     const isLast = index === segments.length - 1;
-    if (!isNew || !isLast || found.size < SEGMENT_RUNS || start <= found.lastStart) return found;
+    if (!isNew || !isLast || found.size < this.#limits.runs || start <= found.lastStart)
+      return found;
     return this.#begin(start, found);
   }
 
