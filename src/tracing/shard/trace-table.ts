@@ -59,10 +59,13 @@ export class TraceTable {
     const isWithin =
       first_start !== null && last_start !== null && first_start <= first && last_start >= last;
     if (isWithin) return;
+    const from = Math.min(first_start ?? first, first);
+    // More is to come of a trace that goes on: its row is not to be written with every run.
+    const to = last_start === null ? last : last > last_start ? last + (last - from) : last_start;
     this.#sql.exec(
       "UPDATE traces SET first_start = ?, last_start = ? WHERE trace_id = ?",
-      Math.min(first_start ?? first, first),
-      Math.max(last_start ?? last, last),
+      from,
+      to,
       trace_id,
     );
   }
