@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
-import { assert, expect, test } from "vitest";
+import { assert, test } from "vitest";
 import { termsOfRun } from "../../src/tracing/filter/run-terms.ts";
 import {
   type Required,
@@ -81,7 +81,9 @@ function inShard(work: (storage: DurableObjectStorage) => void): Promise<void> {
   });
 }
 
-test("segments never miss a run, in whatever order runs come, and after the shard was opened again", async () => {
+test("segments never miss a run, in whatever order runs come, and after the shard was opened again", async ({
+  expect,
+}) => {
   let pruned = 0;
   await inShard((storage) => {
     const { sql } = storage;
@@ -135,7 +137,9 @@ test("segments never miss a run, in whatever order runs come, and after the shar
   expect(pruned).toBeGreaterThan(1000);
 });
 
-test("a segment is written when the next one has begun, and read when the shard is opened", async () => {
+test("a segment is written when the next one has begun, and read when the shard is opened", async ({
+  expect,
+}) => {
   await inShard(({ sql }) => {
     const segments = new RunSegments(sql);
     const count = 5000;

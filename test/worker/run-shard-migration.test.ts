@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, inject, test } from "vitest";
 import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import {
@@ -82,7 +82,7 @@ async function makeOld(store: TestStore, ids: { top: string; model: string; orde
   return ref;
 }
 
-test("a shard of the first version is read on, and written", async () => {
+test("a shard of the first version is read on, and written", async ({ expect }) => {
   const store = new TestStore();
   const top = root({ start: NOON });
   const model = child(top, { start: NOON });

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, inject, test } from "vitest";
 import { DayMessages } from "../../src/tracing/shard/day-messages.ts";
 import { Outbox } from "../../src/tracing/shard/outbox.ts";
 import { ShardDatabase } from "../../src/tracing/shard/shard-database.ts";
@@ -80,7 +80,9 @@ async function rowsOf(ref: ShardRef, requests: readonly RunWrite[][]): Promise<n
 }
 
 describe("what a shard writes", () => {
-  test("is a row for a run, one for a trace, and one for a run that an update changes", async () => {
+  test("is a row for a run, one for a trace, and one for a run that an update changes", async ({
+    expect,
+  }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
     const post = (run: object) => readRun("post", run, { identity: "required" });
     const traces = Array.from({ length: 21 }, (_, index) => trace(index));
@@ -100,7 +102,7 @@ describe("what a shard writes", () => {
     expect(updated).toBe(100);
   });
 
-  test("is a row for each run above one whose amounts have changed", async () => {
+  test("is a row for each run above one whose amounts have changed", async ({ expect }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
     const post = (run: object) => readRun("post", run, { identity: "required" });
     const [top, one, two, ...models] = trace(0);

@@ -26,11 +26,11 @@ export function fieldTerm(field: TermField, value: string): string {
   return `${field} ${value}`;
 }
 
-export function tagTerm(tag: string): string {
+function tagTerm(tag: string): string {
   return `tag ${tag}`;
 }
 
-export function metadataTerm(leaf: Leaf): string {
+function metadataTerm(leaf: Leaf): string {
   return `metadata ${JSON.stringify(leaf)}`;
 }
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, test } from "vitest";
 import { parseFilter } from "../../../../src/tracing/filter/filter.ts";
 import {
   requiredIds,
@@ -16,7 +16,7 @@ function termsOf({ tags, metadata, ...run }: Run): Set<string> {
 }
 
 describe("what a filter requires", () => {
-  test("every run has for which the filter holds", () => {
+  test("every run has for which the filter holds", ({ expect }) => {
     let asked = 0;
     const property = fc.property(runs, fc.array(expression, { maxLength: 12 }), (given, all) => {
       for (const each of all) {
@@ -60,7 +60,7 @@ describe("what a filter requires", () => {
     ['neq(name, "a")', []],
     ['eq(metadata_key, "k")', []],
     ["eq(parent_run_id, null)", []],
-  ])("%s", ([filter, terms]) => {
+  ])("%s", ([filter, terms], { expect }) => {
     expect(requiredTerms(parseFilter(filter))).toEqual(terms);
   });
 });
