@@ -104,6 +104,8 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   database.exec("INSERT INTO open_segments SELECT min(start_time) FROM runs");
   const statements = [
     insertCopies(database, "runs", "originals", {
+      // Copies that meet at one start would have one key.
+      key: "key + ((:delay_ms * 1000) << 10) + :copy % 512",
       id: copyId("id"),
       trace_id: copyId("trace_id"),
       parent_run_id: copyId("parent_run_id"),

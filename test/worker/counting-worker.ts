@@ -24,9 +24,9 @@ export class RunShardObject extends Shard {
   copy(count: number): void {
     this.ctx.storage.sql.exec(
       `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-       INSERT INTO runs (id, trace_id, dotted_order, name, run_type, start_time, status, patched,
+       INSERT INTO runs (key, id, trace_id, dotted_order, name, run_type, start_time, status, patched,
          inserted_at, received_at)
-       SELECT printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?, run_type,
+       SELECT key + n * 1024, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?, run_type,
          start_time + n, status, 0, 0, 0
        FROM n, (SELECT * FROM runs LIMIT 1)`,
       count,

@@ -11,6 +11,7 @@ import {
 } from "../../src/tracing/filter/filter.ts";
 import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
 import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
+import { startsWithin } from "../../src/tracing/filter/run-key.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
 import { type Expression, expression, print } from "../unit/tracing/filter/model/expressions.ts";
 import { flatten, type Run, runs, TRACES, uuid } from "../unit/tracing/filter/model/runs.ts";
@@ -39,6 +40,7 @@ function store(database: SqlStorage, given: readonly Run[]): void {
     const { tags, metadata, inputs, outputs, feedback, ...columns } = run;
     insert(database, "runs", {
       ...columns,
+      key: seq,
       dotted_order: run.id,
       tags: tags.length === 0 ? null : JSON.stringify(tags),
       metadata: JSON.stringify(flatten(metadata)),
@@ -53,8 +55,8 @@ function store(database: SqlStorage, given: readonly Run[]): void {
       trace_id: run.trace_id,
       tier: "shortlived",
       first_received_at: 0,
-      first_start: Number.MIN_SAFE_INTEGER,
-      last_start: Number.MAX_SAFE_INTEGER,
+      first_start: 0,
+      last_start: 2 ** 52,
     });
     for (const [index, rating] of feedback.entries()) {
       insert(database, "feedback", {
@@ -260,24 +262,24 @@ describe("a query plan", () => {
     );
   };
 
-  test("takes the rows in order from the table itself", async ({ expect }) => {
+  test("goes from one bound of a segment to the other, and sorts what it has found", async ({
+    expect,
+  }) => {
+    const pair = 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))';
+    const has = 'has(metadata, \'{"env":"prod"}\')';
     await inShard((database) => {
-      for (const text of ['eq(name, "agent")', 'eq(status, "error")', "eq(is_root, true)"]) {
-        expect(plan(database, ordered(text))).toEqual(["SCAN r"]);
+      for (const filter of ['eq(name, "agent")', 'eq(status, "error")', pair, has]) {
+        const { text, params } = compileFilter(parseFilter(filter), "r");
+        const query = sql(
+          `SELECT r.id FROM runs r WHERE ${startsWithin("r", 1, 2)} AND ${text}
+           ORDER BY r.start_time, r.id`,
+          ...params,
+        );
+        expect(plan(database, query)).toEqual([
+          "SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+          "USE TEMP B-TREE FOR ORDER BY",
+        ]);
       }
-      const pair = 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))';
-      for (const text of [pair, 'has(metadata, \'{"env":"prod"}\')']) {
-        expect(plan(database, ordered(text))).toEqual(["SCAN r"]);
-      }
-    });
-  });
-
-  test("begins where a time is named", async ({ expect }) => {
-    await inShard((database) => {
-      const filter = 'gt(start_time, "2026-03-01T00:00:00Z")';
-      expect(plan(database, ordered(filter))).toEqual([
-        "SEARCH r USING PRIMARY KEY (start_time>?)",
-      ]);
     });
   });
 
@@ -305,7 +307,7 @@ describe("a query plan", () => {
       const query = sql(`SELECT r.id FROM runs r WHERE ${text}`, ...params);
       const steps = plan(database, query).join("\n");
       expect(steps).toContain("SEARCH spread USING PRIMARY KEY (trace_id=?)");
-      expect(steps).toContain("SEARCH scoped USING PRIMARY KEY (start_time>? AND start_time<?)");
+      expect(steps).toContain("SEARCH scoped USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)");
     });
   });
 });

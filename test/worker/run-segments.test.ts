@@ -54,6 +54,7 @@ function toRun({ id, start, name, failed, tags, metadata }: Write): Entered {
 function put(sql: SqlStorage, run: Entered): void {
   const row = {
     ...run,
+    key: run.start_time * 1024 + (Number(run.id.split(" ")[1]) % 1024),
     run_type: "llm",
     dotted_order: "",
     patched: 0,
@@ -124,7 +125,7 @@ test("segments never miss a run, in whatever order runs come, and after the shar
           expect(covers(located, run.start_time)).toBe(true);
           const asked: Required = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
           for (const required of [asked, { ids: [run.id], terms: [] }]) {
-            const spans = segments.spans(required, { from: null, to: null });
+            const spans = segments.pieces(required, { from: null, to: null });
             expect(covers(spans, run.start_time)).toBe(true);
             if (spans.every(({ from, to }) => from > -1000 || to < 1000)) pruned += 1;
           }
@@ -160,8 +161,8 @@ test("a segment is written when the next one has begun, and read when the shard 
       sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n;
     expect([rows("segments"), rows("open_segments")]).toEqual([4, 1]);
     const opened = new RunSegments(sql);
-    const spans = opened.spans({ ids: null, terms: [["name rare"]] }, { from: null, to: null });
-    expect(spans).toEqual([{ from: 10_240, to: 20_479 }]);
+    const spans = opened.pieces({ ids: null, terms: [["name rare"]] }, { from: null, to: null });
+    expect(spans).toEqual([{ from: 10_240, to: 20_479, size: 1024 }]);
     const [located] = opened.locate(["run 4999", "nobody"]);
     assert(located !== undefined);
     expect([located.ids, located.span.from]).toEqual([["run 4999"], 40_960]);

@@ -35,9 +35,9 @@ async function copy(count: number, name: string): Promise<void> {
   await inShard(ref, (sql) => {
     sql.exec(
       `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-       INSERT INTO runs (id, trace_id, dotted_order, name, run_type, start_time, end_time,
+       INSERT INTO runs (key, id, trace_id, dotted_order, name, run_type, start_time, end_time,
          status, thread_id, patched, inserted_at, received_at)
-       SELECT printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?,
+       SELECT key + n * 1000 * 1024, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?,
          iif(n % 2, 'llm', 'tool'), start_time + n * 1000, start_time + n * 1000 + n % 4, 'success',
          'thread ' || (n % 10), 0, 0, 0
        FROM n, (SELECT * FROM runs LIMIT 1)`,

@@ -1,5 +1,6 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { FilterError, type FilterScope } from "./filter-error.ts";
+import { startsBetween, startsWithin } from "./run-key.ts";
 import type { Filter } from "./filter-tree.ts";
 import { parseTree } from "./parse.ts";
 import { runCondition } from "./run-condition.ts";
@@ -106,7 +107,7 @@ function tracesSql(scope: keyof KnownTraces, text: string, among: string | null)
     among === null
       ? "runs AS scoped WHERE"
       : `traces AS spread CROSS JOIN runs AS scoped
-           ON scoped.start_time BETWEEN spread.first_start AND spread.last_start
+           ON ${startsBetween("scoped", "spread.first_start", "spread.last_start")}
              AND scoped.trace_id = spread.trace_id
          WHERE spread.trace_id IN (${among}) AND`;
   return {
@@ -115,14 +116,10 @@ function tracesSql(scope: keyof KnownTraces, text: string, among: string | null)
   };
 }
 
-/** Bounds are written out: parameters are few, and these are numbers. */
 function tracesWithin(span: TimeSpan | undefined): string | null {
-  const bounds = [
-    ...(typeof span?.from === "number" ? [`near.start_time >= ${span.from}`] : []),
-    ...(typeof span?.to === "number" ? [`near.start_time <= ${span.to}`] : []),
-  ];
-  if (bounds.length === 0) return null;
-  return `SELECT near.trace_id FROM runs AS near WHERE ${bounds.join(" AND ")}`;
+  if (typeof span?.from !== "number" && typeof span?.to !== "number") return null;
+  const within = startsWithin("near", span.from ?? 0, span.to ?? Number.MAX_SAFE_INTEGER);
+  return `SELECT near.trace_id FROM runs AS near WHERE ${within}`;
 }
 
 function amongSql(alias: string, traces: Sql, known: readonly string[]): Sql {

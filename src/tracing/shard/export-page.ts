@@ -1,7 +1,7 @@
 import { ColumnPacker } from "./column-packer.ts";
 import type { PackedRuns, RunColumn } from "../model/packed-runs.ts";
 import type { KnownTraces } from "../filter/filter.ts";
-import { spanSql, spansOf } from "./page-range.ts";
+import { spanSql, piecesOf } from "./page-range.ts";
 import { isBehind } from "./run-page.ts";
 import { findTurnEnd, isFiltered } from "./scan-turn.ts";
 import type { RunSelection } from "./selection.ts";
@@ -29,9 +29,9 @@ export function readExportPage(
   known: KnownTraces | undefined,
 ): ExportPage {
   const place = { order: "asc", after } as const;
-  const spans = spansOf(segments, selection, place);
+  const pieces = piecesOf(segments, selection, place);
   const turn = { effort: 1, perRun: 0 };
-  const end = isFiltered(selection) ? findTurnEnd(sql, selection, { spans, place, turn }) : null;
+  const end = isFiltered(selection) ? findTurnEnd(sql, selection, { pieces, place, turn }) : null;
   const packers = Array.from(
     new Set<RunColumn>(["start_time", "id", ...columns]),
     (column) => new ColumnPacker(column),
@@ -40,9 +40,9 @@ export function readExportPage(
   let rows = 0;
   let bytes = 0;
   let last: RunPosition | null = null;
-  for (const span of spans) {
-    if (end !== null && isBehind(span, end, "asc")) break;
-    const { text, params } = spanSql(selection, span, { place, end }, known);
+  for (const piece of pieces) {
+    if (end !== null && isBehind(piece, end, "asc")) break;
+    const { text, params } = spanSql(selection, piece, { place, end }, known);
     const cursor = sql
       .exec(`SELECT ${selected} FROM runs r ${text} LIMIT ?`, ...params, limit + 1 - rows)
       .raw();

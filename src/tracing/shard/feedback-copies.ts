@@ -1,4 +1,5 @@
 import { feedbackStats, type ShardFeedback } from "./feedback-stats.ts";
+import { keyIs, KEY_PARTS, type KeyParts } from "../filter/run-key.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { readRunsById } from "./stored-runs.ts";
 
@@ -9,9 +10,8 @@ export type FeedbackRun = {
   isRoot: boolean;
 };
 
-type KnownRun = {
+type KnownRun = KeyParts & {
   id: string;
-  start_time: number;
   trace_id: string;
   parent_run_id: string | null;
 };
@@ -60,7 +60,7 @@ export function saveFeedback(
 }
 
 function knownRuns(db: ShardDatabase, ids: readonly string[]): KnownRun[] {
-  return readRunsById<KnownRun>(db, "id, start_time, trace_id, parent_run_id", new Set(ids));
+  return readRunsById<KnownRun>(db, `${KEY_PARTS}, id, trace_id, parent_run_id`, new Set(ids));
 }
 
 function insertCopy(sql: SqlStorage, row: ShardFeedback): void {
@@ -97,16 +97,16 @@ export function removeFeedback(db: ShardDatabase, ids: readonly string[]): void 
 }
 
 function refreshStats(sql: SqlStorage, runs: readonly KnownRun[]): void {
-  for (const { id, start_time } of runs) {
+  for (const { id, key_high, key_low } of runs) {
     const rows = sql
       .exec<FeedbackRow>("SELECT * FROM feedback WHERE run_id = ? ORDER BY created_at, id", id)
       .toArray()
       .map(fromRow);
     sql.exec(
-      "UPDATE runs SET feedback_stats = ? WHERE start_time = ? AND id = ?",
+      `UPDATE runs SET feedback_stats = ? WHERE ${keyIs()}`,
       rows.length === 0 ? null : JSON.stringify(feedbackStats(rows)),
-      start_time,
-      id,
+      key_high,
+      key_low,
     );
   }
 }

@@ -1,23 +1,25 @@
 import { allOf, type Sql } from "../../db/sql.ts";
 import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
 import { FAILED, fieldTerm, requiredIds, requiredTerms } from "../filter/run-terms.ts";
+import { startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
 import { beyond, type Place } from "./place.ts";
 import {
   FIRST_TIME,
   LAST_TIME,
+  type Piece,
   type Required,
   type RunSegments,
   type Span,
 } from "./segments/run-segments.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 
-/** The spans of starts in which there may be runs of the selection behind the place, in its order. */
-export function spansOf(
+/** The parts of segments in which there may be runs of the selection behind the place, in its order. */
+export function piecesOf(
   segments: RunSegments,
   selection: RunSelection,
   { order, after }: Place,
-): Span[] {
+): Piece[] {
   const from = Math.max(
     selection.from ?? FIRST_TIME,
     order === "asc" ? (after?.startTime ?? FIRST_TIME) : FIRST_TIME,
@@ -26,8 +28,8 @@ export function spansOf(
     selection.to ?? LAST_TIME,
     order === "desc" ? (after?.startTime ?? LAST_TIME) : LAST_TIME,
   );
-  const spans = segments.spans(requiredOf(selection), { from, to });
-  return order === "asc" ? spans : spans.toReversed();
+  const pieces = segments.pieces(requiredOf(selection), { from, to });
+  return order === "asc" ? pieces : pieces.toReversed();
 }
 
 /**
@@ -50,11 +52,12 @@ export function spanSql(
     beyond(place.after, descending ? "<" : ">"),
     beyond(end, descending ? ">=" : "<="),
   ]);
+  const within = startsWithinSql("r", from, to);
   const direction = descending ? "DESC" : "ASC";
   return {
-    text: `WHERE r.start_time BETWEEN ? AND ? AND ${text}
+    text: `WHERE ${within.text} AND ${text}
       ORDER BY r.start_time ${direction}, r.id ${direction}`,
-    params: [from, to, ...params],
+    params: [...within.params, ...params],
   };
 }
 

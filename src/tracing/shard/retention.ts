@@ -1,3 +1,4 @@
+import { KEY_PARTS, startsBetween } from "../filter/run-key.ts";
 import { readAttachments } from "../model/run-row.ts";
 import { PAYLOAD_FIELDS } from "../model/run-write.ts";
 import { fromStored, payloadPlaceSql } from "./stored-payload.ts";
@@ -5,12 +6,13 @@ import { StoredChildren } from "./stored-children.ts";
 
 /** The rows `r` of the runs of traces, a JSON list of whose ids is the one parameter. */
 const RUNS_OF_TRACES = `FROM traces t CROSS JOIN runs r
-  ON r.start_time BETWEEN t.first_start AND t.last_start AND r.trace_id = t.trace_id
+  ON ${startsBetween("r", "t.first_start", "t.last_start")} AND r.trace_id = t.trace_id
   WHERE t.trace_id IN (SELECT value FROM json_each(?))`;
 
 type DeletedRun = {
   id: string;
-  start_time: number;
+  key_high: number;
+  key_low: number;
   parent_run_id: string | null;
   attachments: string | null;
 };
@@ -23,7 +25,7 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): v
   const places = PAYLOAD_FIELDS.map((field) => `${payloadPlaceSql("r", field)} AS p_${field}`);
   const runs = sql
     .exec<DeletedRun & Record<string, SqlStorageValue>>(
-      `SELECT r.id, r.start_time, r.parent_run_id, r.attachments, ${places.join(", ")} ${RUNS_OF_TRACES}`,
+      `SELECT r.id, ${KEY_PARTS}, r.parent_run_id, r.attachments, ${places.join(", ")} ${RUNS_OF_TRACES}`,
       ids,
     )
     .toArray();
@@ -41,8 +43,9 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): v
   sql.exec(`DELETE FROM foreign_children WHERE parent_run_id ${ofRuns}`, runIds);
   new StoredChildren(sql).forgetParents(runs.flatMap(({ parent_run_id: id }) => id ?? []));
   sql.exec(
-    `DELETE FROM runs WHERE (start_time, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
-    JSON.stringify(runs.map(({ start_time, id }) => [start_time, id])),
+    `DELETE FROM runs WHERE key IN (
+       SELECT ((value ->> 0) << 10) + (value ->> 1) FROM json_each(?))`,
+    JSON.stringify(runs.map(({ key_high, key_low }) => [key_high, key_low])),
   );
   sql.exec(`DELETE FROM trace_parts WHERE trace_id ${ofRuns}`, ids);
   sql.exec(`DELETE FROM traces WHERE trace_id ${ofRuns}`, ids);

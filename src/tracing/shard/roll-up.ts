@@ -1,4 +1,5 @@
 import { ancestorIds, daysOf } from "../model/dotted-order.ts";
+import { keyIs, KEY_PARTS, type KeyParts } from "../filter/run-key.ts";
 import type { RunRow } from "../model/run-row.ts";
 import {
   AMOUNT_COLUMNS,
@@ -25,7 +26,6 @@ export type ForeignChild = {
 };
 
 const NODE_COLUMNS = [
-  "start_time",
   "id",
   "trace_id",
   "parent_run_id",
@@ -37,6 +37,8 @@ const NODE_COLUMNS = [
 
 /** What of a row the totals of a tree depend on. */
 export type TotalsNode = Pick<RunRow, (typeof NODE_COLUMNS)[number]>;
+
+type StoredNode = TotalsNode & KeyParts;
 
 /** A run that is being written, with its totals as they are stored. */
 export type WrittenNode = {
@@ -57,7 +59,7 @@ export class RollUp {
   readonly #children: StoredChildren;
   readonly #written = new Map<string, TotalsNode>();
   /** Runs that are here without being written, or null for those that are not here. */
-  readonly #others = new Map<string, TotalsNode | null>();
+  readonly #others = new Map<string, StoredNode | null>();
   readonly #before = new Map<TotalsNode, AmountColumns>();
   readonly #queue = new Set<TotalsNode>();
   /** Their totals are to be made of all of their children, when those are done. */
@@ -179,19 +181,20 @@ export class RollUp {
     return [...here.map(countedAmounts), ...this.#children.elsewhere(parent.id)];
   }
 
-  #save(node: TotalsNode): void {
-    if (this.#written.has(node.id)) return;
+  #save({ id }: TotalsNode): void {
+    const node = this.#written.has(id) ? null : (this.#others.get(id) ?? null);
+    if (node === null) return;
     this.#db.sql.exec(
       UPDATE_AMOUNTS,
       ...AMOUNT_COLUMNS.map((column) => node[column]),
-      node.start_time,
-      node.id,
+      node.key_high,
+      node.key_low,
     );
   }
 }
 
 const UPDATE_AMOUNTS = `UPDATE runs
-  SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE start_time = ? AND id = ?`;
+  SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE ${keyIs()}`;
 
 /** Whether a run of another day may be a child of the parent, as far as that is known here. */
 export function mayBeChild(
@@ -202,8 +205,9 @@ export function mayBeChild(
   return parent === undefined || parent.dotted_order.length < orderLength;
 }
 
-function readNodes(db: ShardDatabase, ids: Iterable<string>): TotalsNode[] {
-  return readRunsById<TotalsNode>(db, NODE_COLUMNS.map((column) => `r.${column}`).join(", "), ids);
+function readNodes(db: ShardDatabase, ids: Iterable<string>): StoredNode[] {
+  const columns = [KEY_PARTS, ...NODE_COLUMNS.map((column) => `r.${column}`)].join(", ");
+  return readRunsById<StoredNode>(db, columns, ids);
 }
 
 /** A model's own report counts as it is: see totalsOf. */

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Attachment, Payload, PayloadField, RunWrite, Usage } from "../model/run-write.ts";
 import type { OwnAmounts } from "./amounts.ts";
+import type { KeyParts } from "../filter/run-key.ts";
 import { readAttachments, type RunLeaves, type RunRow } from "../model/run-row.ts";
 import { fromStored } from "./stored-payload.ts";
 import type { PayloadPlaces, StoredRun } from "./stored-runs.ts";
@@ -32,6 +33,8 @@ export class RunMerge {
   readonly isNew: boolean;
   /** Payloads to write. */
   readonly payloads = new Map<PayloadField, Payload>();
+  /** Where its row is; null of a new run. */
+  readonly key: KeyParts | null;
   /** Where those that are stored are; null of a new run. */
   readonly places: PayloadPlaces | null;
   /** The merged `extra`; undefined while there is none. */
@@ -49,6 +52,7 @@ export class RunMerge {
   constructor(row: RunRow & RunLeaves, stored: StoredRun | null) {
     this.row = row;
     this.isNew = stored === null;
+    this.key = stored?.key ?? null;
     this.places = stored?.places ?? null;
     this.attributesChanged = this.isNew;
     const own = row.own_amounts;

@@ -2,7 +2,7 @@ import type { KnownTraces } from "../filter/filter.ts";
 import type { PageQuery, RunPage, RunRecord } from "../model/run-page.ts";
 import { RUN_COLUMNS } from "../model/run-row.ts";
 import type { PayloadField } from "../model/run-write.ts";
-import { spanSql, spansOf } from "./page-range.ts";
+import { spanSql, piecesOf } from "./page-range.ts";
 import { findTurnEnd, isFiltered } from "./scan-turn.ts";
 import type { RunSelection } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
@@ -21,17 +21,17 @@ export function readPage(
   known: KnownTraces | undefined,
 ): RunPage {
   const { limit, effort } = query;
-  const spans = spansOf(segments, selection, query);
+  const pieces = piecesOf(segments, selection, query);
   const turn = { effort, perRun: 0 };
   const end = isFiltered(selection)
-    ? findTurnEnd(sql, selection, { spans, place: query, turn })
+    ? findTurnEnd(sql, selection, { pieces, place: query, turn })
     : null;
   const columns = [COLUMNS, TRACE_COLUMNS, ...query.payloads.map(payloadColumn)].join(", ");
   const runs: RunRecord[] = [];
   let bytes = 0;
-  for (const span of spans) {
-    if (end !== null && isBehind(span, end, query.order)) break;
-    const { text, params } = spanSql(selection, span, { place: query, end }, known);
+  for (const piece of pieces) {
+    if (end !== null && isBehind(piece, end, query.order)) break;
+    const { text, params } = spanSql(selection, piece, { place: query, end }, known);
     const rows = sql.exec<Omit<RunRecord, "payloads"> & Record<string, SqlStorageValue>>(
       `SELECT ${columns} FROM runs r ${text} LIMIT ?`,
       ...params,

@@ -5,6 +5,7 @@ import {
   type RunLeaves,
   type RunRow,
 } from "../model/run-row.ts";
+import { keyIs, MAX_SHIFT_MICROS, NEXT_KEY } from "../filter/run-key.ts";
 import type { Payload, PayloadField } from "../model/run-write.ts";
 import { AMOUNT_COLUMNS, NO_AMOUNTS, sameAmounts } from "./amounts.ts";
 import type { RunMerge } from "./run-merge.ts";
@@ -59,11 +60,25 @@ function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {
     [...OFTEN_EMPTY].every((column) => row[column] === null || row[column] === 0);
   const columns = isUsual ? USUAL_COLUMNS : ROW_COLUMNS;
   const stored = storedPayloads(payloads);
-  sql.exec(
-    isUsual ? INSERT_USUAL : INSERT_FULL,
+  const values = [
     ...columns.map((column) => row[column]),
     ...PAYLOADS.map((field) => stored.get(field) ?? null),
+  ];
+  atFreeKey(row.start_time, (time) =>
+    sql.exec(isUsual ? INSERT_USUAL : INSERT_FULL, time, ...values),
   );
+}
+
+/** Goes on behind a start that more runs share than there are keys for it. */
+function atFreeKey(start: number, write: (time: number) => void): void {
+  for (let time = start; ; time += 1) {
+    try {
+      return write(time);
+    } catch (error) {
+      const isTaken = String(error).includes("UNIQUE constraint failed: runs.key");
+      if (!isTaken || time === start + MAX_SHIFT_MICROS) throw error;
+    }
+  }
 }
 
 const PAYLOADS = Object.keys(PAYLOAD_COLUMN) as PayloadField[];
@@ -73,26 +88,38 @@ const INSERT_FULL = insertSql(ROW_COLUMNS);
 function insertSql(columns: readonly Column[]): string {
   const all = [...columns, ...PAYLOADS.map((field) => PAYLOAD_COLUMN[field])];
   // OR FAIL: to be able to undo just this statement, SQLite would copy pages to a temporary file.
-  return `INSERT OR FAIL INTO runs (${all.join(", ")}) VALUES (${all.map(() => "?").join(", ")})`;
+  return `INSERT OR FAIL INTO runs (key, ${all.join(", ")})
+    VALUES (${NEXT_KEY}, ${all.map((_, index) => `?${index + 2}`).join(", ")})`;
 }
 
 /** False when nothing has changed. */
 function updateRun(sql: SqlStorage, run: RunMerge, now: number): boolean {
-  const { row, before, payloads } = run;
+  const { row, before, payloads, key } = run;
   const changed = run.changedColumns(CHANGING_COLUMNS);
-  if (before === null || (changed.length === 0 && payloads.size === 0)) return false;
+  if (before === null || key === null || (changed.length === 0 && payloads.size === 0))
+    return false;
   row.received_at = now;
   const columns = [...new Set<Column>([...changed, "received_at"])];
   const stored = storedPayloads(payloads);
   const names = [...columns, ...[...stored.keys()].map((field) => PAYLOAD_COLUMN[field])];
   sql.exec(
     `UPDATE runs SET ${names.map((name) => `${name} = ?`).join(", ")}
-     WHERE start_time = ? AND id = ?`,
+     WHERE ${keyIs()}`,
     ...columns.map((column) => row[column]),
     ...stored.values(),
-    before.start_time,
-    before.id,
+    key.key_high,
+    key.key_low,
   );
+  if (row.start_time !== before.start_time) {
+    atFreeKey(row.start_time, (time) =>
+      sql.exec(
+        `UPDATE runs SET key = ${NEXT_KEY} WHERE ${keyIs("?2", "?3")}`,
+        time,
+        key.key_high,
+        key.key_low,
+      ),
+    );
+  }
   return true;
 }
 

@@ -1,10 +1,11 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
 import { type FilterWork, workOf } from "../filter/filter-work.ts";
+import { LAST_START, startsBetween, startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
-import { spansOf } from "./page-range.ts";
+import { piecesOf } from "./page-range.ts";
 import { beyond, type Place } from "./place.ts";
-import type { Span } from "./segments/run-segments.ts";
+import type { Piece, Span } from "./segments/run-segments.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 
@@ -21,20 +22,26 @@ export type Turn = { effort: number; perRun: number };
 export function findTurnEnd(
   storage: SqlStorage,
   selection: RunSelection,
-  { spans, place, turn }: { spans: readonly Span[]; place: Place; turn: Turn },
+  { pieces, place, turn }: { pieces: readonly Piece[]; place: Place; turn: Turn },
 ): RunPosition | null {
   const work = workOf(parsedScopes(selection));
   let left = TURN_MICROS * turn.effort;
-  for (const [index, span] of spans.entries()) {
+  const perRun = work.perRun + turn.perRun;
+  const behind = beyond(place.after, place.order === "desc" ? "<" : ">");
+  for (const piece of pieces) {
+    if (work.perByte === 0 && piece.size * perRun < left) {
+      left -= piece.size * perRun;
+      continue;
+    }
+    const within = startsWithinSql("r", piece.from, piece.to);
     const runs = sql(
-      `runs r WHERE r.start_time BETWEEN ? AND ? AND ${beyond(place.after, place.order === "desc" ? "<" : ">").text}`,
-      span.from,
-      span.to,
-      ...beyond(place.after, "<").params,
+      `runs r WHERE ${within.text} AND ${behind.text}`,
+      ...within.params,
+      ...behind.params,
     );
-    const end = endIn(storage, runs, { work, left, perRun: turn.perRun, order: place.order });
+    const end = endIn(storage, runs, { work, left, perRun, order: place.order });
     if (end !== null) return end;
-    if (index < spans.length - 1) left -= workIn(storage, runs, work, turn.perRun);
+    left -= workIn(storage, runs, work, perRun);
   }
   return null;
 }
@@ -50,8 +57,7 @@ function endIn(
   runs: Sql,
   given: { work: FilterWork; left: number; perRun: number; order: Place["order"] },
 ): RunPosition | null {
-  const { work, left } = given;
-  const perRun = work.perRun + given.perRun;
+  const { work, left, perRun } = given;
   const count = Math.max(Math.floor(left / perRun), 1);
   const direction = given.order === "desc" ? "DESC" : "ASC";
   const ordered = `ORDER BY r.start_time ${direction}, r.id ${direction}`;
@@ -93,7 +99,7 @@ function workIn(storage: SqlStorage, runs: Sql, work: FilterWork, perRun: number
       ...runs.params,
     )
     .one();
-  return n * (work.perRun + perRun) + bytes * work.perByte;
+  return n * perRun + bytes * work.perByte;
 }
 
 function bytesSql({ perByte, reads }: FilterWork): string {
@@ -135,12 +141,12 @@ export function readTurn<T>(
   read: (runs: TurnRuns) => T[],
 ): TurnRows<T> {
   const place = { order: "asc", after } as const;
-  const spans = spansOf(segments, selection, place);
-  const [first] = spans;
+  const pieces = piecesOf(segments, selection, place);
+  const [first] = pieces;
   if (first === undefined) return { rows: [], next: null };
-  const end = findTurnEnd(storage, selection, { spans, place, turn: { effort: 1, perRun } });
-  const reached = spans.filter(({ from }) => end === null || from <= end.startTime);
-  const bounds = { from: first.from, to: end?.startTime ?? spans.at(-1)?.to ?? first.to };
+  const end = findTurnEnd(storage, selection, { pieces, place, turn: { effort: 1, perRun } });
+  const reached = pieces.filter(({ from }) => end === null || from <= end.startTime);
+  const bounds = { from: first.from, to: end?.startTime ?? pieces.at(-1)?.to ?? first.to };
   const condition = allOf([
     selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
     beyond(after, ">"),
@@ -150,8 +156,14 @@ export function readTurn<T>(
 }
 
 /** Numbers are written out: a statement takes few parameters. */
-function runsIn(spans: readonly Span[]): string {
-  const list = JSON.stringify(spans.map(({ from, to }) => [from, to]));
-  return `json_each('${list}') AS span CROSS JOIN runs r
-    ON r.start_time BETWEEN (span.value ->> 0) AND (span.value ->> 1)`;
+function runsIn(pieces: readonly Span[]): string {
+  const spans: [number, number][] = [];
+  for (const { from, to } of pieces) {
+    const before = spans.at(-1);
+    if (before !== undefined && before[1] === from - 1) before[1] = to;
+    else spans.push([Math.max(from, 0), to]);
+  }
+  const [from, to] = ["(span.value ->> 0)", "(span.value ->> 1)"];
+  return `json_each('${JSON.stringify(spans)}') AS span CROSS JOIN runs r
+    ON ${startsBetween("r", from, `min(${to}, ${LAST_START})`)} AND r.start_time BETWEEN ${from} AND ${to}`;
 }

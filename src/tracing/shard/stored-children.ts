@@ -1,4 +1,5 @@
 import { AMOUNT_COLUMNS, type AmountColumns } from "./amounts.ts";
+import { startsBetween } from "../filter/run-key.ts";
 import type { RunRow } from "../model/run-row.ts";
 
 type StoredChild = AmountColumns & Pick<RunRow, "id">;
@@ -58,6 +59,6 @@ export class StoredChildren {
 }
 
 const SELECT_CHILDREN = `SELECT r.id, ${AMOUNT_COLUMNS.map((column) => `r.${column}`).join(", ")}
-  FROM traces t CROSS JOIN runs r ON r.start_time BETWEEN t.first_start AND t.last_start
+  FROM traces t CROSS JOIN runs r ON ${startsBetween("r", "t.first_start", "t.last_start")}
   WHERE t.trace_id = ? AND r.trace_id = t.trace_id AND r.parent_run_id = ?
     AND (r.total_tokens > 0 OR r.total_cost IS NOT NULL) AND length(r.dotted_order) > ?`;

@@ -1,4 +1,5 @@
 import { LEAF_COLUMNS, RUN_COLUMNS, type RunLeaves, type RunRow } from "../model/run-row.ts";
+import { KEY_PARTS, type KeyParts, startsWithin } from "../filter/run-key.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../model/run-write.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { payloadPlaceSql, payloadSql, type StoredPayload } from "./stored-payload.ts";
@@ -7,6 +8,7 @@ import { payloadPlaceSql, payloadSql, type StoredPayload } from "./stored-payloa
 export type PayloadPlaces = Record<PayloadField, StoredPayload>;
 
 export type StoredRun = {
+  key: KeyParts;
   row: RunRow & RunLeaves;
   places: PayloadPlaces;
   /** Its JSON text. */
@@ -23,9 +25,7 @@ export function readRunsById<Row extends Record<string, SqlStorageValue>>(
     sql
       .exec<Row>(
         `SELECT ${columns} FROM runs r
-         WHERE r.start_time BETWEEN ? AND ? AND r.id IN (SELECT value FROM json_each(?))`,
-        span.from,
-        span.to,
+         WHERE ${startsWithin("r", span.from, span.to)} AND r.id IN (SELECT value FROM json_each(?))`,
         JSON.stringify(some),
       )
       .toArray(),
@@ -35,13 +35,14 @@ export function readRunsById<Row extends Record<string, SqlStorageValue>>(
 /** What has to be known of runs to lay writes over them. */
 export function readStoredRuns(db: ShardDatabase, ids: Iterable<string>): StoredRun[] {
   return readRunsById<Record<string, SqlStorageValue>>(db, STORED_COLUMNS, ids).map((row) => {
-    const { extra_text: extra, ...columns } = row;
+    const { extra_text: extra, key_high, key_low, ...columns } = row;
     const places: Partial<PayloadPlaces> = {};
     for (const field of PAYLOAD_FIELDS) {
       places[field] = columns[placeColumn(field)] ?? null;
       delete columns[placeColumn(field)];
     }
     return {
+      key: { key_high, key_low } as KeyParts,
       row: columns as RunRow & RunLeaves,
       places: places as PayloadPlaces,
       extra: extra as string | null,
@@ -50,6 +51,7 @@ export function readStoredRuns(db: ShardDatabase, ids: Iterable<string>): Stored
 }
 
 const STORED_COLUMNS = [
+  KEY_PARTS,
   ...[...RUN_COLUMNS, ...LEAF_COLUMNS].map((column) => `r.${column}`),
   ...PAYLOAD_FIELDS.map((field) => `${payloadPlaceSql("r", field)} AS ${placeColumn(field)}`),
   `${payloadSql("r", "extra")} AS extra_text`,

@@ -116,6 +116,8 @@ export const SHARD_MIGRATIONS: readonly string[] = [
   ALTER TABLE traces RENAME TO bare_traces;
   -- What a scan reads comes first: the rest of a long row is on pages of its own.
   CREATE TABLE runs (
+    -- See run-key.ts
+    key INTEGER PRIMARY KEY,
     start_time INTEGER NOT NULL,
     id TEXT NOT NULL,
     end_time INTEGER,
@@ -162,9 +164,8 @@ export const SHARD_MIGRATIONS: readonly string[] = [
     outputs ANY,
     error_json ANY,
     events ANY,
-    serialized ANY,
-    PRIMARY KEY (start_time, id)
-  ) STRICT, WITHOUT ROWID;
+    serialized ANY
+  ) STRICT;
   -- Payloads that are too long for their run's row.
   CREATE TABLE long_payloads (
     run_id TEXT NOT NULL,
@@ -197,7 +198,9 @@ export const SHARD_MIGRATIONS: readonly string[] = [
     SELECT r.id, f.value, p.body FROM payloads p JOIN indexed_runs r ON r.seq = p.key >> 3
       JOIN json_each('["inputs","outputs","events","extra","serialized","error"]') f ON f.key = p.key & 7
     WHERE length(p.body) > 16384;
-  INSERT INTO runs SELECT start_time, id, end_time, status, run_type, trace_id, parent_run_id,
+  INSERT INTO runs SELECT (start_time << 10)
+        + row_number() OVER (PARTITION BY start_time ORDER BY id) - 1,
+      start_time, id, end_time, status, run_type, trace_id, parent_run_id,
       thread_id, reference_example_id, first_token_time, prompt_tokens, completion_tokens,
       total_tokens, prompt_cost, completion_cost, total_cost, patched, inserted_at, received_at, name,
       dotted_order, tags,

@@ -1,5 +1,6 @@
 import type { TimeSpan } from "../../filter/filter.ts";
 import { termsOfRun } from "../../filter/run-terms.ts";
+import { startsWithin } from "../../filter/run-key.ts";
 import type { RunLeaves, RunRow } from "../../model/run-row.ts";
 import { HashSet } from "./hash-set.ts";
 import { hashOf } from "./hash.ts";
@@ -22,6 +23,9 @@ export const LAST_TIME = Number.MAX_SAFE_INTEGER;
 
 /** Both bounds are inclusive. */
 export type Span = { from: number; to: number };
+
+/** The part of a segment that is asked for; no more than `size` runs start in it. */
+export type Piece = Span & { size: number };
 
 type IndexedRun = Parameters<typeof termsOfRun>[0] & Pick<RunRow & RunLeaves, "id" | "start_time">;
 
@@ -71,26 +75,23 @@ export class RunSegments {
     return [...found].map(([index, some]) => ({ span: this.#spanOf(index), ids: some }));
   }
 
-  /** The spans, one behind the other, in which there may be such runs within the bounds. */
-  spans({ ids, terms }: Required, { from, to }: TimeSpan): Span[] {
+  /** The parts of segments, one behind the other, in which there may be such runs within the bounds. */
+  pieces({ ids, terms }: Required, { from, to }: TimeSpan): Piece[] {
     const first = from ?? FIRST_TIME;
     const last = to ?? LAST_TIME;
     if (first > last) return [];
-    if (ids === null && terms.length === 0) return [{ from: first, to: last }];
     const hashes = terms.map((texts) => texts.map(hashOf));
     const idHashes = ids?.map(hashOf).filter((hash) => this.#ids.has(hash)) ?? null;
-    const spans: Span[] = [];
+    const pieces: Piece[] = [];
     for (const [index, segment] of this.#open().entries()) {
       const span = this.#spanOf(index);
       if (span.to < first || span.from > last) continue;
       if (idHashes !== null && !idHashes.some((hash) => segment.hasId(hash))) continue;
       if (!hashes.every((some) => some.some((hash) => segment.mayHave(hash)))) continue;
-      const before = spans.at(-1);
       const within = { from: Math.max(span.from, first), to: Math.min(span.to, last) };
-      if (before !== undefined && before.to === within.from - 1) before.to = within.to;
-      else spans.push(within);
+      pieces.push({ ...within, size: segment.size });
     }
-    return spans;
+    return pieces;
   }
 
   /** Enters a run that was written; `isNew` when it was not at this start before. */
@@ -147,9 +148,7 @@ export class RunSegments {
   #read(segment: Segment): void {
     const { from, to } = this.#spanOf(this.#open().indexOf(segment));
     const rows = this.#sql.exec<IndexedRun>(
-      `SELECT ${INDEXED_COLUMNS} FROM runs WHERE start_time BETWEEN ? AND ? ORDER BY start_time`,
-      from,
-      to,
+      `SELECT ${INDEXED_COLUMNS} FROM runs r WHERE ${startsWithin("r", from, to)} ORDER BY r.key`,
     );
     let current = segment;
     for (const run of rows) {
