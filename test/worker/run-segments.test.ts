@@ -159,13 +159,13 @@ test("a segment is written when the next one has begun, and read when the shard 
     }
     const rows = (table: string): number =>
       sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n;
-    expect([rows("segments"), rows("open_segments")]).toEqual([4, 1]);
+    expect([rows("segments"), rows("open_segments")]).toEqual([19, 1]);
     const opened = new RunSegments(sql);
     const spans = opened.pieces({ ids: null, terms: [["name rare"]] }, { from: null, to: null });
-    expect(spans).toEqual([{ from: 10_240, to: 20_479, size: 1024 }]);
+    expect(spans).toEqual([{ from: 12_800, to: 15_359, size: 256 }]);
     const [located] = opened.locate(["run 4999", "nobody"]);
     assert(located !== undefined);
-    expect([located.ids, located.span.from]).toEqual([["run 4999"], 40_960]);
+    expect([located.ids, located.span.from]).toEqual([["run 4999"], 48_640]);
     expect(opened.locate(["nobody"])).toEqual([]);
   });
 });

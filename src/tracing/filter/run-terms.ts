@@ -3,7 +3,7 @@ import type { Filter, Predicate, Test } from "./filter-tree.ts";
 
 /**
  * A term is a text that says one thing of a run: what it is called, that it failed, a tag that it has.
- * A store keeps which terms its runs have, some thousand of them at a time, so that a filter does not
+ * A store keeps which terms its runs have, some hundred of them at a time, so that a filter does not
  * look at those among which none can match.
  */
 export const FAILED = "failed";

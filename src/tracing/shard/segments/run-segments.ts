@@ -15,7 +15,7 @@ type SegmentLimits = {
   open: number;
 };
 
-const LIMITS: SegmentLimits = { runs: 1024, mostRuns: 4096, open: 32 };
+const LIMITS: SegmentLimits = { runs: 256, mostRuns: 1024, open: 32 };
 
 /** Bounds of a start that no run exceeds. */
 export const FIRST_TIME = Number.MIN_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import { mixed } from "./hash.ts";
 
-/** For the some four thousand different terms of a full segment, one question in a thousand is answered wrongly. */
-const TERM_BYTES = 8192;
+/** For the thousand different terms of a full segment, two questions in a thousand are answered wrongly. */
+const TERM_BYTES = 2048;
 const BIT_MASK = TERM_BYTES * 8 - 1;
 const BITS_PER_TERM = 4;
 const FIRST_CAPACITY = 64;
