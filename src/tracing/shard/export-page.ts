@@ -42,10 +42,13 @@ export function readExportPage(
   let last: RunPosition | null = null;
   for (const piece of pieces) {
     if (end !== null && isBehind(piece, end, "asc")) break;
-    const { text, params } = spanSql(selection, piece, { place, end }, known);
-    const cursor = sql
-      .exec(`SELECT ${selected} FROM runs r ${text} LIMIT ?`, ...params, limit + 1 - rows)
-      .raw();
+    const { text, params } = spanSql(
+      selection,
+      piece,
+      { place, end, limit: limit + 1 - rows },
+      known,
+    );
+    const cursor = sql.exec(`SELECT ${selected} FROM ${text}`, ...params).raw();
     for (const row of cursor) {
       if (last !== null && (rows === limit || bytes > maxBytes)) {
         return { runs: pack(packers, rows), next: last };

@@ -33,13 +33,13 @@ export function piecesOf(
 }
 
 /**
- * The part of a query that begins with WHERE and ends with ORDER BY, for the selected runs `r` of a span
- * as far as `end`.
+ * What follows FROM in a query for the first of the selected runs `r` of a span, as far as `end`, in their
+ * order. They are found first, so that sorting moves no more than their keys.
  */
 export function spanSql(
   selection: RunSelection,
   span: Span,
-  { place, end }: { place: Place; end: RunPosition | null },
+  { place, end, limit }: { place: Place; end: RunPosition | null; limit: number },
   known: KnownTraces | undefined,
 ): Sql {
   const descending = place.order === "desc";
@@ -55,9 +55,10 @@ export function spanSql(
   const within = startsWithinSql("r", from, to);
   const direction = descending ? "DESC" : "ASC";
   return {
-    text: `WHERE ${within.text} AND ${text}
-      ORDER BY r.start_time ${direction}, r.id ${direction}`,
-    params: [...within.params, ...params],
+    text: `(SELECT r.key AS key FROM runs r WHERE ${within.text} AND ${text}
+        ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ?) AS found
+      CROSS JOIN runs r ON r.key = found.key`,
+    params: [...within.params, ...params, limit],
   };
 }
 

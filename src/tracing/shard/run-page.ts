@@ -31,11 +31,15 @@ export function readPage(
   let bytes = 0;
   for (const piece of pieces) {
     if (end !== null && isBehind(piece, end, query.order)) break;
-    const { text, params } = spanSql(selection, piece, { place: query, end }, known);
+    const { text, params } = spanSql(
+      selection,
+      piece,
+      { place: query, end, limit: limit + 1 - runs.length },
+      known,
+    );
     const rows = sql.exec<Omit<RunRecord, "payloads"> & Record<string, SqlStorageValue>>(
-      `SELECT ${columns} FROM runs r ${text} LIMIT ?`,
+      `SELECT ${columns} FROM ${text}`,
       ...params,
-      limit + 1 - runs.length,
     );
     for (const row of rows) {
       const last = runs.at(-1);
