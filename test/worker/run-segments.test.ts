@@ -170,5 +170,21 @@ test("a segment is written when the next one has begun, and read when the shard 
     assert(located !== undefined);
     expect([located.ids, located.span.from]).toEqual([["run 4999"], 48_640]);
     expect(opened.locate(["nobody"])).toEqual([]);
+
+    // An update adds to a segment whose row was written.
+    const update = toRun({
+      id: 10,
+      start: 100,
+      name: "late",
+      failed: false,
+      tags: null,
+      metadata: null,
+    });
+    opened.add(update, false);
+    opened.tidy();
+    sql.exec("UPDATE runs SET name = 'late' WHERE id = 'run 10'");
+    const again = new RunSegments(sql);
+    const late = again.pieces({ ids: null, terms: [["name late"]] }, { from: null, to: null });
+    expect(covers(late, 100)).toBe(true);
   });
 });
