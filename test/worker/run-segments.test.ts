@@ -172,14 +172,15 @@ test("a segment is written when the next one has begun, and read when the shard 
     expect(opened.locate(["nobody"])).toEqual([]);
 
     // An update adds to a segment whose row was written.
-    const update = toRun({
+    const before = toRun({
       id: 10,
       start: 100,
-      name: "late",
+      name: "a",
       failed: false,
       tags: null,
       metadata: null,
     });
+    const update = { ...before, name: "late" };
     opened.add(update, false);
     opened.tidy();
     sql.exec("UPDATE runs SET name = 'late' WHERE id = 'run 10'");
