@@ -35,7 +35,7 @@ async function makeOld(store: TestStore, ids: { top: string; model: string; orde
     const settings = sql.exec<{ name: string; value: string }>("SELECT * FROM settings").toArray();
     sql.exec("DROP TABLE settings");
     sql.exec(SHARD_MIGRATIONS[0] ?? "");
-    sql.exec("DELETE FROM migrations WHERE id > 0");
+    sql.exec("DELETE FROM migrations; INSERT INTO migrations (id) VALUES (0)");
     for (const { name, value } of settings)
       sql.exec("INSERT INTO settings VALUES (?, ?)", name, value);
     const insert = (
