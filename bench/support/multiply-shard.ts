@@ -1,7 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { PAYLOADS_PER_RUN } from "../../src/tracing/model/run-row.ts";
 
 /** What of a run is the same however many copies there are, so that it stays rare. */
 export type RareValues = {
@@ -35,7 +34,7 @@ export function shardFileOf(stateDir: string, projectId: string): string {
 function isShardOf(file: string, projectId: string): boolean {
   const database = new DatabaseSync(file);
   try {
-    const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'run_attributes'");
+    const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'open_segments'");
     if (tables.get() === undefined) return false;
     const row = database.prepare("SELECT value FROM settings WHERE name = 'ref'").get();
     return (JSON.parse(String(row?.["value"])) as { projectId: string }).projectId === projectId;
@@ -84,25 +83,29 @@ function dropIndexes(database: DatabaseSync): string[] {
 }
 
 function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayMs: number) => void {
-  const lastRun = lastOf(database, "runs", "seq");
-  const lastAttribute = lastOf(database, "attributes", "attribute_id");
-  // Threads are as many as the traces call for; other attributes stay the same few.
-  const isThread = "kind = 'metadata' AND key = 'thread_id'";
-  const threads = new Set(attributeIds(database, isThread));
-  const { key, value } = rare.metadata;
-  const rareIds = new Set(attributeIds(database, "key = ? AND value = ?", key, value));
+  const rarePair = JSON.stringify([rare.metadata.key, rare.metadata.value]);
   database.function("copy_order", (order, copy, delayMs) =>
     copyOrder(String(order), Number(copy), Number(delayMs)),
   );
-  database.function("copy_attributes", (list, copy) => {
-    const ids = (JSON.parse(String(list)) as number[]).filter((id) => !rareIds.has(id));
-    const shift = Number(copy) * lastAttribute;
-    return JSON.stringify(ids.map((id) => (threads.has(id) ? id + shift : id)));
+  // Threads are as many as the traces call for; other attributes stay the same few.
+  database.function("copy_metadata", (list, copy) => {
+    const pairs = (JSON.parse(String(list)) as [string, string][]).filter(
+      (pair) => JSON.stringify(pair) !== rarePair,
+    );
+    return JSON.stringify(
+      pairs.map(([key, value]) => [key, key === "thread_id" ? `${value}-${Number(copy)}` : value]),
+    );
   });
-  database.exec("CREATE TEMP TABLE originals AS SELECT trace_id FROM traces");
+  database.exec("CREATE TEMP TABLE originals AS SELECT * FROM runs");
+  database.exec("CREATE TEMP TABLE original_traces AS SELECT * FROM traces");
+  database.exec("CREATE TEMP TABLE original_payloads AS SELECT * FROM long_payloads");
+  // What is known of the runs is read again from them.
+  database.exec("DELETE FROM segments; DELETE FROM open_segments");
+  database.exec("INSERT INTO open_segments SELECT min(start_time) FROM runs");
   const statements = [
-    insertCopies(database, "runs", `seq <= ${lastRun}`, {
-      seq: `seq + :copy * ${lastRun}`,
+    insertCopies(database, "runs", "originals", {
+      // Copies that meet at one start would have one key.
+      key: "key + ((:delay_ms * 1000) << 10) + :copy % 512",
       id: copyId("id"),
       trace_id: copyId("trace_id"),
       parent_run_id: copyId("parent_run_id"),
@@ -112,20 +115,13 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
       end_time: "end_time + :delay_ms * 1000",
       first_token_time: "first_token_time + :delay_ms * 1000",
       thread_id: "thread_id || '-' || :copy",
-      attribute_ids: "copy_attributes(attribute_ids, :copy)",
+      metadata: "copy_metadata(metadata, :copy)",
     }),
-    insertCopies(database, "payloads", `key < ${(lastRun + 1) * PAYLOADS_PER_RUN}`, {
-      key: `key + :copy * ${lastRun * PAYLOADS_PER_RUN}`,
-    }),
-    insertCopies(database, "attributes", `attribute_id <= ${lastAttribute} AND ${isThread}`, {
-      attribute_id: `attribute_id + :copy * ${lastAttribute}`,
-      value: "value || '-' || :copy",
-    }),
-    `INSERT INTO run_attributes (attribute_id, seq)
-     SELECT value, seq FROM runs JOIN json_each(attribute_ids)
-     WHERE seq > :copy * ${lastRun} AND seq <= (:copy + 1) * ${lastRun}`,
-    insertCopies(database, "traces", "trace_id IN (SELECT trace_id FROM originals)", {
+    insertCopies(database, "long_payloads", "original_payloads", { run_id: copyId("run_id") }),
+    insertCopies(database, "traces", "original_traces", {
       trace_id: copyId("trace_id"),
+      first_start: "first_start + :delay_ms * 1000",
+      last_start: "last_start + :delay_ms * 1000",
     }),
   ].map((text) => {
     const statement = database.prepare(text);
@@ -145,22 +141,11 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   };
 }
 
-function lastOf(database: DatabaseSync, table: string, column: string): number {
-  return Number(database.prepare(`SELECT max(${column}) AS last FROM ${table}`).get()?.["last"]);
-}
-
-function attributeIds(database: DatabaseSync, condition: string, ...values: string[]): number[] {
-  return database
-    .prepare(`SELECT attribute_id FROM attributes WHERE ${condition}`)
-    .all(...values)
-    .map(({ attribute_id }) => Number(attribute_id));
-}
-
-/** `INSERT ... SELECT` of all columns of some rows, with other values for the given ones. */
+/** `INSERT ... SELECT` of all columns of the originals, with other values for the given ones. */
 function insertCopies(
   database: DatabaseSync,
   table: string,
-  condition: string,
+  originals: string,
   values: Record<string, string>,
 ): string {
   const columns = database
@@ -169,7 +154,7 @@ function insertCopies(
     .map(({ name }) => String(name));
   const selected = columns.map((column) => values[column] ?? column);
   return `INSERT INTO ${table} (${columns.join(", ")})
-    SELECT ${selected.join(", ")} FROM ${table} WHERE ${condition}`;
+    SELECT ${selected.join(", ")} FROM ${originals}`;
 }
 
 function copyId(column: string): string {

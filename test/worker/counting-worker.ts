@@ -24,11 +24,11 @@ export class RunShardObject extends Shard {
   copy(count: number): void {
     this.ctx.storage.sql.exec(
       `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-       INSERT INTO runs (seq, id, trace_id, dotted_order, name, run_type, start_time, status, patched,
+       INSERT INTO runs (key, id, trace_id, dotted_order, name, run_type, start_time, status, patched,
          inserted_at, received_at)
-       SELECT 1000 + n, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?, run_type,
+       SELECT key + n * 1024, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?, run_type,
          start_time + n, status, 0, 0, 0
-       FROM runs, n WHERE seq = (SELECT min(seq) FROM runs)`,
+       FROM n, (SELECT * FROM runs LIMIT 1)`,
       count,
       NAME,
     );

@@ -11,10 +11,10 @@ import {
 } from "../../src/tracing/filter/filter.ts";
 import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
 import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
+import { startsWithin } from "../../src/tracing/filter/run-key.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
 import { type Expression, expression, print } from "../unit/tracing/filter/model/expressions.ts";
 import { flatten, type Run, runs, TRACES, uuid } from "../unit/tracing/filter/model/runs.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../../src/tracing/model/run-row.ts";
 
 let shard = env.RUN_SHARDS.getByName("");
 
@@ -35,45 +35,29 @@ async function inShard(work: (database: SqlStorage) => void): Promise<void> {
 }
 
 function store(database: SqlStorage, given: readonly Run[]): void {
-  for (const table of ["runs", "payloads", "attributes", "run_attributes", "feedback"]) {
-    database.exec(`DELETE FROM ${table}`);
-  }
+  for (const table of ["runs", "traces", "feedback"]) database.exec(`DELETE FROM ${table}`);
   for (const [seq, run] of given.entries()) {
     const { tags, metadata, inputs, outputs, feedback, ...columns } = run;
     insert(database, "runs", {
       ...columns,
-      seq,
+      key: seq,
       dotted_order: run.id,
+      tags: tags.length === 0 ? null : JSON.stringify(tags),
+      metadata: JSON.stringify(flatten(metadata)),
+      input_leaves: JSON.stringify(inputs),
+      // A run whose outputs never came has none.
+      output_leaves: outputs.length === 0 ? null : JSON.stringify(outputs),
       patched: 0,
       inserted_at: 0,
       received_at: 0,
     });
-    const attributes = [
-      ...tags.map((key) => ({ kind: "tag", key, value: "" })),
-      ...flatten(metadata).map(([key, value]) => ({ kind: "metadata", key, value })),
-    ];
-    for (const attribute of attributes) {
-      insert(database, "attributes", attribute);
-      database.exec(
-        `INSERT OR IGNORE INTO run_attributes (seq, attribute_id)
-         SELECT ?, attribute_id FROM attributes WHERE kind = ? AND key = ? AND value = ?`,
-        seq,
-        ...Object.values(attribute),
-      );
-    }
-    database.exec(
-      `UPDATE runs SET attribute_ids =
-         (SELECT json_group_array(attribute_id) FROM run_attributes WHERE seq = runs.seq)
-       WHERE seq = ?`,
-      seq,
-    );
-    const base = seq * PAYLOADS_PER_RUN;
-    const inputLeaves = { key: base + PAYLOAD_NUMBER.inputLeaves, body: JSON.stringify(inputs) };
-    const outputLeaves = { key: base + PAYLOAD_NUMBER.outputLeaves, body: JSON.stringify(outputs) };
-    // A run whose outputs never came has no row for them.
-    for (const row of outputs.length === 0 ? [inputLeaves] : [inputLeaves, outputLeaves]) {
-      insert(database, "payloads", row);
-    }
+    insert(database, "traces", {
+      trace_id: run.trace_id,
+      tier: "shortlived",
+      first_received_at: 0,
+      first_start: 0,
+      last_start: 2 ** 52,
+    });
     for (const [index, rating] of feedback.entries()) {
       insert(database, "feedback", {
         ...rating,
@@ -269,9 +253,6 @@ describe("the largest filters", () => {
   });
 });
 
-/** Runs of one start are put in the order of their ids; nothing else is sorted. */
-const SORT_OF_TIES = "USE TEMP B-TREE FOR LAST TERM OF ORDER BY";
-
 describe("a query plan", () => {
   const ordered = (text: string): Sql => {
     const { text: condition, params } = compileFilter(parseFilter(text), "r");
@@ -281,36 +262,22 @@ describe("a query plan", () => {
     );
   };
 
-  test.for<[string, string]>([
-    ['eq(name, "agent")', "SEARCH r USING INDEX runs_by_name (name=?)"],
-    ['eq(thread_id, "t")', "SEARCH r USING INDEX runs_by_thread (thread_id=?)"],
-    ["eq(is_root, true)", "SCAN r USING INDEX runs_root"],
-    ['eq(status, "error")', "SCAN r USING INDEX runs_failed"],
-  ])("of %s takes the rows in order from an index", async ([text, step], { expect }) => {
-    await inShard((database) => {
-      expect(plan(database, ordered(text))).toEqual([step, SORT_OF_TIES]);
-    });
-  });
-
-  test("of a trace's runs uses the index of traces", async ({ expect }) => {
-    await inShard((database) => {
-      const [step] = plan(database, ordered(`eq(trace_id, "${crypto.randomUUID()}")`));
-      expect(step).toBe("SEARCH r USING INDEX runs_by_trace (trace_id=?)");
-    });
-  });
-
-  test("looks a metadata pair or a tag up once, and then probes for each run", async ({
+  test("goes from one bound of a segment to the other, and sorts what it has found", async ({
     expect,
   }) => {
+    const pair = 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))';
+    const has = 'has(metadata, \'{"env":"prod"}\')';
     await inShard((database) => {
-      const filter = 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))';
-      for (const text of [filter, 'has(metadata, \'{"env":"prod"}\')', 'has(tags, "beta")']) {
-        expect(plan(database, ordered(text))).toEqual([
-          "SCAN r USING INDEX runs_by_start",
-          "SEARCH pair EXISTS USING PRIMARY KEY (attribute_id=? AND seq=?)",
-          "SCALAR SUBQUERY 1",
-          "SEARCH attribute USING COVERING INDEX sqlite_autoindex_attributes_1 (kind=? AND key=? AND value=?)",
-          SORT_OF_TIES,
+      for (const filter of ['eq(name, "agent")', 'eq(status, "error")', pair, has]) {
+        const { text, params } = compileFilter(parseFilter(filter), "r");
+        const query = sql(
+          `SELECT r.id FROM runs r WHERE ${startsWithin("r", 1, 2)} AND ${text}
+           ORDER BY r.start_time, r.id`,
+          ...params,
+        );
+        expect(plan(database, query)).toEqual([
+          "SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+          "USE TEMP B-TREE FOR ORDER BY",
         ]);
       }
     });
@@ -323,13 +290,24 @@ describe("a query plan", () => {
         ordered('and(like(metadata_value, "p%"), gt(feedback_score, 0), like(inputs, "%a%"))'),
       );
       expect(steps.filter((step) => /^(SCAN|SEARCH)/.test(step))).toEqual([
-        "SCAN r USING INDEX runs_by_start",
-        "SEARCH payload USING INTEGER PRIMARY KEY (rowid=?)",
+        "SCAN r",
+        "SCAN CONSTANT ROW",
+        "SCAN sought",
         "SCAN leaf VIRTUAL TABLE INDEX 1:",
-        "SCAN pair VIRTUAL TABLE INDEX 1:",
-        "SEARCH attribute USING INTEGER PRIMARY KEY (rowid=?)",
         "SEARCH rating EXISTS USING INDEX feedback_by_run (run_id=?)",
+        "SCAN leaf EXISTS VIRTUAL TABLE INDEX 1:",
       ]);
+    });
+  });
+
+  test("goes from traces to their runs by when those start", async ({ expect }) => {
+    await inShard((database) => {
+      const span = { from: 1, to: 2 };
+      const { text, params } = compileScopes({ treeFilter: 'eq(name, "a")' }, "r", undefined, span);
+      const query = sql(`SELECT r.id FROM runs r WHERE ${text}`, ...params);
+      const steps = plan(database, query).join("\n");
+      expect(steps).toContain("SEARCH spread USING PRIMARY KEY (trace_id=?)");
+      expect(steps).toContain("SEARCH scoped USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)");
     });
   });
 });

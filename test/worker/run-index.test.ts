@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { v7 } from "uuid";
 import { describe, test } from "vitest";
 import { indexRuns, locateRun, locateRuns } from "../../src/tracing/run-index/locate.ts";
-import type { IndexedRun } from "../../src/tracing/run-index/run-index-object.ts";
+import type { IndexedRun } from "../../src/tracing/run-index/run-place.ts";
 
 const DAY_MS = 86_400_000;
 

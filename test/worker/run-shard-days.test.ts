@@ -275,7 +275,7 @@ test("a deleted trace leaves nothing on any of its days", async ({ expect }) => 
   expect((await store.shards()).map(({ day }) => day)).toEqual([DAY + 1]);
   const [left] = await store.shards();
   assert(left !== undefined);
-  const tables = ["runs", "payloads", "feedback", "foreign_children", "trace_parts", "traces"];
+  const tables = ["runs", "long_payloads", "feedback", "foreign_children", "trace_parts", "traces"];
   expect(await Promise.all(tables.map((table) => countIn(left, table)))).toEqual([
     1, 0, 0, 0, 0, 1,
   ]);

@@ -18,7 +18,7 @@ test("of a request that fails in the middle nothing stays", async ({ expect }) =
     readRun("post", run, { identity: "required" }),
   );
   if (good === undefined || bad === undefined) throw new Error("there are two runs");
-  const broken = { ...bad, payloads: { inputs: { object: "o", bytes: NOT_A_NUMBER } } };
+  const broken = { ...bad, endTime: NOT_A_NUMBER };
   const write = async (...runs: (typeof good)[]) =>
     shardStub(env, ref).write(ref, runs, "shortlived");
 

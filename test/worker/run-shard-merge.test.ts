@@ -3,11 +3,8 @@ import fc from "fast-check";
 import { beforeAll, inject, test } from "vitest";
 import { leavesOf, metadataOf } from "../../src/tracing/model/text-leaves.ts";
 import { previewOf } from "../../src/tracing/ingest/decode/payload-facts.ts";
-import {
-  PAYLOAD_NUMBER,
-  PAYLOADS_PER_RUN,
-  readAttachments,
-} from "../../src/tracing/model/run-row.ts";
+import { readAttachments, type RunLeaves } from "../../src/tracing/model/run-row.ts";
+import type { Leaf } from "../../src/tracing/model/run-write.ts";
 import type { PlacedRun } from "../../src/tracing/query/run-source.ts";
 import {
   inShard,
@@ -193,6 +190,14 @@ function expectedRun(fields: Fields): Fields {
 }
 
 async function readRun({ run, ref }: PlacedRun): Promise<Fields> {
+  const [stored] = await inShard(ref, (sql) =>
+    sql
+      .exec<RunLeaves>(
+        "SELECT metadata, input_leaves, output_leaves FROM runs WHERE id = ?",
+        run.id,
+      )
+      .toArray(),
+  );
   const payloads: Fields = {};
   for (const name of PAYLOADS) {
     payloads[name] = JSON.parse((await payloadText(run, name)) ?? "null");
@@ -214,28 +219,17 @@ async function readRun({ run, ref }: PlacedRun): Promise<Fields> {
     first_token_time: run.first_token_time,
     attachments,
     previews: [run.inputs_preview, run.outputs_preview],
-    leaves: await inShard(ref, (sql) =>
-      [PAYLOAD_NUMBER.inputLeaves, PAYLOAD_NUMBER.outputLeaves].map((number) => {
-        const key = run.seq * PAYLOADS_PER_RUN + number;
-        const [row] = sql
-          .exec<{ body: string }>("SELECT body FROM payloads WHERE key = ?", key)
-          .toArray();
-        return JSON.parse(row?.body ?? "[]");
-      }),
-    ),
+    leaves: [stored?.input_leaves, stored?.output_leaves].map((text) => JSON.parse(text ?? "[]")),
     tokens: [run.prompt_tokens, run.completion_tokens, run.total_tokens],
     thread_id: run.thread_id,
-    attributes: await inShard(ref, (sql) =>
-      sql
-        .exec<{ text: string }>(
-          `SELECT kind || ' ' || key || ' ' || value AS text
-           FROM run_attributes JOIN attributes USING (attribute_id) WHERE seq = ?`,
-          run.seq,
-        )
-        .toArray()
-        .map(({ text }) => text)
-        .toSorted(),
-    ),
+    attributes: [
+      ...new Set<string>([
+        ...(JSON.parse(run.tags ?? "[]") as string[]).map((tag) => `tag ${tag} `),
+        ...(JSON.parse(stored?.metadata ?? "[]") as Leaf[]).map(
+          ([key, value]) => `metadata ${key} ${value}`,
+        ),
+      ]),
+    ].toSorted(),
   };
 }
 

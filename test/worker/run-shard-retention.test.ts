@@ -69,8 +69,7 @@ async function setTier(store: TestStore, tier: string): Promise<void> {
 
 const ALL_TABLES = [
   "runs",
-  "payloads",
-  "run_attributes",
+  "long_payloads",
   "feedback",
   "traces",
   "trace_parts",
@@ -174,7 +173,7 @@ describe("traces of one shard", () => {
         name,
         tags: [name],
         inputs: { text: LARGE },
-        extra: { metadata: { name } },
+        extra: { metadata: { name }, long: "x".repeat(20_000) },
       });
     const [due, young, praised] = [runOf("due"), runOf("young"), runOf("praised")];
     await store.post(due, child(due, { start: NOON }), young, praised);
@@ -186,8 +185,7 @@ describe("traces of one shard", () => {
     expect(await store.ids()).toEqual([young.id, praised.id]);
     expect(await rowCounts(shard)).toMatchObject({
       runs: 2,
-      payloads: 6,
-      run_attributes: 4,
+      long_payloads: 2,
       feedback: 1,
       traces: 2,
       garbage: 0,
@@ -195,7 +193,6 @@ describe("traces of one shard", () => {
     expect([(await store.objects()).length, await feedbackCount(store)]).toEqual([2, 1]);
     expect(await store.shards()).toEqual([shard]);
 
-    // Row numbers may be given again: nothing of the earlier runs must cling to them.
     const next = root({ start: NOON });
     await passDays(shard, SHORT_DAYS, [young.id]);
     await evictDurableObject(shardStub(env, shard));

@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { findThreads } from "../../src/tracing/query/threads.ts";
@@ -30,20 +31,23 @@ beforeEach(async () => {
 });
 
 /** Copies of the first run, a millisecond apart, each a root in one of ten threads. */
-function copy(count: number, name: string): Promise<void> {
-  return inShard(ref, (sql) => {
+async function copy(count: number, name: string): Promise<void> {
+  await inShard(ref, (sql) => {
     sql.exec(
       `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-       INSERT INTO runs (seq, id, trace_id, dotted_order, name, run_type, start_time, end_time,
+       INSERT INTO runs (key, id, trace_id, dotted_order, name, run_type, start_time, end_time,
          status, thread_id, patched, inserted_at, received_at)
-       SELECT 1000 + n, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?,
+       SELECT key + n * 1000 * 1024, printf('00000000-0000-4000-8000-%012d', n), trace_id, dotted_order, ?,
          iif(n % 2, 'llm', 'tool'), start_time + n * 1000, start_time + n * 1000 + n % 4, 'success',
          'thread ' || (n % 10), 0, 0, 0
-       FROM runs, n WHERE seq = (SELECT min(seq) FROM runs)`,
+       FROM n, (SELECT * FROM runs LIMIT 1)`,
       count,
       name,
     );
+    sql.exec("UPDATE traces SET last_start = last_start + ? * 1000", count);
   });
+  // What the shard knows of its runs it reads again.
+  await evictDurableObject(shardStub(env, ref));
 }
 
 const page = { order: "asc", after: null, limit: 100, maxBytes: 1e6, payloads: [] } as const;

@@ -1,9 +1,9 @@
 import { type Sql, sql } from "../../db/sql.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
+import type { Leaf } from "../model/run-write.ts";
 import { type Condition, condition, joined } from "./condition.ts";
 import { type Family, fieldOf, type Member } from "./fields.ts";
 import type { Predicate, Test } from "./filter-tree.ts";
-import { opposite, testSql } from "./test-condition.ts";
+import { opposite, soughtText, testSql, untrue } from "./test-condition.ts";
 
 /**
  * Predicates on what a run may have several of: entries of metadata (key, value), leaves of inputs
@@ -53,8 +53,8 @@ function memberTests(predicates: readonly Predicate[]) {
 
 type MemberTest = { member: Member; test: Test };
 
-/** `from` ends inside of its WHERE: further conditions follow by AND. */
-export type EntrySource = { from: string; columns: Partial<Record<Member, string>> };
+/** `list` is the JSON of all entries. `from` ends inside of its WHERE: further conditions follow by AND. */
+export type EntrySource = { list: string; from: string; columns: Partial<Record<Member, string>> };
 
 function isNegative(test: Test): boolean {
   return (
@@ -71,65 +71,45 @@ function existsSql(
   tests: readonly MemberTest[],
   negated: boolean,
 ): Sql {
-  const entry = attributeSql(alias, family, tests) ?? generalSql(alias, family, tests);
+  const pair = family === "metadata" ? namedPair(tests) : null;
+  const found = pair === null ? null : pairSql(alias, pair);
+  if (found !== null) return negated ? untrue(found) : found;
+  const entry = searchSql(alias, family, tests) ?? generalSql(alias, family, tests);
   return { text: `${negated ? "NOT " : ""}EXISTS (${entry.text})`, params: entry.params };
 }
 
-/** Attributes by their key and value: found by index, and then a probe of each for each run. */
-function attributeSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql | null {
-  const ids = attributeIds(family, tests);
-  if (ids === null) return null;
-  if (tests.every(({ test }) => test.op === "eq")) {
-    return sql(
-      `SELECT 1 FROM run_attributes AS pair
-       WHERE pair.seq = ${alias}.seq AND pair.attribute_id = (${ids.text})`,
-      ...ids.params,
-    );
-  }
-  // With IN, SQLite would first make an index of all the runs that have one of the attributes.
-  return sql(
-    `SELECT 1 FROM (${ids.text}) AS named CROSS JOIN run_attributes AS pair
-     ON pair.attribute_id = named.attribute_id AND pair.seq = ${alias}.seq`,
-    ...ids.params,
-  );
+/** The one pair that the tests name by its key and its value. */
+function namedPair(tests: readonly MemberTest[]): Leaf | null {
+  if (tests.length !== 2) return null;
+  const [key, value] = (["key", "value"] as const).map((member) => {
+    const test = tests.find((each) => each.member === member)?.test;
+    return test?.op === "eq" && typeof test.value === "string" ? test.value : null;
+  });
+  return typeof key === "string" && typeof value === "string" ? [key, value] : null;
 }
 
-/** The ids of the few attributes that the tests name by key and value; null when they do not. */
-function attributeIds(family: Family, tests: readonly MemberTest[]): Sql | null {
-  if (family !== "tag" && family !== "metadata") return null;
-  const members = new Set(tests.map(({ member }) => member));
-  const isNamed = tests.every(
-    ({ test }) => test.op === "in" || (test.op === "eq" && test.value !== null),
-  );
-  if (!isNamed || members.size !== tests.length) return null;
-  if (members.size !== (family === "tag" ? 1 : 2)) return null;
-  const conditions = tests.map(({ member, test }) => testSql(`attribute.${member}`, test));
-  // A tag is a key; naming its value as well takes the whole index.
-  if (family === "tag") conditions.push(sql("attribute.value = ''"));
-  return sql(
-    `SELECT attribute.attribute_id FROM attributes AS attribute
-     WHERE attribute.kind = '${family}' AND ${conditions.map(({ text }) => text).join(" AND ")}`,
-    ...conditions.flatMap(({ params }) => params),
-  );
+/** What stands between two texts of the list: a key of these could be found where there is none. */
+const SEPARATORS = new Set([",", "],["]);
+
+/** Whether a pair is in the run's list, by its text; null where only reading the list tells. */
+export function pairSql(alias: string, leaf: Leaf): Sql | null {
+  if (SEPARATORS.has(leaf[0])) return null;
+  return sql(`instr(ifnull(${alias}.metadata, ''), ?) > 0`, JSON.stringify(leaf));
 }
 
-/** A query for attributes of which a run must have one to fulfil a group of predicates. */
-export function requiredAttributes(predicates: readonly Predicate[]): Sql | null {
-  const tests = memberTests(predicates);
-  const family = tests[0]?.family;
-  return family === undefined ? null : attributeIds(family, tests);
-}
-
-/** The subquery is empty for a run without the attribute; key and value are SQL expressions. */
-export function attributeProbe(alias: string, kind: "tag" | "metadata", key: Sql, value: Sql): Sql {
+/** A search for a text: most lists need not be read, as their JSON does not have it. */
+function searchSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql | null {
+  const [only] = tests;
+  if (only === undefined || tests.length > 1 || family === "feedback") return null;
+  const text = soughtText(only.test);
+  // What JSON writes in another way cannot be looked for in it.
+  if (text === null || JSON.stringify(text) !== `"${text}"`) return null;
+  const { list, columns } = sourceOf(alias, family);
+  const has = (expression: string): string => `instr(lower(${expression}), sought.text) > 0`;
   return sql(
-    `SELECT 1 FROM run_attributes AS pair
-     WHERE pair.seq = ${alias}.seq AND pair.attribute_id = (
-       SELECT attribute.attribute_id FROM attributes AS attribute
-       WHERE attribute.kind = '${kind}' AND attribute.key = ${key.text}
-         AND attribute.value = ${value.text})`,
-    ...key.params,
-    ...value.params,
+    `SELECT 1 FROM (SELECT ? AS text) AS sought CROSS JOIN json_each(${list}) AS leaf
+     WHERE ${has(list)} AND ${has(columns[only.member] ?? "''")}`,
+    text,
   );
 }
 
@@ -144,38 +124,34 @@ function generalSql(alias: string, family: Family, tests: readonly MemberTest[])
   return { text: `SELECT 1 FROM ${from} AND ${all.text}`, params: all.params };
 }
 
-/** The entries of one run. CROSS JOIN keeps SQLite from going over all attributes for each run. */
+/** The column of `runs` with the JSON list of a family's entries. */
+const LIST = { tag: "tags", metadata: "metadata", input: "input_leaves", output: "output_leaves" };
+
+/** The entries of one run. */
 export function sourceOf(alias: string, family: Family): EntrySource {
-  switch (family) {
-    case "metadata":
-    case "tag":
-      return {
-        from: `json_each(${alias}.attribute_ids) AS pair CROSS JOIN attributes AS attribute
-          ON attribute.attribute_id = pair.value WHERE attribute.kind = '${family}'`,
-        columns: { key: "attribute.key", value: "attribute.value" },
-      };
-    case "input":
-    case "output": {
-      const number = family === "input" ? PAYLOAD_NUMBER.inputLeaves : PAYLOAD_NUMBER.outputLeaves;
-      return {
-        from: `payloads AS payload CROSS JOIN json_each(payload.body) AS leaf
-          WHERE payload.key = ${alias}.seq * ${PAYLOADS_PER_RUN} + ${number}`,
-        columns: { key: "(leaf.value ->> 0)", value: "(leaf.value ->> 1)" },
-      };
-    }
-    case "feedback":
-      return {
-        from: `feedback AS rating WHERE rating.run_id = ${alias}.id`,
-        columns: {
-          key: "rating.key",
-          score: "rating.score",
-          value: FEEDBACK_VALUE,
-          source: "rating.source",
-          comment: "rating.comment",
-          error: "rating.error",
-        },
-      };
+  if (family === "feedback") {
+    return {
+      list: "''",
+      from: `feedback AS rating WHERE rating.run_id = ${alias}.id`,
+      columns: {
+        key: "rating.key",
+        score: "rating.score",
+        value: FEEDBACK_VALUE,
+        source: "rating.source",
+        comment: "rating.comment",
+        error: "rating.error",
+      },
+    };
   }
+  const list = `${alias}.${LIST[family]}`;
+  return {
+    list,
+    from: `json_each(${list}) AS leaf WHERE true`,
+    columns:
+      family === "tag"
+        ? { key: "leaf.value", value: "''" }
+        : { key: "(leaf.value ->> 0)", value: "(leaf.value ->> 1)" },
+  };
 }
 
 /** A text without its quotes, and the JSON text of anything else; null for JSON's null. */

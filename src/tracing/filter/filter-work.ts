@@ -61,23 +61,3 @@ export function workOf(filters: readonly Filter[]): FilterWork {
   filters.forEach(visit);
   return work;
 }
-
-/**
- * The conditions of the filter that an index finds the runs of, each of which has to hold; and whether
- * there are no others.
- */
-export function indexedPart(filter: Filter): { conditions: Predicate[]; isAll: boolean } {
-  const operands = filter.kind === "and" ? filter.operands : [filter];
-  const conditions = operands.filter(isIndexed);
-  return { conditions, isAll: conditions.length === operands.length };
-}
-
-const INDEXED_FIELDS = new Set(["id", "trace_id", "parent_run_id", "thread_id", "name"]);
-
-function isIndexed(filter: Filter): filter is Predicate {
-  if (filter.kind !== "predicate" || filter.test.op !== "eq") return false;
-  const { value } = filter.test;
-  if (filter.field === "status") return value === "error";
-  if (value === null) return filter.field === "parent_run_id";
-  return INDEXED_FIELDS.has(filter.field);
-}

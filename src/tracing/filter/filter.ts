@@ -1,8 +1,9 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { FilterError, type FilterScope } from "./filter-error.ts";
+import { startsBetween, startsWithin } from "./run-key.ts";
 import type { Filter } from "./filter-tree.ts";
 import { parseTree } from "./parse.ts";
-import { attributesOf, runCondition } from "./run-condition.ts";
+import { runCondition } from "./run-condition.ts";
 
 export { FilterError, type FilterScope } from "./filter-error.ts";
 export type { Filter } from "./filter-tree.ts";
@@ -64,22 +65,14 @@ export function compileScopes(
   const own = optional(filter, (text) =>
     inScope("filter", () => runCondition(parseTree(text), alias)),
   );
-  const traces = optional(traceFilter, (text) => tracesSql("trace", text, span));
-  const trees = optional(treeFilter, (text) => tracesSql("tree", text, span));
+  const traces = optional(traceFilter, (text) => tracesSql("trace", text, tracesWithin(span)));
+  const trees = optional(treeFilter, (text) => tracesSql("tree", text, tracesWithin(span)));
   checkLimits([...own, ...traces, ...trees]);
   return allOf([
     ...own,
     ...traces.map((query) => amongSql(alias, query, known.trace)),
     ...trees.map((query) => amongSql(alias, query, known.tree)),
   ]);
-}
-
-/**
- * Queries for ids of attributes: a run that matches the filter has at least one of each. For a store
- * that would rather begin with the few runs of a rare attribute. Throws a FilterError.
- */
-export function attributeQueries(filter: string): Sql[] {
-  return attributesOf(parseTree(filter));
 }
 
 /** The syntax trees of the texts that there are. Throws a FilterError. */
@@ -98,38 +91,35 @@ export function matchingTracesSql(
   filter: string,
   traceIds: readonly string[],
 ): Sql {
-  const traces = tracesSql(scope, filter);
+  const traces = tracesSql(scope, filter, "SELECT value FROM json_each(?)");
   checkLimits([traces]);
-  return sql(
-    `${traces.text} AND scoped.trace_id IN (SELECT value FROM json_each(?)) GROUP BY scoped.trace_id`,
-    ...traces.params,
-    JSON.stringify(traceIds),
-  );
+  return sql(`${traces.text} GROUP BY scoped.trace_id`, JSON.stringify(traceIds), ...traces.params);
 }
 
-/** Ends inside of its WHERE. */
-function tracesSql(scope: keyof KnownTraces, text: string, span?: TimeSpan): Sql {
+/**
+ * Ends inside of its WHERE. `among` selects the ids of traces: their runs are looked for where their traces
+ * say that they start. Its parameters come before those of the query.
+ */
+function tracesSql(scope: keyof KnownTraces, text: string, among: string | null): Sql {
   const matches = inScope(`${scope}_filter`, () => runCondition(parseTree(text), "scoped"));
-  const among = amongTracesOf(span);
-  // The plus keeps SQLite from going through all roots where it has the traces.
-  const isRoot = `${among === "" ? "" : "+"}scoped.parent_run_id IS NULL AND `;
-  const root = scope === "trace" ? isRoot : "";
+  const root = scope === "trace" ? "scoped.parent_run_id IS NULL AND " : "";
+  const runs =
+    among === null
+      ? "runs AS scoped WHERE"
+      : `traces AS spread CROSS JOIN runs AS scoped
+           ON ${startsBetween("scoped", "spread.first_start", "spread.last_start")}
+             AND scoped.trace_id = spread.trace_id
+         WHERE spread.trace_id IN (${among}) AND`;
   return {
-    text: `SELECT scoped.trace_id FROM runs AS scoped
-      WHERE ${among}${root}${matches.text}`,
+    text: `SELECT scoped.trace_id FROM ${runs} ${root}${matches.text}`,
     params: matches.params,
   };
 }
 
-/** Bounds are written out: parameters are few, and these are numbers. */
-function amongTracesOf(span: TimeSpan | undefined): string {
-  const bounds = [
-    ...(typeof span?.from === "number" ? [`near.start_time >= ${span.from}`] : []),
-    ...(typeof span?.to === "number" ? [`near.start_time <= ${span.to}`] : []),
-  ];
-  if (bounds.length === 0) return "";
-  const near = `SELECT near.trace_id FROM runs AS near WHERE ${bounds.join(" AND ")}`;
-  return `scoped.trace_id IN (${near}) AND `;
+function tracesWithin(span: TimeSpan | undefined): string | null {
+  if (typeof span?.from !== "number" && typeof span?.to !== "number") return null;
+  const within = startsWithin("near", span.from ?? 0, span.to ?? Number.MAX_SAFE_INTEGER);
+  return `SELECT near.trace_id FROM runs AS near WHERE ${within}`;
 }
 
 function amongSql(alias: string, traces: Sql, known: readonly string[]): Sql {

@@ -1,12 +1,6 @@
 import { type Sql, sql } from "../../db/sql.ts";
 import { type Condition, condition, joined } from "./condition.ts";
-import {
-  attributeProbe,
-  entryGroup,
-  type EntrySource,
-  requiredAttributes,
-  sourceOf,
-} from "./entry-condition.ts";
+import { entryGroup, type EntrySource, pairSql, sourceOf } from "./entry-condition.ts";
 import { type FieldName, fieldOf } from "./fields.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import { opposite, testSql, untrue } from "./test-condition.ts";
@@ -42,43 +36,6 @@ export function runCondition(filter: Filter, alias: string, negated = false): Co
   }
 }
 
-/**
- * Queries for the ids of attributes; a run for which the filter holds has at least one of each. What
- * the filter says in another way than by naming attributes is left out.
- */
-export function attributesOf(filter: Filter): Sql[] {
-  switch (filter.kind) {
-    case "and": {
-      const groups = Map.groupBy(filter.operands, pairedFamily);
-      return [...groups].flatMap(([family, members]) =>
-        family === undefined
-          ? members.flatMap(attributesOf)
-          : required(members.filter(isPredicate)),
-      );
-    }
-    case "predicate":
-      return fieldOf(filter.field).entry === undefined ? [] : required([filter]);
-    case "metadata":
-      return filter.leaves.map(([key, value]) =>
-        sql(
-          "SELECT attribute_id FROM attributes WHERE kind = 'metadata' AND key = ? AND value = ?",
-          key,
-          value,
-        ),
-      );
-    case "or":
-    case "not":
-    case "words":
-    case "metadata key":
-      return [];
-  }
-}
-
-function required(predicates: readonly Predicate[]): Sql[] {
-  const ids = requiredAttributes(predicates);
-  return ids === null ? [] : [ids];
-}
-
 /** One condition per group of paired predicates, and one for each other operand. */
 function conjuncts(operands: readonly Filter[], alias: string, negated: boolean): Condition[] {
   const groups = Map.groupBy(operands, pairedFamily);
@@ -103,24 +60,18 @@ function columnSql(field: FieldName, test: Test, alias: string, negated: boolean
   if (tested === null) return untrue(columnSql(field, test, alias, false));
   const column =
     field === "latency" ? `(${alias}.end_time - ${alias}.start_time)` : `${alias}.${field}`;
-  // Written out, because the index of failed runs is one of rows with this very condition.
-  if (field === "status" && "value" in tested && tested.value === "error") {
-    return sql(`${column} ${tested.op === "eq" ? "=" : "<>"} 'error'`);
-  }
   return testSql(column, tested);
 }
 
 /** Whether each of the words, in any case, is a part of a text of the run; or that one is not. */
 function wordsSql(words: readonly string[], alias: string, negated: boolean): Sql {
-  const tag = sourceOf(alias, "tag");
-  const metadata = sourceOf(alias, "metadata");
   const absent = [
     `NOT ${hasWord(`${alias}.name`)}`,
     `NOT ${hasWord(`ifnull(${alias}.error, '')`)}`,
-    `NOT EXISTS (SELECT 1 FROM ${tag.from} AND ${hasWord(tag.columns.key)})`,
-    `NOT EXISTS (SELECT 1 FROM ${metadata.from} AND ${hasWord(metadata.columns.value)})`,
-    noLeafHasWord(sourceOf(alias, "input")),
-    noLeafHasWord(sourceOf(alias, "output")),
+    noneHasWord(sourceOf(alias, "tag"), "key"),
+    noneHasWord(sourceOf(alias, "metadata"), "value"),
+    noneHasWord(sourceOf(alias, "input"), "value"),
+    noneHasWord(sourceOf(alias, "output"), "value"),
   ];
   return sql(
     `${negated ? "" : "NOT "}EXISTS (
@@ -129,11 +80,10 @@ function wordsSql(words: readonly string[], alias: string, negated: boolean): Sq
   );
 }
 
-/** JSON.stringify writes letters and digits as they are, so most runs need no look at each leaf. */
-function noLeafHasWord(leaf: EntrySource): string {
-  const { from, columns } = leaf;
+/** JSON.stringify writes letters and digits as they are, so most runs need no look at each entry. */
+function noneHasWord({ list, from, columns }: EntrySource, member: "key" | "value"): string {
   return `NOT EXISTS (
-    SELECT 1 FROM ${from} AND ${hasWord("payload.body")} AND ${hasWord(columns.value)})`;
+    SELECT 1 FROM ${from} AND ${hasWord(list)} AND ${hasWord(columns[member])})`;
 }
 
 function hasWord(text: string | undefined): string {
@@ -142,19 +92,14 @@ function hasWord(text: string | undefined): string {
 
 /** Whether all of these are among the run's metadata; or that one is not. */
 function metadataSql(leaves: readonly Leaf[], alias: string, negated: boolean): Sql {
-  const [first, second] = leaves;
-  if (first !== undefined && second === undefined) {
-    const [key, value] = first;
-    return exists(attributeProbe(alias, "metadata", sql("?", key), sql("?", value)), negated);
-  }
-  const found = attributeProbe(
-    alias,
-    "metadata",
-    sql("(wanted.value ->> 0)"),
-    sql("(wanted.value ->> 1)"),
-  );
+  const pairs = leaves.map((leaf) => pairSql(alias, leaf));
+  const [first] = pairs;
+  if (first && pairs.length === 1) return negated ? untrue(first) : first;
+  const { from, columns } = sourceOf(alias, "metadata");
+  const [key, value] = [`(wanted.value ->> 0)`, `(wanted.value ->> 1)`];
   const missing = sql(
-    `SELECT 1 FROM json_each(?) AS wanted WHERE NOT EXISTS (${found.text})`,
+    `SELECT 1 FROM json_each(?) AS wanted WHERE NOT EXISTS (
+       SELECT 1 FROM ${from} AND ${columns.key} = ${key} AND ${columns.value} = ${value})`,
     JSON.stringify(leaves),
   );
   return exists(missing, !negated);
@@ -162,10 +107,10 @@ function metadataSql(leaves: readonly Leaf[], alias: string, negated: boolean): 
 
 /** Whether the run has this metadata key or, when its value is an object, one below it. */
 function metadataKeySql(key: string, alias: string, negated: boolean): Sql {
-  const { from } = sourceOf(alias, "metadata");
+  const { from, columns } = sourceOf(alias, "metadata");
   return exists(
     sql(
-      `SELECT 1 FROM ${from} AND (attribute.key = ? OR instr(attribute.key, ?) = 1)`,
+      `SELECT 1 FROM ${from} AND (${columns.key} = ? OR instr(${columns.key}, ?) = 1)`,
       key,
       `${key}.`,
     ),

@@ -81,6 +81,13 @@ function likeSql(expression: string, pattern: string): Sql {
     : longLikeSql(expression, parsed);
 }
 
+/** The text, in lower case, that `testSql` looks for in what is tested; null when it is another test. */
+export function soughtText(test: Test): string | null {
+  if (test.op === "contains") return lowerAscii(test.text);
+  const literal = test.op === "like" ? innerLiteral(parseLike(test.pattern)) : null;
+  return literal === null ? null : lowerAscii(literal);
+}
+
 /** Whether a pattern is one that SQLite's own functions cannot match. */
 export function isLongLike(pattern: string): boolean {
   const parsed = parseLike(pattern);

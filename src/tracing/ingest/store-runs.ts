@@ -3,7 +3,7 @@ import { ownTime } from "../model/dotted-order.ts";
 import { copyDueFeedback } from "../feedback/copy-feedback.ts";
 import { releaseHeldSpans } from "./held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
-import type { IndexedRun } from "../run-index/run-index-object.ts";
+import type { IndexedRun } from "../run-index/run-place.ts";
 import { indexRuns } from "../run-index/locate.ts";
 import { MAX_EXTRA_BYTES } from "../shard/run-merge.ts";
 import { type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";

@@ -1,9 +1,8 @@
 import { ownTime } from "./dotted-order.ts";
-import type { Attachment, RunWrite } from "./run-write.ts";
+import type { Attachment, PayloadField, RunWrite } from "./run-write.ts";
 
-/** A row of `runs`, as SQLite gives it. */
+/** What a page gives of a row of `runs`, as SQLite gives it. */
 export type RunRow = {
-  seq: number;
   id: string;
   trace_id: string;
   parent_run_id: string | null;
@@ -34,14 +33,12 @@ export type RunRow = {
   price_model_id: string | null;
   feedback_stats: string | null;
   attachments: string | null;
-  attribute_ids: string | null;
   patched: number;
   inserted_at: number;
   received_at: number;
 };
 
 export const RUN_COLUMNS = [
-  "seq",
   "id",
   "trace_id",
   "parent_run_id",
@@ -72,18 +69,39 @@ export const RUN_COLUMNS = [
   "price_model_id",
   "feedback_stats",
   "attachments",
-  "attribute_ids",
   "patched",
   "inserted_at",
   "received_at",
 ] as const satisfies (keyof RunRow)[];
 
+/** What filters ask of a run besides: JSON lists of `Leaf`. */
+export type RunLeaves = {
+  metadata: string | null;
+  input_leaves: string | null;
+  output_leaves: string | null;
+};
+
+export const LEAF_COLUMNS = [
+  "metadata",
+  "input_leaves",
+  "output_leaves",
+] as const satisfies (keyof RunLeaves)[];
+
+/** The column that holds each payload; `error` is that of the error's first characters. */
+export const PAYLOAD_COLUMN = {
+  inputs: "inputs",
+  outputs: "outputs",
+  events: "events",
+  extra: "extra",
+  serialized: "serialized",
+  error: "error_json",
+} as const satisfies Record<PayloadField, string>;
+
 /** A run of which nothing is stored yet. */
-export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
+export function newRunRow(write: RunWrite, now: number): RunRow & RunLeaves {
   const { identity } = write;
   if (identity === undefined) throw new Error("a new run needs its place in the tree");
   return {
-    seq,
     id: write.id,
     trace_id: identity.traceId,
     parent_run_id: identity.parentRunId,
@@ -115,10 +133,12 @@ export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
     price_model_id: null,
     feedback_stats: null,
     attachments: null,
-    attribute_ids: null,
     patched: 0,
     inserted_at: now,
     received_at: now,
+    metadata: null,
+    input_leaves: null,
+    output_leaves: null,
   };
 }
 
@@ -126,27 +146,3 @@ export function newRunRow(write: RunWrite, seq: number, now: number): RunRow {
 export function readAttachments(text: string | null): Attachment[] {
   return text === null ? [] : (JSON.parse(text) as Attachment[]);
 }
-
-/** How a shard numbers the payloads of a run: `payloads.key` is `seq * PAYLOADS_PER_RUN` and one of these. */
-export const PAYLOAD_NUMBER = {
-  inputs: 0,
-  outputs: 1,
-  events: 2,
-  extra: 3,
-  serialized: 4,
-  error: 5,
-  /** JSON `[[path, text], ...]`, what input_key and input_value are asked of. */
-  inputLeaves: 6,
-  outputLeaves: 7,
-} as const;
-
-/** Eight numbers are three bits, all of which are taken. */
-export const PAYLOADS_PER_RUN = 8;
-
-/** A row of `payloads`. */
-export type PayloadRow = {
-  key: number;
-  body: string | null;
-  object: string | null;
-  bytes: number | null;
-};

@@ -39,7 +39,7 @@ async function splitTracesOf(env: ShardEnv, ref: ShardRef): Promise<Map<number, 
     if (traces === undefined) byDay.set(day, new Set([traceId]));
     else traces.add(traceId);
   };
-  const split = await shardStub(env, ref).splitTraces(ref);
+  const split = await shardStub(env, ref).splitTraces();
   const homes = new Map<number, Set<string>>();
   for (const { traceId, days } of split) {
     for (const day of days) {
@@ -51,7 +51,7 @@ async function splitTracesOf(env: ShardEnv, ref: ShardRef): Promise<Map<number, 
   await Promise.all(
     [...homes].map(async ([day, traces]) => {
       const home = { ...ref, day };
-      for (const { traceId, days } of await shardStub(env, home).splitTraces(home)) {
+      for (const { traceId, days } of await shardStub(env, home).splitTraces()) {
         if (!traces.has(traceId)) continue;
         for (const other of days) add(other, traceId);
       }

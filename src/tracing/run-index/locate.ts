@@ -1,7 +1,9 @@
 import { dayOf } from "../../lib/utc-day.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { ShardRef } from "../shard/shard-ref.ts";
-import type { IndexedRun, PutResult } from "./run-index-object.ts";
+import { madeAt } from "./packed-ids.ts";
+import type { PutResult } from "./run-index-object.ts";
+import type { IndexedRun } from "./run-place.ts";
 
 /**
  * Entries that this isolate has made, so that the updates of a run cost none. An entry stays for
@@ -91,6 +93,5 @@ function byPartition<T>(items: readonly T[], idOf: (item: T) => string): Map<str
 /** One object for the ids that were made on one day, as far as an id tells its time; 16 for others. */
 function partitionOf(runId: string): string {
   if (runId[14] !== "7") return runId.slice(-1);
-  const millis = Number.parseInt(runId.slice(0, 8) + runId.slice(9, 13), 16);
-  return `day-${dayOf(millis * 1000)}`;
+  return `day-${dayOf(madeAt(runId) * 1000)}`;
 }

@@ -1,10 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
-
-/** Where a run is: the rest of a ShardRef. */
-type RunPlace = { projectId: string; day: number; bucket: number };
-
-export type IndexedRun = RunPlace & { id: string };
+import { PackTable } from "./pack-table.ts";
+import type { IndexedRun } from "./run-place.ts";
 
 export type PutResult = {
   /** Runs that are in the same project already, but in another shard: they stay there. */
@@ -26,6 +23,19 @@ const MIGRATIONS = [
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE awaited (id TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- UUIDs in 16 bytes each, made in the same window of time: see packed-ids.ts
+  CREATE TABLE packs (
+    window INTEGER NOT NULL,
+    pack INTEGER NOT NULL,
+    project_id TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    bucket INTEGER NOT NULL,
+    entered_at INTEGER NOT NULL,
+    ids BLOB NOT NULL,
+    PRIMARY KEY (window, pack)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Entries of runs that are gone for certain go with the next sweep. */
@@ -40,58 +50,84 @@ const AWAITED_MS = 2 * 86_400_000;
  */
 export class RunIndexObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
+  readonly #packs: PackTable;
   #exists: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
+    this.#packs = new PackTable(this.#sql);
     this.#exists = hasTables(this.#sql);
     if (this.#exists) migrateTables(ctx.storage, MIGRATIONS);
   }
 
   async put(runs: IndexedRun[]): Promise<PutResult> {
     await this.#open();
-    const rows = JSON.stringify(
-      runs.map(({ id, projectId, day, bucket }) => [id, projectId, day, bucket]),
-    );
-    return this.ctx.storage.transactionSync(() => {
-      const elsewhere = this.#sql
-        .exec<Row>(
-          `SELECT p.* FROM json_each(?) g JOIN places p ON p.id = g.value ->> 0
-           WHERE p.project_id = g.value ->> 1
-             AND (p.day <> g.value ->> 2 OR p.bucket <> g.value ->> 3)`,
-          rows,
-        )
-        .toArray();
-      this.#sql.exec(
-        `INSERT INTO places (id, project_id, day, bucket, entered_at)
-         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ? FROM json_each(?) WHERE true
-         ON CONFLICT DO UPDATE SET project_id = excluded.project_id, day = excluded.day,
-           bucket = excluded.bucket WHERE project_id <> excluded.project_id`,
-        Date.now(),
-        rows,
-      );
-      const awaited = this.#sql
-        .exec<{ id: string }>(
-          `DELETE FROM awaited WHERE id IN (SELECT value ->> 0 FROM json_each(?)) RETURNING id`,
-          rows,
-        )
-        .toArray();
-      return { elsewhere: elsewhere.map(toIndexedRun), awaited: awaited.map(({ id }) => id) };
-    });
+    try {
+      return this.ctx.storage.transactionSync(() => this.#enter(runs));
+    } catch (error) {
+      this.#packs.reset();
+      throw error;
+    }
   }
 
-  /** The places of those that are known; with `remember`, the others are awaited. */
-  async find(ids: string[], remember: boolean): Promise<IndexedRun[]> {
-    if (!this.#exists && !remember) return [];
-    await this.#open();
-    const known = this.#sql
+  #enter(runs: readonly IndexedRun[]): PutResult {
+    const ids = runs.map(({ id }) => id);
+    const known = this.#placesOf(ids);
+    const elsewhere: IndexedRun[] = [];
+    const fresh: IndexedRun[] = [];
+    const moved: IndexedRun[] = [];
+    for (const run of runs) {
+      const place = known.get(run.id);
+      if (place === undefined) fresh.push(run);
+      else if (place.projectId !== run.projectId) moved.push(run);
+      else if (place.day !== run.day || place.bucket !== run.bucket) elsewhere.push(place);
+    }
+    const now = Date.now();
+    this.#insert([...moved, ...this.#packs.add(fresh, now)], now);
+    const awaited = this.#sql
+      .exec<{ id: string }>(
+        "DELETE FROM awaited WHERE id IN (SELECT value FROM json_each(?)) RETURNING id",
+        JSON.stringify(ids),
+      )
+      .toArray();
+    return { elsewhere, awaited: awaited.map(({ id }) => id) };
+  }
+
+  /** A row of its own counts before what is packed: the run has followed to another project. */
+  #placesOf(ids: readonly string[]): Map<string, IndexedRun> {
+    const single = this.#sql
       .exec<Row>(
         "SELECT * FROM places WHERE id IN (SELECT value FROM json_each(?))",
         JSON.stringify(ids),
       )
       .toArray()
       .map(toIndexedRun);
+    const places = new Map(single.map((run) => [run.id, run]));
+    for (const id of ids) {
+      const place = places.has(id) ? undefined : this.#packs.find(id);
+      if (place !== undefined) places.set(id, { id, ...place });
+    }
+    return places;
+  }
+
+  #insert(runs: readonly IndexedRun[], now: number): void {
+    if (runs.length === 0) return;
+    this.#sql.exec(
+      `INSERT INTO places (id, project_id, day, bucket, entered_at)
+       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ? FROM json_each(?) WHERE true
+       ON CONFLICT DO UPDATE SET project_id = excluded.project_id, day = excluded.day,
+         bucket = excluded.bucket WHERE project_id <> excluded.project_id`,
+      now,
+      JSON.stringify(runs.map(({ id, projectId, day, bucket }) => [id, projectId, day, bucket])),
+    );
+  }
+
+  /** The places of those that are known; with `remember`, the others are awaited. */
+  async find(ids: string[], remember: boolean): Promise<IndexedRun[]> {
+    if (!this.#exists && !remember) return [];
+    await this.#open();
+    const known = [...this.#placesOf(ids).values()];
     if (remember) {
       const found = new Set(known.map(({ id }) => id));
       const missing = ids.filter((id) => !found.has(id));
@@ -108,12 +144,14 @@ export class RunIndexObject extends DurableObject<Env> {
     if (!this.#exists) return;
     const now = Date.now();
     this.#sql.exec("DELETE FROM places WHERE entered_at < ?", now - KEPT_MS);
+    this.#packs.forget(now - KEPT_MS);
     this.#sql.exec("DELETE FROM awaited WHERE since < ?", now - AWAITED_MS);
     const left = this.#sql.exec("SELECT 1 FROM places UNION ALL SELECT 1 FROM awaited LIMIT 1");
-    if (left.toArray().length > 0) {
+    if (left.toArray().length > 0 || !this.#packs.isEmpty()) {
       await this.ctx.storage.setAlarm(now + SWEEP_MS);
     } else {
       this.#exists = false;
+      this.#packs.reset();
       await this.ctx.storage.deleteAll();
     }
   }

@@ -16,6 +16,15 @@ export const AMOUNT_COLUMNS = [
   "completion_cost_details",
 ] as const satisfies (keyof RunRow)[];
 
+const TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+const COST_COLUMNS = ["prompt_cost", "completion_cost", "total_cost"] as const;
+const DETAILS_COLUMNS = [
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+] as const;
+
 export type AmountColumns = Pick<RunRow, (typeof AMOUNT_COLUMNS)[number]>;
 
 export const NO_AMOUNTS: AmountColumns = {
@@ -50,26 +59,55 @@ export function toColumns(amounts: RunAmounts): AmountColumns {
 export function sumAmounts(all: readonly AmountColumns[]): AmountColumns {
   const sum: AmountColumns = { ...NO_AMOUNTS };
   for (const one of all) {
-    sum.prompt_tokens = capped(sum.prompt_tokens + one.prompt_tokens);
-    sum.completion_tokens = capped(sum.completion_tokens + one.completion_tokens);
-    sum.total_tokens = capped(sum.total_tokens + one.total_tokens);
-    sum.prompt_cost = addCost(sum.prompt_cost, one.prompt_cost);
-    sum.completion_cost = addCost(sum.completion_cost, one.completion_cost);
-    sum.total_cost = addCost(sum.total_cost, one.total_cost);
-    for (const column of [
-      "prompt_token_details",
-      "completion_token_details",
-      "prompt_cost_details",
-      "completion_cost_details",
-    ] as const) {
-      sum[column] = addDetails(sum[column], one[column]);
-    }
+    for (const column of TOKEN_COLUMNS) sum[column] = capped(sum[column] + one[column]);
+    for (const column of COST_COLUMNS) sum[column] = addCost(sum[column], one[column]);
+    for (const column of DETAILS_COLUMNS) sum[column] = addDetails(sum[column], one[column]);
   }
   return sum;
 }
 
 export function sameAmounts(left: AmountColumns, right: AmountColumns): boolean {
   return AMOUNT_COLUMNS.every((column) => left[column] === right[column]);
+}
+
+/** What a parent counts of a child: all of it, or nothing where that says neither tokens nor a cost. */
+export function countedAmounts(amounts: AmountColumns): AmountColumns {
+  return amounts.total_tokens > 0 || amounts.total_cost !== null ? amounts : NO_AMOUNTS;
+}
+
+/**
+ * A sum after one of its parts has changed; null where only all parts tell what it is: when the last that
+ * had a cost may have lost it, when details changed, and beyond what is exact.
+ */
+export function withChange(
+  sum: AmountColumns,
+  before: AmountColumns,
+  after: AmountColumns,
+): AmountColumns | null {
+  const changed = { ...sum };
+  for (const column of TOKEN_COLUMNS) {
+    changed[column] = sum[column] - before[column] + after[column];
+    if (!isExact(sum[column]) || !isExact(changed[column])) return null;
+  }
+  for (const column of COST_COLUMNS) {
+    const [from, to] = [before[column], after[column]];
+    if (to === null && from !== null) return null;
+    if (to === null) continue;
+    const total = addCost(sum[column], to - (from ?? 0)) ?? 0;
+    if (!isExact(sum[column] ?? 0) || !isExact(total)) return null;
+    changed[column] = total;
+  }
+  for (const column of DETAILS_COLUMNS) {
+    const [from, to] = [before[column], after[column]];
+    if (from === to) continue;
+    if (from !== null) return null;
+    changed[column] = addDetails(sum[column], to);
+  }
+  return changed;
+}
+
+function isExact(value: number): boolean {
+  return value < Number.MAX_SAFE_INTEGER;
 }
 
 /** Not exact above, and at some point more than a column can hold: only mistakes come so far. */

@@ -6,7 +6,9 @@ import {
   type RunColumn,
   STORED_TEXT,
 } from "../model/packed-runs.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
+import { fromStored, payloadSql } from "./stored-payload.ts";
+
+const TRACE_TIER = "(SELECT tier FROM traces WHERE trace_id = r.trace_id)";
 
 const PAYLOAD_COLUMNS = ["inputs", "outputs", "error", "extra", "events"] as const;
 
@@ -28,9 +30,8 @@ export class ColumnPacker {
   readonly #isText: boolean;
   readonly #isJsonString: boolean;
   readonly #default: string | undefined;
-  /** The value that it reads of a row, and of what table besides `runs r`. */
+  /** The value that it reads of a row. */
   readonly selected: string;
-  readonly join: string;
 
   constructor(column: RunColumn) {
     this.#column = column;
@@ -38,17 +39,9 @@ export class ColumnPacker {
     this.#default = DEFAULTS[column];
     const payload = PAYLOAD_COLUMNS.find((name) => name === column);
     this.#isJsonString = column === "error";
-    if (payload !== undefined) {
-      const table = `p_${payload}`;
-      // One value for both kinds: each value costs more than what is done with it.
-      this.selected = `coalesce(${table}.body, CAST(${table}.bytes || ' ' || ${table}.object AS BLOB))`;
-      const key = `r.seq * ${PAYLOADS_PER_RUN} + ${PAYLOAD_NUMBER[payload]}`;
-      const mayHave = payload === "error" ? " AND r.error IS NOT NULL" : "";
-      this.join = `LEFT JOIN payloads ${table} ON ${table}.key = ${key}${mayHave}`;
-    } else {
-      this.selected = column === "trace_tier" ? "k.tier" : `r.${column}`;
-      this.join = "";
-    }
+    if (payload !== undefined) this.selected = payloadSql("r", payload);
+    else if (column === "trace_tier") this.selected = TRACE_TIER;
+    else this.selected = `r.${column}`;
   }
 
   /** Takes the row's value; the length of its text, as long as it is not packed. */
@@ -63,9 +56,10 @@ export class ColumnPacker {
       this.#numbers.push(text.length);
       return text.length;
     }
-    if (value instanceof ArrayBuffer) {
-      const [size = "", object = ""] = new TextDecoder().decode(value).split(/ (.*)/s);
-      this.#stored.push({ row: this.#numbers.length, object, size: Number(size) });
+    const payload = fromStored(value);
+    if (payload !== null && "object" in payload) {
+      const { object, bytes: size } = payload;
+      this.#stored.push({ row: this.#numbers.length, object, size });
       this.#numbers.push(STORED_TEXT);
       this.#texts.push("");
       return object.length;

@@ -2,19 +2,22 @@ import type { TraceTier } from "../../db/tracing-schema.ts";
 import { daysOf } from "../model/dotted-order.ts";
 import type { RunWrite } from "../model/run-write.ts";
 import type { Outbox, ShardMessage } from "./outbox.ts";
-import type { TraceTable } from "./retention.ts";
-import { type ForeignChild, mayBeChild, readTotals, rollUp } from "./roll-up.ts";
+import { type ForeignChild, mayBeChild, RollUp } from "./roll-up.ts";
+import type { ShardDatabase } from "./shard-database.ts";
 import type { ShardRef } from "./shard-ref.ts";
 import { splitTraces } from "./shard-traces.ts";
+import type { NotedTrace, TraceStarts, TraceTable } from "./trace-table.ts";
 
 /** What the shards of a trace's days tell each other about it. Inside of a transaction only. */
 export class DayMessages {
+  readonly #db: ShardDatabase;
   readonly #sql: SqlStorage;
   readonly #outbox: Outbox;
   readonly #traces: TraceTable;
 
-  constructor(sql: SqlStorage, outbox: Outbox, traces: TraceTable) {
-    this.#sql = sql;
+  constructor(db: ShardDatabase, outbox: Outbox, traces: TraceTable) {
+    this.#db = db;
+    this.#sql = db.sql;
     this.#outbox = outbox;
     this.#traces = traces;
   }
@@ -22,8 +25,7 @@ export class DayMessages {
   /** Tells the shards of parents what the totals of their children are. */
   tellParents(children: readonly ForeignChild[]): void {
     for (const { day, ...child } of children) {
-      const totals = readTotals(this.#sql, child.runId);
-      this.#outbox.add(day, { kind: "child", ...child, totals });
+      this.#outbox.add(day, { kind: "child", ...child });
     }
   }
 
@@ -34,16 +36,22 @@ export class DayMessages {
   noteTraces(
     ref: ShardRef,
     writes: readonly RunWrite[],
-    { tier, now }: { tier: TraceTier; now: number },
+    { tier, now, starts }: { tier: TraceTier; now: number; starts: TraceStarts },
   ): boolean {
-    const orders = new Map<string, string>();
+    const noted = new Map<string, NotedTrace>();
+    for (const [traceId, bounds] of starts) noted.set(traceId, { starts: bounds, home: null });
     for (const { identity } of writes) {
-      if (identity !== undefined) orders.set(identity.traceId, identity.dottedOrder);
+      if (identity === undefined) continue;
+      const home = daysOf(identity.dottedOrder)[0] ?? ref.day;
+      noted.set(identity.traceId, {
+        starts: starts.get(identity.traceId) ?? null,
+        home: home === ref.day ? null : home,
+      });
     }
-    const added = this.#traces.note([...orders.keys()], tier, now);
+    const added = this.#traces.note(noted, tier, now);
     for (const traceId of added) {
-      const home = daysOf(orders.get(traceId) ?? "")[0];
-      if (home !== undefined && home !== ref.day) {
+      const home = noted.get(traceId)?.home ?? null;
+      if (home !== null) {
         this.#outbox.add(home, { kind: "part", traceId, day: ref.day });
       }
     }
@@ -53,14 +61,14 @@ export class DayMessages {
   /** What another day's shard has said. */
   apply(ref: ShardRef, message: ShardMessage): void {
     if (message.kind === "child") {
-      if (!mayBeChild(this.#sql, message)) return;
+      if (!mayBeChild(this.#db, message)) return;
       this.#sql.exec(
         `INSERT OR REPLACE INTO foreign_children (run_id, parent_run_id, totals) VALUES (?, ?, ?)`,
         message.runId,
         message.parentRunId,
         JSON.stringify(message.totals),
       );
-      this.tellParents(rollUp(this.#sql, ref.day, { changed: [], stale: [message.parentRunId] }));
+      this.tellParents(new RollUp(this.#db, ref.day).ofStored(message.parentRunId));
     } else if (message.kind === "part") {
       this.#sql.exec(
         "INSERT OR IGNORE INTO trace_parts (trace_id, day) VALUES (?, ?)",
@@ -73,15 +81,16 @@ export class DayMessages {
       }
     } else {
       // Its runs of this day may be still to come.
-      this.#traces.note([message.traceId], "shortlived", Date.now() * 1000);
-      this.upgrade(ref, message.traceId);
+      const unseen = new Map([[message.traceId, { starts: null, home: null }]]);
+      this.#traces.note(unseen, "shortlived", Date.now() * 1000);
+      this.upgrade(message.traceId);
     }
   }
 
   /** Keeps a trace for the long time, here and, by way of its root's shard, everywhere. */
-  upgrade(ref: ShardRef, traceId: string): void {
+  upgrade(traceId: string): void {
     if (!this.#traces.upgrade(traceId)) return;
-    for (const { traceId: split, days } of splitTraces(this.#sql, ref.day)) {
+    for (const { traceId: split, days } of splitTraces(this.#sql)) {
       if (split !== traceId) continue;
       for (const day of days) this.#outbox.add(day, { kind: "tier", traceId });
     }

@@ -1,4 +1,7 @@
 import { feedbackStats, type ShardFeedback } from "./feedback-stats.ts";
+import { keyIs, KEY_PARTS, type KeyParts } from "../filter/run-key.ts";
+import type { ShardDatabase } from "./shard-database.ts";
+import { readRunsById } from "./stored-runs.ts";
 
 export type FeedbackRun = {
   id: string;
@@ -7,7 +10,11 @@ export type FeedbackRun = {
   isRoot: boolean;
 };
 
-type KnownRun = { id: string; trace_id: string; parent_run_id: string | null };
+type KnownRun = KeyParts & {
+  id: string;
+  trace_id: string;
+  parent_run_id: string | null;
+};
 
 type FeedbackRow = {
   id: string;
@@ -26,18 +33,19 @@ type FeedbackRow = {
  * transaction. Returns those runs, and the traces that are to be kept for the long time.
  */
 export function saveFeedback(
-  sql: SqlStorage,
+  db: ShardDatabase,
   rows: readonly ShardFeedback[],
   projectId: string,
 ): { runs: FeedbackRun[]; extended: string[] } {
-  const runs = knownRuns(sql, rows);
+  const { sql } = db;
+  const runs = knownRuns(
+    db,
+    rows.map(({ runId }) => runId),
+  );
   const traceOf = new Map(runs.map(({ id, trace_id }) => [id, trace_id]));
   const kept = rows.filter(({ runId }) => traceOf.has(runId));
   for (const row of kept) insertCopy(sql, row);
-  refreshStats(
-    sql,
-    kept.map(({ runId }) => runId),
-  );
+  refreshStats(sql, runs);
   return {
     runs: runs.map((run) => ({
       id: run.id,
@@ -51,14 +59,8 @@ export function saveFeedback(
   };
 }
 
-function knownRuns(sql: SqlStorage, rows: readonly ShardFeedback[]): KnownRun[] {
-  return sql
-    .exec<KnownRun>(
-      `SELECT id, trace_id, parent_run_id FROM runs
-       WHERE id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(rows.map(({ runId }) => runId)),
-    )
-    .toArray();
+function knownRuns(db: ShardDatabase, ids: readonly string[]): KnownRun[] {
+  return readRunsById<KnownRun>(db, `${KEY_PARTS}, id, trace_id, parent_run_id`, new Set(ids));
 }
 
 function insertCopy(sql: SqlStorage, row: ShardFeedback): void {
@@ -78,29 +80,33 @@ function insertCopy(sql: SqlStorage, row: ShardFeedback): void {
   );
 }
 
-export function removeFeedback(sql: SqlStorage, ids: readonly string[]): void {
-  const runs = sql
+export function removeFeedback(db: ShardDatabase, ids: readonly string[]): void {
+  const runs = db.sql
     .exec<{ run_id: string }>(
       "DELETE FROM feedback WHERE id IN (SELECT value FROM json_each(?)) RETURNING run_id",
       JSON.stringify(ids),
     )
     .toArray();
   refreshStats(
-    sql,
-    runs.map(({ run_id }) => run_id),
+    db.sql,
+    knownRuns(
+      db,
+      runs.map(({ run_id }) => run_id),
+    ),
   );
 }
 
-function refreshStats(sql: SqlStorage, runIds: readonly string[]): void {
-  for (const runId of new Set(runIds)) {
+function refreshStats(sql: SqlStorage, runs: readonly KnownRun[]): void {
+  for (const { id, key_high, key_low } of runs) {
     const rows = sql
-      .exec<FeedbackRow>("SELECT * FROM feedback WHERE run_id = ? ORDER BY created_at, id", runId)
+      .exec<FeedbackRow>("SELECT * FROM feedback WHERE run_id = ? ORDER BY created_at, id", id)
       .toArray()
       .map(fromRow);
     sql.exec(
-      "UPDATE runs SET feedback_stats = ? WHERE id = ?",
+      `UPDATE runs SET feedback_stats = ? WHERE ${keyIs()}`,
       rows.length === 0 ? null : JSON.stringify(feedbackStats(rows)),
-      runId,
+      key_high,
+      key_low,
     );
   }
 }

@@ -1,89 +1,78 @@
-import type { Sql } from "../../db/sql.ts";
-import { attributeQueries, type KnownTraces, type TimeSpan } from "../filter/filter.ts";
-import { type RunSelection, selectionSql } from "./selection.ts";
+import { allOf, type Sql } from "../../db/sql.ts";
+import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
+import { FAILED, fieldTerm, requiredIds, requiredTerms } from "../filter/run-terms.ts";
+import { startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
-import { beyond, fromPlace, type Place, spanOf } from "./place.ts";
-import { findTurnEnd, isFoundByIndex } from "./scan-turn.ts";
+import { beyond, type Place } from "./place.ts";
+import {
+  FIRST_TIME,
+  LAST_TIME,
+  type Piece,
+  type Required,
+  type RunSegments,
+  type Span,
+} from "./segments/run-segments.ts";
+import { type RunSelection, selectionSql } from "./selection.ts";
 
-/**
- * With so few runs it is faster to sort them than to look for them in the order of their start; with
- * more of them, the next ones in that order are not far.
- */
-const MAX_RARE_RUNS = 1000;
-
-type PagePlan = {
-  /** When given, only these rows are looked at. */
-  rows: Sql | null;
-  /** The last run that is looked at, where the page may end before it is full; null: as many as it takes. */
-  scanEnd: RunPosition | null;
-  /** Within which all runs that are looked at start; undefined: anywhere. */
-  span: TimeSpan | undefined;
-};
-
-/** How to find the runs of a page. Throws a FilterError. */
-export function planPage(
-  storage: SqlStorage,
+/** The parts of segments in which there may be runs of the selection behind the place, in its order. */
+export function piecesOf(
+  segments: RunSegments,
   selection: RunSelection,
-  place: Place & { effort: number },
-): PagePlan {
-  const { filter } = selection;
-  if (isFoundByIndex(selection)) return { rows: null, scanEnd: null, span: undefined };
-  const rows = filter === undefined ? null : rareAttribute(storage, attributeQueries(filter));
-  if (rows !== null) return { rows, scanEnd: null, span: spanOfRows(storage, rows) };
-  const turn = { effort: place.effort, perRun: 0 };
-  const scanEnd = findTurnEnd(storage, selection, place, turn);
-  return { rows, scanEnd, span: spanOf(place, scanEnd) };
-}
-
-function spanOfRows(storage: SqlStorage, { text, params }: Sql): TimeSpan {
-  return storage
-    .exec<TimeSpan>(
-      `SELECT min(start_time) AS "from", max(start_time) AS "to" FROM runs WHERE seq IN (${text})`,
-      ...params,
-    )
-    .one();
+  { order, after }: Place,
+): Piece[] {
+  const from = Math.max(
+    selection.from ?? FIRST_TIME,
+    order === "asc" ? (after?.startTime ?? FIRST_TIME) : FIRST_TIME,
+  );
+  const to = Math.min(
+    selection.to ?? LAST_TIME,
+    order === "desc" ? (after?.startTime ?? LAST_TIME) : LAST_TIME,
+  );
+  const pieces = segments.pieces(requiredOf(selection), { from, to });
+  return order === "asc" ? pieces : pieces.toReversed();
 }
 
 /**
- * The part of a query that begins with FROM and ends with ORDER BY, for the selected runs `r` of a page
- * with their traces `t`.
+ * What follows FROM in a query for the first of the selected runs `r` of a span, as far as `end`, in their
+ * order. They are found first, so that sorting moves no more than their keys.
  */
-export function pageRange(
+export function spanSql(
   selection: RunSelection,
-  place: Place,
-  { rows, scanEnd, span }: PagePlan,
+  span: Span,
+  { place, end, limit }: { place: Place; end: RunPosition | null; limit: number },
   known: KnownTraces | undefined,
 ): Sql {
-  const condition = selectionSql(fromPlace(selection, place), "r", known, span);
   const descending = place.order === "desc";
+  const [from, to] = descending
+    ? [Math.max(span.from, end?.startTime ?? span.from), span.to]
+    : [span.from, Math.min(span.to, end?.startTime ?? span.to)];
+  const bounds = { from: from === FIRST_TIME ? null : from, to: to === LAST_TIME ? null : to };
+  const { text, params } = allOf([
+    selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
+    beyond(place.after, descending ? "<" : ">"),
+    beyond(end, descending ? ">=" : "<="),
+  ]);
+  const within = startsWithinSql("r", from, to);
   const direction = descending ? "DESC" : "ASC";
-  const position = beyond(place.after, descending ? "<" : ">");
-  const end = beyond(scanEnd, descending ? ">=" : "<=");
   return {
-    text: `FROM runs r JOIN traces t ON t.trace_id = r.trace_id
-     WHERE ${rows === null ? "1" : `r.seq IN (${rows.text})`} AND ${condition.text}
-       AND ${position.text} AND ${end.text}
-     -- The plus keeps SQLite from going through the index in this order.
-     ORDER BY ${rows === null ? "" : "+"}r.start_time ${direction}, r.id ${direction}`,
-    params: [...(rows?.params ?? []), ...condition.params, ...position.params, ...end.params],
+    text: `(SELECT r.key AS key FROM runs r WHERE ${within.text} AND ${text}
+        ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ?) AS found
+      CROSS JOIN runs r ON r.key = found.key`,
+    params: [...within.params, ...params, limit],
   };
 }
 
-/**
- * The one of several queries for attribute ids that has the fewest runs, as a query for the rows of those
- * runs; null when each of them has many.
- */
-function rareAttribute(storage: SqlStorage, queries: readonly Sql[]): Sql | null {
-  let fewest = MAX_RARE_RUNS + 1;
-  let found: Sql | null = null;
-  for (const { text, params } of queries) {
-    const rows = `SELECT seq FROM run_attributes WHERE attribute_id IN (${text})`;
-    const { n } = storage
-      .exec<{ n: number }>(`SELECT count(*) AS n FROM (${rows} LIMIT ${fewest})`, ...params)
-      .one();
-    if (n >= fewest) continue;
-    fewest = n;
-    found = { text: rows, params };
+function requiredOf(selection: RunSelection): Required {
+  const { ids, traceId, parentRunId, threadId, referenceExampleIds, hasError } = selection;
+  const filters = parsedScopes({ filter: selection.filter });
+  const [named = null] = filters.map(requiredIds);
+  const terms = filters.flatMap(requiredTerms);
+  if (traceId !== undefined) terms.push([fieldTerm("trace_id", traceId)]);
+  if (parentRunId !== undefined) terms.push([fieldTerm("parent_run_id", parentRunId)]);
+  if (threadId !== undefined) terms.push([fieldTerm("thread_id", threadId)]);
+  if (hasError === true) terms.push([FAILED]);
+  if (referenceExampleIds !== undefined) {
+    terms.push(referenceExampleIds.map((id) => fieldTerm("reference_example_id", id)));
   }
-  return found;
+  return { ids: ids ?? named, terms };
 }

@@ -1,12 +1,19 @@
-import { daysOf } from "../model/dotted-order.ts";
+import { ancestorIds, daysOf } from "../model/dotted-order.ts";
+import { keyIs, KEY_PARTS, type KeyParts } from "../filter/run-key.ts";
+import type { RunRow } from "../model/run-row.ts";
 import {
   AMOUNT_COLUMNS,
   type AmountColumns,
+  countedAmounts,
   NO_AMOUNTS,
+  type OwnAmounts,
   sameAmounts,
   totalsOf,
+  withChange,
 } from "./amounts.ts";
-import type { RunRow } from "../model/run-row.ts";
+import { StoredChildren } from "./stored-children.ts";
+import type { ShardDatabase } from "./shard-database.ts";
+import { readRunsById } from "./stored-runs.ts";
 
 /** The run whose totals must be told to the shard of its parent's day. */
 export type ForeignChild = {
@@ -15,134 +22,210 @@ export type ForeignChild = {
   parentRunId: string;
   /** The length of its dotted order: the deeper the run, the longer. */
   orderLength: number;
+  totals: AmountColumns;
 };
 
-const AMOUNTS = AMOUNT_COLUMNS.join(", ");
+const NODE_COLUMNS = [
+  "id",
+  "trace_id",
+  "parent_run_id",
+  "dotted_order",
+  "run_type",
+  "own_amounts",
+  ...AMOUNT_COLUMNS,
+] as const satisfies (keyof RunRow)[];
 
-const NODE_COLUMNS = `id, parent_run_id, dotted_order, run_type, own_amounts, ${AMOUNTS}`;
+/** What of a row the totals of a tree depend on. */
+export type TotalsNode = Pick<RunRow, (typeof NODE_COLUMNS)[number]>;
 
-/** A run counts as a child only when it is deeper: runs may be said to be each other's parents. */
-const SELECT_CHILDREN = `SELECT ${AMOUNTS} FROM runs
-  WHERE parent_run_id = ? AND (total_tokens > 0 OR total_cost IS NOT NULL)
-    AND length(dotted_order) > (SELECT length(dotted_order) FROM runs WHERE id = ?)`;
+type StoredNode = TotalsNode & KeyParts;
 
-const UPDATE_AMOUNTS = `UPDATE runs
-  SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
-
-type Node = AmountColumns &
-  Pick<RunRow, "id" | "parent_run_id" | "dotted_order" | "run_type" | "own_amounts">;
-
-type Placed = Pick<RunRow, "id" | "parent_run_id" | "dotted_order">;
+/** A run that is being written, with its totals as they are stored. */
+export type WrittenNode = {
+  node: TotalsNode;
+  before: AmountColumns | null;
+  /** Whether it is new, or its own amounts or its type changed. */
+  isChanged: boolean;
+};
 
 /**
- * Carries totals up the tree, deepest run first. `changed` are runs whose totals were just written,
- * `stale` those whose totals may lack those of children that were here before them. Returns the
- * runs whose changed totals belong to a parent of another day.
+ * Carries totals up the tree, deepest run first: what a child's totals have changed by is added to its
+ * parent's. Only what cannot be taken back by a subtraction makes it read all children of a run again.
+ * The totals of written runs are set in place, and those of other runs in the database.
  */
-export function rollUp(
-  sql: SqlStorage,
-  shardDay: number,
-  { changed, stale }: { changed: readonly Placed[]; stale: readonly string[] },
-): ForeignChild[] {
-  const foreign: ForeignChild[] = [];
-  const parents = new Set<string>();
-  const noteParent = (run: Placed): string | null => {
-    if (run.parent_run_id === null) return null;
-    const day = daysOf(run.dotted_order).at(-2);
-    if (day === undefined || day === shardDay) return run.parent_run_id;
-    const { id: runId, parent_run_id: parentRunId, dotted_order } = run;
-    foreign.push({ day, runId, parentRunId, orderLength: dotted_order.length });
-    return null;
-  };
-  for (const run of changed) {
-    const parent = noteParent(run);
-    if (parent !== null) parents.add(parent);
+export class RollUp {
+  readonly #db: ShardDatabase;
+  readonly #day: number;
+  readonly #children: StoredChildren;
+  readonly #written = new Map<string, TotalsNode>();
+  /** Runs that are here without being written, or null for those that are not here. */
+  readonly #others = new Map<string, StoredNode | null>();
+  readonly #before = new Map<TotalsNode, AmountColumns>();
+  readonly #queue = new Set<TotalsNode>();
+  /** Their totals are to be made of all of their children, when those are done. */
+  readonly #recounted = new Set<TotalsNode>();
+  readonly #foreign: ForeignChild[] = [];
+
+  constructor(db: ShardDatabase, day: number) {
+    this.#db = db;
+    this.#day = day;
+    this.#children = new StoredChildren(db.sql);
   }
-  const queue = new Map<string, Node>();
-  for (const node of readNodes(sql, [...parents, ...stale])) queue.set(node.id, node);
-  while (queue.size > 0) {
-    const node = deepest(queue.values());
-    queue.delete(node.id);
-    const totals = totalsOf(node, childrenOf(sql, node.id));
-    if (sameAmounts(totals, node)) continue;
-    setTotals(sql, node.id, totals);
-    const parent = noteParent(node);
-    if (parent === null || queue.has(parent)) continue;
-    const [found] = readNodes(sql, [parent]);
-    if (found !== undefined) queue.set(parent, found);
+
+  /** Of runs that are written, before they are stored. Returns those whose parents are of another day. */
+  ofWritten(runs: readonly WrittenNode[]): ForeignChild[] {
+    const changed = runs.filter(({ isChanged }) => isChanged);
+    for (const { node } of runs) this.#written.set(node.id, node);
+    const created = changed.filter(({ before }) => before === null).map(({ node }) => node.id);
+    const expected = this.#children.expectedParents(created);
+    for (const { node, before } of changed) {
+      const hasStored = before === null ? expected.has(node.id) : dependsOnChildren(node);
+      if (hasStored) this.#recount(node, before ?? NO_AMOUNTS);
+      else this.#set(node, before ?? NO_AMOUNTS, totalsOf(node, []));
+    }
+    this.#findAncestors();
+    return this.#carryUp();
   }
-  return foreign;
+
+  /** Of a run whose children of another day have changed. */
+  ofStored(id: string): ForeignChild[] {
+    const node = this.#find(id);
+    if (node === null) return [];
+    this.#recount(node, amountsOf(node));
+    this.#findAncestors();
+    return this.#carryUp();
+  }
+
+  #set(node: TotalsNode, before: AmountColumns, totals: AmountColumns): void {
+    if (!this.#before.has(node)) this.#before.set(node, before);
+    Object.assign(node, totals);
+    if (!sameAmounts(node, before)) this.#queue.add(node);
+  }
+
+  #recount(node: TotalsNode, before: AmountColumns): void {
+    if (!this.#before.has(node)) this.#before.set(node, before);
+    this.#recounted.add(node);
+    this.#queue.add(node);
+  }
+
+  /** Reads at once what will be asked for one by one. */
+  #findAncestors(): void {
+    const ids = new Set<string>();
+    for (const { parent_run_id, dotted_order } of this.#queue) {
+      if (parent_run_id === null) continue;
+      ids.add(parent_run_id);
+      for (const id of ancestorIds(dotted_order)) ids.add(id);
+    }
+    for (const id of this.#written.keys()) ids.delete(id);
+    for (const id of ids) if (!this.#others.has(id)) this.#others.set(id, null);
+    for (const node of readNodes(this.#db, ids)) this.#others.set(node.id, node);
+  }
+
+  #find(id: string): TotalsNode | null {
+    const written = this.#written.get(id);
+    if (written !== undefined) return written;
+    const known = this.#others.get(id);
+    if (known !== undefined) return known;
+    const [found = null] = readNodes(this.#db, [id]);
+    this.#others.set(id, found);
+    return found;
+  }
+
+  #carryUp(): ForeignChild[] {
+    for (let node = deepest(this.#queue); node !== undefined; node = deepest(this.#queue)) {
+      this.#queue.delete(node);
+      const before = this.#before.get(node) ?? NO_AMOUNTS;
+      if (this.#recounted.has(node)) Object.assign(node, totalsOf(node, this.#childrenOf(node)));
+      if (sameAmounts(node, before)) continue;
+      this.#save(node);
+      const parent = this.#parentOf(node);
+      if (parent !== null) this.#carry(parent, countedAmounts(before), countedAmounts(node));
+    }
+    return this.#foreign;
+  }
+
+  /** A run counts as a child only when it is deeper: runs may be said to be each other's parents. */
+  #parentOf(node: TotalsNode): TotalsNode | null {
+    const { id: runId, parent_run_id: parentRunId, dotted_order: order } = node;
+    if (parentRunId === null) return null;
+    const day = daysOf(order).at(-2);
+    if (day !== undefined && day !== this.#day) {
+      const totals = amountsOf(node);
+      this.#foreign.push({ day, runId, parentRunId, orderLength: order.length, totals });
+      return null;
+    }
+    const parent = this.#find(parentRunId);
+    if (parent === null) {
+      this.#children.expectParent(parentRunId);
+      return null;
+    }
+    return parent.dotted_order.length < order.length ? parent : null;
+  }
+
+  #carry(parent: TotalsNode, before: AmountColumns, after: AmountColumns): void {
+    if (!dependsOnChildren(parent) || this.#recounted.has(parent)) return;
+    const old = amountsOf(parent);
+    const totals = withChange(old, before, after);
+    if (totals === null) this.#recount(parent, old);
+    else this.#set(parent, old, totals);
+  }
+
+  /** All children, with the totals that they have by now. */
+  #childrenOf(parent: TotalsNode): AmountColumns[] {
+    const stored = this.#children.of(parent).filter(({ id }) => !this.#written.has(id));
+    const written = [...this.#written.values()].filter(
+      ({ parent_run_id, dotted_order }) =>
+        parent_run_id === parent.id && dotted_order.length > parent.dotted_order.length,
+    );
+    const here = [...stored.map((child) => this.#others.get(child.id) ?? child), ...written];
+    return [...here.map(countedAmounts), ...this.#children.elsewhere(parent.id)];
+  }
+
+  #save({ id }: TotalsNode): void {
+    const node = this.#written.has(id) ? null : (this.#others.get(id) ?? null);
+    if (node === null) return;
+    this.#db.sql.exec(
+      UPDATE_AMOUNTS,
+      ...AMOUNT_COLUMNS.map((column) => node[column]),
+      node.key_high,
+      node.key_low,
+    );
+  }
 }
 
-/** Runs among these that have children with totals, here or on another day. */
-export function withCountedChildren(sql: SqlStorage, runIds: readonly string[]): string[] {
-  if (runIds.length === 0) return [];
-  return sql
-    .exec<{ id: string }>(
-      `WITH given AS (SELECT value AS id FROM json_each(?))
-       SELECT id FROM given WHERE EXISTS (
-         SELECT 1 FROM runs WHERE parent_run_id = given.id
-           AND (total_tokens > 0 OR total_cost IS NOT NULL)
-       ) OR EXISTS (SELECT 1 FROM foreign_children WHERE parent_run_id = given.id)`,
-      JSON.stringify(runIds),
-    )
-    .toArray()
-    .map(({ id }) => id);
-}
+const UPDATE_AMOUNTS = `UPDATE runs
+  SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE ${keyIs()}`;
 
 /** Whether a run of another day may be a child of the parent, as far as that is known here. */
 export function mayBeChild(
-  sql: SqlStorage,
+  db: ShardDatabase,
   { parentRunId, orderLength }: Pick<ForeignChild, "parentRunId" | "orderLength">,
 ): boolean {
-  const [parent] = sql
-    .exec<{ length: number }>(
-      "SELECT length(dotted_order) AS length FROM runs WHERE id = ?",
-      parentRunId,
-    )
-    .toArray();
-  return parent === undefined || parent.length < orderLength;
+  const [parent] = readNodes(db, [parentRunId]);
+  return parent === undefined || parent.dotted_order.length < orderLength;
 }
 
-/** What a message to the parent's day says. */
-export function readTotals(sql: SqlStorage, runId: string): AmountColumns {
-  const [row] = sql
-    .exec<AmountColumns>(`SELECT ${AMOUNTS} FROM runs WHERE id = ?`, runId)
-    .toArray();
-  return row ?? NO_AMOUNTS;
+function readNodes(db: ShardDatabase, ids: Iterable<string>): StoredNode[] {
+  const columns = [KEY_PARTS, ...NODE_COLUMNS.map((column) => `r.${column}`)].join(", ");
+  return readRunsById<StoredNode>(db, columns, ids);
 }
 
-function readNodes(sql: SqlStorage, ids: string[]): Node[] {
-  return sql
-    .exec<Node>(
-      `SELECT ${NODE_COLUMNS} FROM runs WHERE id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(ids),
-    )
-    .toArray();
+/** A model's own report counts as it is: see totalsOf. */
+function dependsOnChildren({ run_type, own_amounts }: TotalsNode): boolean {
+  if (run_type !== "llm" || own_amounts === null) return true;
+  return (JSON.parse(own_amounts) as OwnAmounts).amounts === null;
 }
 
-export function childrenOf(sql: SqlStorage, id: string): AmountColumns[] {
-  const here = sql.exec<AmountColumns>(SELECT_CHILDREN, id, id).toArray();
-  const elsewhere = sql
-    .exec<{ totals: string }>("SELECT totals FROM foreign_children WHERE parent_run_id = ?", id)
-    .toArray()
-    .map(({ totals }) => JSON.parse(totals) as AmountColumns);
-  return [...here, ...elsewhere];
+function amountsOf(node: AmountColumns): AmountColumns {
+  const amounts = { ...NO_AMOUNTS };
+  for (const column of AMOUNT_COLUMNS) Object.assign(amounts, { [column]: node[column] });
+  return amounts;
 }
 
-function setTotals(sql: SqlStorage, id: string, totals: AmountColumns): void {
-  sql.exec(UPDATE_AMOUNTS, ...AMOUNT_COLUMNS.map((column) => totals[column]), id);
-}
-
-function deepest(nodes: Iterable<Node>): Node {
-  let found: Node | undefined;
+function deepest(nodes: Iterable<TotalsNode>): TotalsNode | undefined {
+  let found: TotalsNode | undefined;
   for (const node of nodes) {
-    if (found === undefined || depth(node) > depth(found)) found = node;
+    if (found === undefined || node.dotted_order.length > found.dotted_order.length) found = node;
   }
-  if (found === undefined) throw new Error("no run to roll up");
   return found;
-}
-
-function depth(node: Node): number {
-  return node.dotted_order.length;
 }

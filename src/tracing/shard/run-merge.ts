@@ -1,13 +1,10 @@
 import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Attachment, Payload, PayloadField, RunWrite, Usage } from "../model/run-write.ts";
 import type { OwnAmounts } from "./amounts.ts";
-import {
-  PAYLOAD_NUMBER,
-  PAYLOADS_PER_RUN,
-  type PayloadRow,
-  readAttachments,
-  type RunRow,
-} from "../model/run-row.ts";
+import type { KeyParts } from "../filter/run-key.ts";
+import { readAttachments, type RunLeaves, type RunRow } from "../model/run-row.ts";
+import { fromStored } from "./stored-payload.ts";
+import type { PayloadPlaces, StoredRun } from "./stored-runs.ts";
 
 /** Which fields a patch has set: a create that comes later must not undo them. */
 const PATCHED_BIT = {
@@ -32,11 +29,15 @@ type Member = keyof typeof PATCHED_BIT;
 
 /** One run while the writes of a request are laid over what is stored of it. */
 export class RunMerge {
-  readonly row: RunRow;
+  readonly row: RunRow & RunLeaves;
   readonly isNew: boolean;
-  /** Payload rows to write. */
-  readonly payloads = new Map<number, PayloadRow>();
-  /** The merged `extra`; undefined while nobody has asked for it. */
+  /** Payloads to write. */
+  readonly payloads = new Map<PayloadField, Payload>();
+  /** Where its row is; null of a new run. */
+  readonly key: KeyParts | null;
+  /** Where those that are stored are; null of a new run. */
+  readonly places: PayloadPlaces | null;
+  /** The merged `extra`; undefined while there is none. */
   extra: JsonObject | undefined;
   extraText: string | undefined;
   /** R2 objects that nothing refers to any more. */
@@ -45,20 +46,27 @@ export class RunMerge {
   amountsChanged = false;
   /** What the outputs report; null when they report nothing. */
   usage: Usage | null;
-  readonly #before: RunRow | null;
+  /** As it is stored. */
+  readonly before: (RunRow & RunLeaves) | null;
 
-  constructor(row: RunRow, stored: boolean) {
+  constructor(row: RunRow & RunLeaves, stored: StoredRun | null) {
     this.row = row;
-    this.isNew = !stored;
-    this.attributesChanged = !stored;
+    this.isNew = stored === null;
+    this.key = stored?.key ?? null;
+    this.places = stored?.places ?? null;
+    this.attributesChanged = this.isNew;
     const own = row.own_amounts;
     this.usage = own === null ? null : (JSON.parse(own) as OwnAmounts).usage;
-    this.#before = stored ? { ...row } : null;
+    this.before = stored === null ? null : { ...row };
+    if (stored !== null && stored.extra !== null) {
+      this.extra = JSON.parse(stored.extra) as JsonObject;
+      this.extraText = stored.extra;
+    }
   }
 
   /** The columns whose values differ from the stored ones; all of a new run. */
-  changedColumns<Column extends keyof RunRow>(columns: readonly Column[]): Column[] {
-    const before = this.#before;
+  changedColumns<Column extends keyof (RunRow & RunLeaves)>(columns: readonly Column[]): Column[] {
+    const { before } = this;
     if (before === null) return [...columns];
     return columns.filter((column) => this.row[column] !== before[column]);
   }
@@ -96,23 +104,19 @@ export class RunMerge {
     }
   }
 
-  payloadKey(field: keyof typeof PAYLOAD_NUMBER): number {
-    return this.row.seq * PAYLOADS_PER_RUN + PAYLOAD_NUMBER[field];
-  }
-
   #applyPayloads(write: RunWrite): void {
     const { row } = this;
     const { facts } = write;
     const inputs = this.#claimPayload(write, "inputs");
     if (inputs !== undefined) {
       this.#put("inputs", inputs);
-      this.#put("inputLeaves", { json: facts.inputLeaves ?? "[]" });
+      row.input_leaves = facts.inputLeaves ?? null;
       row.inputs_preview = facts.inputsPreview ?? null;
     }
     const outputs = this.#claimPayload(write, "outputs");
     if (outputs !== undefined) {
       this.#put("outputs", outputs);
-      this.#put("outputLeaves", { json: facts.outputLeaves ?? "[]" });
+      row.output_leaves = facts.outputLeaves ?? null;
       row.outputs_preview = facts.outputsPreview ?? null;
       this.usage = facts.usage ?? null;
       this.amountsChanged = true;
@@ -179,8 +183,9 @@ export class RunMerge {
     value: RunRow[Column] | undefined,
   ): boolean {
     if (value === undefined || !this.#claim(write, column)) return false;
-    const changed = this.row[column] !== value;
-    this.row[column] = value;
+    const row: RunRow = this.row;
+    const changed = row[column] !== value;
+    row[column] = value;
     return changed;
   }
 
@@ -193,16 +198,10 @@ export class RunMerge {
     return (this.row.patched & bit) === 0;
   }
 
-  #put(field: keyof typeof PAYLOAD_NUMBER, payload: Payload): void {
-    const key = this.payloadKey(field);
-    const before = this.payloads.get(key)?.object;
-    if (before !== undefined && before !== null) this.dropped.push(before);
-    this.payloads.set(
-      key,
-      "json" in payload
-        ? { key, body: payload.json, object: null, bytes: null }
-        : { key, body: null, object: payload.object, bytes: payload.bytes },
-    );
+  #put(field: PayloadField, payload: Payload): void {
+    const replaced = this.payloads.get(field) ?? fromStored(this.places?.[field] ?? undefined);
+    if (replaced !== null && "object" in replaced) this.dropped.push(replaced.object);
+    this.payloads.set(field, payload);
   }
 }
 

@@ -1,68 +1,83 @@
-import type { PayloadField } from "../model/run-write.ts";
 import type { KnownTraces } from "../filter/filter.ts";
-import { pageRange, planPage } from "./page-range.ts";
-import type { RunSelection } from "./selection.ts";
 import type { PageQuery, RunPage, RunRecord } from "../model/run-page.ts";
-import {
-  PAYLOAD_NUMBER,
-  PAYLOADS_PER_RUN,
-  type PayloadRow,
-  RUN_COLUMNS,
-} from "../model/run-row.ts";
+import { RUN_COLUMNS } from "../model/run-row.ts";
+import type { PayloadField } from "../model/run-write.ts";
+import { spanSql, piecesOf } from "./page-range.ts";
+import { findTurnEnd, isFiltered } from "./scan-turn.ts";
+import type { RunSelection } from "./selection.ts";
+import type { ShardDatabase } from "./shard-database.ts";
+import { fromStored, payloadSql } from "./stored-payload.ts";
 
 const COLUMNS = RUN_COLUMNS.map((column) => `r.${column}`).join(", ");
+const TRACE_COLUMNS = ["tier", "first_received_at"]
+  .map((name) => `(SELECT ${name} FROM traces WHERE trace_id = r.trace_id) AS trace_${name}`)
+  .join(", ");
 
 /** Reads runs of the selection in order of their start. Throws a FilterError. */
 export function readPage(
-  storage: SqlStorage,
+  { sql, segments }: ShardDatabase,
   selection: RunSelection,
   query: PageQuery,
   known: KnownTraces | undefined,
 ): RunPage {
-  const { limit } = query;
-  const plan = planPage(storage, selection, query);
-  const from = pageRange(selection, query, plan, known);
-  const cursor = storage.exec<Omit<RunRecord, "payloads">>(
-    `SELECT ${COLUMNS}, t.tier AS trace_tier, t.first_received_at AS trace_first_received_at
-     ${from.text} LIMIT ?`,
-    ...from.params,
-    limit + 1,
-  );
+  const { limit, effort } = query;
+  const pieces = piecesOf(segments, selection, query);
+  const turn = { effort, perRun: 0 };
+  const end = isFiltered(selection)
+    ? findTurnEnd(sql, selection, { pieces, place: query, turn })
+    : null;
+  const columns = [COLUMNS, TRACE_COLUMNS, ...query.payloads.map(payloadColumn)].join(", ");
   const runs: RunRecord[] = [];
   let bytes = 0;
-  for (const row of cursor) {
-    const last = runs.at(-1);
-    if (last !== undefined && (runs.length === limit || bytes > query.maxBytes)) {
-      return { runs, next: { startTime: last.start_time, id: last.id } };
+  for (const piece of pieces) {
+    if (end !== null && isBehind(piece, end, query.order)) break;
+    const { text, params } = spanSql(
+      selection,
+      piece,
+      { place: query, end, limit: limit + 1 - runs.length },
+      known,
+    );
+    const rows = sql.exec<Omit<RunRecord, "payloads"> & Record<string, SqlStorageValue>>(
+      `SELECT ${columns} FROM ${text}`,
+      ...params,
+    );
+    for (const row of rows) {
+      const last = runs.at(-1);
+      if (last !== undefined && (runs.length === limit || bytes > query.maxBytes)) {
+        return { runs, next: { startTime: last.start_time, id: last.id } };
+      }
+      const run = recordOf(row, query.payloads);
+      for (const payload of Object.values(run.payloads)) {
+        if ("json" in payload) bytes += payload.json.length;
+      }
+      runs.push(run);
     }
-    const payloads = readPayloads(storage, row.seq, query.payloads);
-    for (const payload of Object.values(payloads)) {
-      if ("json" in payload) bytes += payload.json.length;
-    }
-    runs.push({ ...row, payloads });
   }
-  return { runs, next: plan.scanEnd };
+  return { runs, next: end };
 }
 
-function readPayloads(
-  storage: SqlStorage,
-  seq: number,
+/** Whether the span begins behind the place. */
+export function isBehind(
+  { from, to }: { from: number; to: number },
+  { startTime }: { startTime: number },
+  order: PageQuery["order"],
+): boolean {
+  return order === "asc" ? from > startTime : to < startTime;
+}
+
+function payloadColumn(field: PayloadField): string {
+  return `${payloadSql("r", field)} AS payload_${field}`;
+}
+
+function recordOf(
+  row: Omit<RunRecord, "payloads"> & Record<string, SqlStorageValue>,
   fields: readonly PayloadField[],
-): RunRecord["payloads"] {
+): RunRecord {
   const payloads: RunRecord["payloads"] = {};
-  if (fields.length === 0) return payloads;
-  const first = seq * PAYLOADS_PER_RUN;
-  const rows = storage
-    .exec<PayloadRow>(
-      `SELECT key, body, object, bytes FROM payloads WHERE key IN (${fields.map(() => "?").join(", ")})`,
-      ...fields.map((field) => first + PAYLOAD_NUMBER[field]),
-    )
-    .toArray();
   for (const field of fields) {
-    const row = rows.find(({ key }) => key === first + PAYLOAD_NUMBER[field]);
-    if (row === undefined) continue;
-    if (row.object !== null) payloads[field] = { object: row.object, bytes: row.bytes ?? 0 };
-    else if (row.body !== null) payloads[field] = { json: row.body };
+    const payload = fromStored(row[`payload_${field}`]);
+    if (payload !== null) payloads[field] = payload;
+    delete row[`payload_${field}`];
   }
-  return payloads;
+  return { ...row, payloads };
 }

@@ -14,7 +14,7 @@ import { listForWrites, unlist } from "./list-shard.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, Garbage, shardPrefix } from "./payload-objects.ts";
 import { readTurn, type TurnQuery, type TurnRows } from "./scan-turn.ts";
-import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./retention.ts";
+import { deleteTraceRows, discardAttachments, feedbackOf } from "./retention.ts";
 import { readPage } from "./run-page.ts";
 import type { RunSelection } from "./selection.ts";
 import { ShardAlarm } from "./shard-alarm.ts";
@@ -30,6 +30,7 @@ import {
   readMetadataCounts,
   splitTraces,
 } from "./shard-traces.ts";
+import { TraceTable } from "./trace-table.ts";
 import { PROJECT_GONE, type WriteResult, writeRuns } from "./write-runs.ts";
 
 /** More than there can be between the upload of a payload and the write that refers to it. */
@@ -65,7 +66,7 @@ export class RunShardObject extends DurableObject<Env> {
       shortlivedMs: shortlivedTraceMs,
       longlivedMs: longlivedTraceMs,
     });
-    this.#messages = new DayMessages(this.#sql, this.#outbox, this.#traces);
+    this.#messages = new DayMessages(this.#db, this.#outbox, this.#traces);
     this.#alarm = new ShardAlarm(ctx.storage, {
       traces: this.#traces,
       outbox: this.#outbox,
@@ -85,7 +86,11 @@ export class RunShardObject extends DurableObject<Env> {
     const { unknown, tooLarge, isNewTrace } = this.#db.transaction(() => {
       this.#db.open(ref);
       const outcome = writeRuns({ db: this.#db, day: ref.day, prices, now }, writes);
-      const isNewTrace = this.#messages.noteTraces(ref, writes, { tier, now });
+      const isNewTrace = this.#messages.noteTraces(ref, writes, {
+        tier,
+        now,
+        starts: outcome.starts,
+      });
       this.#messages.tellParents(outcome.foreign);
       return { ...outcome, isNewTrace };
     });
@@ -107,8 +112,8 @@ export class RunShardObject extends DurableObject<Env> {
   async putFeedback(ref: ShardRef, rows: ShardFeedback[]): Promise<{ runs: FeedbackRun[] }> {
     if (!this.#db.exists) return { runs: [] };
     const runs = this.#db.transaction(() => {
-      const { runs, extended } = saveFeedback(this.#sql, rows, ref.projectId);
-      for (const traceId of extended) this.#messages.upgrade(ref, traceId);
+      const { runs, extended } = saveFeedback(this.#db, rows, ref.projectId);
+      for (const traceId of extended) this.#messages.upgrade(traceId);
       return runs;
     });
     await this.#schedule();
@@ -116,19 +121,19 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   deleteFeedback(ids: string[]): void {
-    if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#sql, ids));
+    if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#db, ids));
   }
 
   /** Runs of the selection in order of their start. */
   page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
     if (!this.#db.exists) return { runs: [], next: null };
-    return readPage(this.#sql, selection, query, known);
+    return readPage(this.#db, selection, query, known);
   }
 
   /** As `page`, in ascending order and column by column. */
   exportPage(selection: RunSelection, query: ExportPageQuery, known?: KnownTraces): ExportPage {
     if (!this.#db.exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
-    return readExportPage(this.#sql, selection, query, known);
+    return readExportPage(this.#db, selection, query, known);
   }
 
   /** Totals of the runs behind `after`, as far as a turn goes. */
@@ -138,8 +143,8 @@ export class RunShardObject extends DurableObject<Env> {
     after: RunPosition | null,
     known?: KnownTraces,
   ): TurnRows<GroupTotals> {
-    return this.#turn({ selection, after, known, perRun: statsWork(query) }, (condition) =>
-      readStats(this.#sql, condition, query),
+    return this.#turn({ selection, after, known, perRun: statsWork(query) }, (runs) =>
+      readStats(this.#sql, runs, query),
     );
   }
 
@@ -150,8 +155,8 @@ export class RunShardObject extends DurableObject<Env> {
     known?: KnownTraces,
   ): TurnRows<ThreadTotals> {
     const roots = { ...selection, isRoot: true };
-    return this.#turn({ selection: roots, after, known, perRun: THREADS_WORK }, (condition) =>
-      readThreads(this.#sql, condition),
+    return this.#turn({ selection: roots, after, known, perRun: THREADS_WORK }, (runs) =>
+      readThreads(this.#sql, runs),
     );
   }
 
@@ -162,12 +167,12 @@ export class RunShardObject extends DurableObject<Env> {
     after: RunPosition | null,
   ): TurnRows<MetadataCount> {
     const query = { selection, after, known: undefined, perRun: METADATA_WORK };
-    return this.#turn(query, (condition) => readMetadataCounts(this.#sql, condition, keys));
+    return this.#turn(query, (runs) => readMetadataCounts(this.#sql, runs, keys));
   }
 
   /** Traces of this shard that have runs on other days too. */
-  splitTraces(ref: ShardRef): { traceId: string; days: number[] }[] {
-    return this.#db.exists ? splitTraces(this.#sql, ref.day) : [];
+  splitTraces(): { traceId: string; days: number[] }[] {
+    return this.#db.exists ? splitTraces(this.#sql) : [];
   }
 
   /** The days on which a trace whose root is here has runs too. */
@@ -266,7 +271,7 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   #turn<T>(query: TurnQuery, read: Parameters<typeof readTurn<T>>[2]): TurnRows<T> {
-    return this.#db.exists ? readTurn(this.#sql, query, read) : { rows: [], next: null };
+    return this.#db.exists ? readTurn(this.#db, query, read) : { rows: [], next: null };
   }
 
   #destroy(ref: ShardRef, uploadedBefore: number): Promise<void> {

@@ -1,11 +1,13 @@
-import { allOf, type Sql } from "../../db/sql.ts";
+import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
-import { type FilterWork, indexedPart, workOf } from "../filter/filter-work.ts";
-import { runCondition } from "../filter/run-condition.ts";
-import { type RunSelection, selectionSql } from "./selection.ts";
-import { beyond, fromPlace, type Place, spanOf } from "./place.ts";
+import { type FilterWork, workOf } from "../filter/filter-work.ts";
+import { LAST_START, startsBetween, startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
-import { PAYLOAD_NUMBER, PAYLOADS_PER_RUN } from "../model/run-row.ts";
+import { piecesOf } from "./page-range.ts";
+import { beyond, type Place } from "./place.ts";
+import type { Piece, Span } from "./segments/run-segments.ts";
+import { type RunSelection, selectionSql } from "./selection.ts";
+import type { ShardDatabase } from "./shard-database.ts";
 
 /** The work of a turn, after which others have theirs: about a tenth of a second. */
 const TURN_MICROS = 100_000;
@@ -14,81 +16,99 @@ const TURN_MICROS = 100_000;
 export type Turn = { effort: number; perRun: number };
 
 /**
- * The last run that a turn looks at; null when it looks at all that are left. It goes along the runs
- * that an index finds for the selection, as far as the work of trying the filters on them fills a turn.
+ * The last run that a turn looks at; null when it looks at all that are left. It goes along the runs of
+ * the spans, as far as the work of trying the filters on them fills a turn.
  */
 export function findTurnEnd(
   storage: SqlStorage,
   selection: RunSelection,
-  place: Place,
-  turn: Turn,
+  { pieces, place, turn }: { pieces: readonly Piece[]; place: Place; turn: Turn },
 ): RunPosition | null {
   const work = workOf(parsedScopes(selection));
-  const direction = place.order === "desc" ? "DESC" : "ASC";
-  const micros = TURN_MICROS * turn.effort;
-  const runs = Math.max(Math.floor(micros / (work.perRun + turn.perRun)), 1);
-  const where = allOf([
-    indexedSelection(fromPlace(selection, place)),
-    beyond(place.after, place.order === "desc" ? "<" : ">"),
-  ]);
+  let left = TURN_MICROS * turn.effort;
+  const perRun = work.perRun + turn.perRun;
+  const behind = beyond(place.after, place.order === "desc" ? "<" : ">");
+  for (const piece of pieces) {
+    if (work.perByte === 0 && piece.size * perRun < left) {
+      left -= piece.size * perRun;
+      continue;
+    }
+    const within = startsWithinSql("r", piece.from, piece.to);
+    const runs = sql(
+      `runs r WHERE ${within.text} AND ${behind.text}`,
+      ...within.params,
+      ...behind.params,
+    );
+    const end = endIn(storage, runs, { work, left, perRun, order: place.order });
+    if (end !== null) return end;
+    left -= workIn(storage, runs, work, perRun);
+  }
+  return null;
+}
+
+/** Whether runs are looked at in vain. */
+export function isFiltered({ filter, traceFilter, treeFilter }: RunSelection): boolean {
+  return filter !== undefined || traceFilter !== undefined || treeFilter !== undefined;
+}
+
+/** The run with which the work comes to what is left of the turn's; at least one run is looked at. */
+function endIn(
+  storage: SqlStorage,
+  runs: Sql,
+  given: { work: FilterWork; left: number; perRun: number; order: Place["order"] },
+): RunPosition | null {
+  const { work, left, perRun } = given;
+  const count = Math.max(Math.floor(left / perRun), 1);
+  const direction = given.order === "desc" ? "DESC" : "ASC";
+  const ordered = `ORDER BY r.start_time ${direction}, r.id ${direction}`;
   const order = `start_time ${direction}, id ${direction}`;
+  const query =
+    work.perByte === 0
+      ? sql(
+          `SELECT r.start_time, r.id FROM ${runs.text} ${ordered} LIMIT 1 OFFSET ?`,
+          ...runs.params,
+          count - 1,
+        )
+      : sql(
+          `WITH next AS (
+             SELECT r.start_time, r.id, ${work.perByte} * (${bytesSql(work)}) AS micros
+             FROM ${runs.text} ${ordered} LIMIT ?
+           ), summed AS (
+             SELECT start_time, id, row_number() OVER next_runs AS place,
+               sum(micros) OVER next_runs AS micros
+             FROM next WINDOW next_runs AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
+           )
+           SELECT start_time, id FROM summed
+           WHERE place = ? OR micros + place * ? >= ? ORDER BY place LIMIT 1`,
+          ...runs.params,
+          count,
+          count,
+          perRun,
+          left,
+        );
   const [row] = storage
-    .exec<{ start_time: number; id: string }>(
-      `WITH next AS (
-         SELECT r.start_time, r.id, ${work.perByte} * (${bytesSql(work)}) AS micros FROM runs r
-         WHERE ${where.text} ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ?
-       ), summed AS (
-         SELECT start_time, id, row_number() OVER next_runs AS place,
-           sum(micros) OVER next_runs AS micros
-         FROM next WINDOW next_runs AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
-       )
-       SELECT start_time, id FROM summed
-       WHERE place = ? OR micros + place * ? >= ? ORDER BY place LIMIT 1`,
-      ...where.params,
-      runs,
-      runs,
-      work.perRun + turn.perRun,
-      micros,
-    )
+    .exec<{ start_time: number; id: string }>(query.text, ...query.params)
     .toArray();
   return row === undefined ? null : { startTime: row.start_time, id: row.id };
 }
 
-/** Whether all runs that are looked at are those that are found: no work is in vain. */
-export function isFoundByIndex(selection: RunSelection): boolean {
-  const { filter, traceFilter, treeFilter } = selection;
-  if (traceFilter !== undefined || treeFilter !== undefined) return false;
-  if (filter === undefined) return true;
-  return parsedScopes({ filter }).every((tree) => indexedPart(tree).isAll);
-}
-
-/** That part of the selection which an index finds. */
-function indexedSelection(selection: RunSelection): Sql {
-  const { ids, traceId, parentRunId, threadId, isRoot, hasError, from, to, filter } = selection;
-  const bare = { ids, traceId, parentRunId, threadId, from, to };
-  const indexed = parsedScopes({ filter }).flatMap((tree) => indexedPart(tree).conditions);
-  return allOf([
-    selectionSql(
-      {
-        ...bare,
-        isRoot: isRoot === true ? true : undefined,
-        hasError: hasError === true ? true : undefined,
-      },
-      "r",
-    ),
-    ...indexed.map((condition) => runCondition(condition, "r")),
-  ]);
+function workIn(storage: SqlStorage, runs: Sql, work: FilterWork, perRun: number): number {
+  const { n, bytes } = storage
+    .exec<{ n: number; bytes: number }>(
+      `SELECT count(*) AS n, total(${bytesSql(work)}) AS bytes FROM ${runs.text}`,
+      ...runs.params,
+    )
+    .one();
+  return n * perRun + bytes * work.perByte;
 }
 
 function bytesSql({ perByte, reads }: FilterWork): string {
   if (perByte === 0) return "0";
   const sizes = ["octet_length(r.name)", "ifnull(octet_length(r.error), 0)"];
   if (reads.leaves) {
-    const keys = [PAYLOAD_NUMBER.inputLeaves, PAYLOAD_NUMBER.outputLeaves].map(
-      (number) => `r.seq * ${PAYLOADS_PER_RUN} + ${number}`,
-    );
     sizes.push(
-      `ifnull((SELECT sum(octet_length(body)) FROM payloads WHERE key IN (${keys.join(", ")})), 0)`,
+      "ifnull(octet_length(r.input_leaves), 0)",
+      "ifnull(octet_length(r.output_leaves), 0)",
     );
   }
   if (reads.feedback) {
@@ -111,18 +131,39 @@ export type TurnQuery = {
   perRun: number;
 };
 
+/** The runs `r` that are read: what follows FROM, and the condition that holds for them. */
+export type TurnRuns = { from: string; condition: Sql };
+
 /** What `read` makes of the selected runs that one turn comes to, in the order of their start. */
 export function readTurn<T>(
-  storage: SqlStorage,
+  { sql: storage, segments }: ShardDatabase,
   { selection, after, known, perRun }: TurnQuery,
-  read: (condition: Sql) => T[],
+  read: (runs: TurnRuns) => T[],
 ): TurnRows<T> {
   const place = { order: "asc", after } as const;
-  const next = findTurnEnd(storage, selection, place, { effort: 1, perRun });
-  const bounded = { ...fromPlace(selection, place) };
-  // Where there is no filter, SQLite finds the bound of the start in its index.
-  if (next !== null) bounded.to = Math.min(bounded.to ?? next.startTime, next.startTime);
-  const condition = selectionSql(bounded, "r", known, spanOf(place, next));
-  const rows = read(allOf([condition, beyond(after, ">"), beyond(next, "<=")]));
-  return { rows, next };
+  const pieces = piecesOf(segments, selection, place);
+  const [first] = pieces;
+  if (first === undefined) return { rows: [], next: null };
+  const end = findTurnEnd(storage, selection, { pieces, place, turn: { effort: 1, perRun } });
+  const reached = pieces.filter(({ from }) => end === null || from <= end.startTime);
+  const bounds = { from: first.from, to: end?.startTime ?? pieces.at(-1)?.to ?? first.to };
+  const condition = allOf([
+    selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
+    beyond(after, ">"),
+    beyond(end, "<="),
+  ]);
+  return { rows: read({ from: runsIn(reached), condition }), next: end };
+}
+
+/** Numbers are written out: a statement takes few parameters. */
+function runsIn(pieces: readonly Span[]): string {
+  const spans: [number, number][] = [];
+  for (const { from, to } of pieces) {
+    const before = spans.at(-1);
+    if (before !== undefined && before[1] === from - 1) before[1] = to;
+    else spans.push([Math.max(from, 0), to]);
+  }
+  const [from, to] = ["(span.value ->> 0)", "(span.value ->> 1)"];
+  return `json_each('${JSON.stringify(spans)}') AS span CROSS JOIN runs r
+    ON ${startsBetween("r", from, `min(${to}, ${LAST_START})`)} AND r.start_time BETWEEN ${from} AND ${to}`;
 }

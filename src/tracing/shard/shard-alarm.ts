@@ -1,7 +1,7 @@
 import type { TraceTier } from "../../db/tracing-schema.ts";
 import type { Garbage } from "./payload-objects.ts";
 import type { Outbox } from "./outbox.ts";
-import type { TraceTable } from "./retention.ts";
+import type { TraceTable } from "./trace-table.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */
 const RETRY_MS = 5_000;

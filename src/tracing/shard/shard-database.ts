@@ -1,5 +1,5 @@
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
-import { AttributeTable } from "./attribute-table.ts";
+import { RunSegments } from "./segments/run-segments.ts";
 import type { ShardRef } from "./shard-ref.ts";
 import { ShardSettings } from "./shard-settings.ts";
 import { SHARD_MIGRATIONS } from "./tables.ts";
@@ -8,16 +8,15 @@ import { SHARD_MIGRATIONS } from "./tables.ts";
 export class ShardDatabase {
   readonly sql: SqlStorage;
   readonly settings: ShardSettings;
-  readonly attributes: AttributeTable;
+  readonly segments: RunSegments;
   readonly #storage: DurableObjectStorage;
   #exists: boolean;
-  #nextSeq: number | null = null;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     this.sql = storage.sql;
     this.settings = new ShardSettings(this.sql);
-    this.attributes = new AttributeTable(this.sql);
+    this.segments = new RunSegments(this.sql);
     this.#exists = hasTables(this.sql);
     if (this.#exists) migrateTables(storage, SHARD_MIGRATIONS);
   }
@@ -34,7 +33,7 @@ export class ShardDatabase {
       return this.#storage.transactionSync(change);
     } catch (error) {
       this.#exists = existed;
-      this.#forget();
+      this.segments.reset();
       throw error;
     }
   }
@@ -47,26 +46,11 @@ export class ShardDatabase {
     this.#exists = true;
   }
 
-  /** The row number of a new run. */
-  takeSeq(): number {
-    this.#nextSeq ??= this.sql
-      .exec<{ next: number }>("SELECT coalesce(max(seq), 0) + 1 AS next FROM runs")
-      .one().next;
-    const seq = this.#nextSeq;
-    this.#nextSeq += 1;
-    return seq;
-  }
-
   /** Deletes everything, the alarm too. */
   async erase(): Promise<void> {
     this.#exists = false;
-    this.#forget();
+    this.segments.reset();
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
-  }
-
-  #forget(): void {
-    this.#nextSeq = null;
-    this.attributes.reset();
   }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from "../../db/sql.ts";
+import type { TurnRuns } from "./scan-turn.ts";
 import { bucketSql, type Histogram } from "../model/histogram.ts";
 
 /** What percentiles and medians can be asked of. */
@@ -89,9 +90,13 @@ export function statsWork({ measures, details, feedback, facets }: StatsQuery): 
   return 3 + 2 * measures.length + (details ? 6 : 0) + (feedback ? 6 : 0) + (facets ? 8 : 0);
 }
 
-/** Totals of the runs for which the condition on `r` holds, by group. */
-export function readStats(storage: SqlStorage, condition: Sql, query: StatsQuery): GroupTotals[] {
-  const { from, group } = grouping(query.groupBy);
+/** Totals of the runs, by group. */
+export function readStats(
+  storage: SqlStorage,
+  { from: runs, condition }: TurnRuns,
+  query: StatsQuery,
+): GroupTotals[] {
+  const { from, group } = grouping(query.groupBy, runs);
   const where = `FROM ${from} WHERE ${condition.text}`;
   const params = [...groupingParams(query.groupBy), ...condition.params];
   const totals = new Map<string, StatsTotals>();
@@ -217,29 +222,32 @@ function readFacets(
   }
   add(
     "tag",
-    `SELECT ${group} AS "group", fa.key AS value, count(*) AS n
-     FROM ${from} JOIN json_each(r.attribute_ids) fr
-       JOIN attributes fa ON fa.attribute_id = fr.value AND fa.kind = 'tag'
+    `SELECT ${group} AS "group", fa.value AS value, count(*) AS n
+     FROM ${from} JOIN json_each(r.tags) fa ON ${isFirstOfTag("fa")}
      WHERE ${condition.text} GROUP BY 1, 2 ORDER BY n DESC LIMIT ${MAX_FACETS}`,
   );
 }
 
-function grouping(groupBy: GroupBy | null): { from: string; group: string } {
-  if (groupBy === null) return { from: "runs r", group: `'${ALL_RUNS}'` };
+function grouping(groupBy: GroupBy | null, runs: string): { from: string; group: string } {
+  if (groupBy === null) return { from: runs, group: `'${ALL_RUNS}'` };
   if (groupBy.attribute === "name" || groupBy.attribute === "run_type") {
-    return { from: "runs r", group: `r.${groupBy.attribute}` };
+    return { from: runs, group: `r.${groupBy.attribute}` };
   }
-  const attributes = "runs r JOIN json_each(r.attribute_ids) gr JOIN attributes g";
   return groupBy.attribute === "tag"
     ? {
-        from: `${attributes} ON g.attribute_id = gr.value AND g.kind = 'tag'`,
-        group: "g.key",
+        from: `${runs} JOIN json_each(r.tags) g ON ${isFirstOfTag("g")}`,
+        group: "g.value",
       }
     : {
-        from: `${attributes} ON g.attribute_id = gr.value
-          AND g.kind = 'metadata' AND g.key = ?`,
-        group: "g.value",
+        from: `${runs} JOIN json_each(r.metadata) g ON (g.value ->> 0) = ?`,
+        group: "(g.value ->> 1)",
       };
+}
+
+/** A run that has a tag twice counts once. */
+function isFirstOfTag(entry: string): string {
+  return `NOT EXISTS (
+    SELECT 1 FROM json_each(r.tags) twin WHERE twin.value = ${entry}.value AND twin.key < ${entry}.key)`;
 }
 
 function groupingParams(groupBy: GroupBy | null): string[] {

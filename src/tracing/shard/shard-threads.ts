@@ -1,4 +1,4 @@
-import type { Sql } from "../../db/sql.ts";
+import type { TurnRuns } from "./scan-turn.ts";
 import { bucketSql, type Histogram } from "../model/histogram.ts";
 
 /** One thread's root runs in one shard. Times in microseconds, costs in picodollars. */
@@ -23,8 +23,8 @@ export type ThreadTotals = {
 
 type ThreadRow = Omit<ThreadTotals, "feedbackStats" | "latency">;
 
-/** Threads of the root runs for which the condition on `r` holds. */
-export function readThreads(storage: SqlStorage, condition: Sql): ThreadTotals[] {
+/** Threads of those of the runs that are roots. */
+export function readThreads(storage: SqlStorage, { from, condition }: TurnRuns): ThreadTotals[] {
   const where = `r.parent_run_id IS NULL AND r.thread_id IS NOT NULL AND ${condition.text}`;
   const rows = storage
     .exec<ThreadRow>(
@@ -33,7 +33,7 @@ export function readThreads(storage: SqlStorage, condition: Sql): ThreadTotals[]
            row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time DESC, r.id DESC) AS last,
            row_number() OVER (PARTITION BY r.thread_id, r.status = 'error'
              ORDER BY r.start_time DESC, r.id DESC) AS last_of_outcome
-         FROM runs r WHERE ${where}
+         FROM ${from} WHERE ${where}
        )
        SELECT thread_id AS threadId, count(*) AS count, sum(status = 'error') AS errors,
          min(start_time) AS minStart, max(start_time) AS maxStart,
@@ -54,14 +54,14 @@ export function readThreads(storage: SqlStorage, condition: Sql): ThreadTotals[]
   const latency = "(r.end_time - r.start_time)";
   const buckets = storage.exec<{ thread_id: string; value: number; n: number }>(
     `SELECT r.thread_id, ${bucketSql(latency)} AS value, count(*) AS n
-     FROM runs r WHERE ${where} AND r.end_time IS NOT NULL GROUP BY 1, 2 ORDER BY 2`,
+     FROM ${from} WHERE ${where} AND r.end_time IS NOT NULL GROUP BY 1, 2 ORDER BY 2`,
     ...condition.params,
   );
   for (const { thread_id, value, n } of buckets) {
     threads.get(thread_id)?.latency.push({ value, count: n });
   }
   const feedback = storage.exec<{ thread_id: string; feedback_stats: string }>(
-    `SELECT r.thread_id, r.feedback_stats FROM runs r
+    `SELECT r.thread_id, r.feedback_stats FROM ${from}
      WHERE ${where} AND r.feedback_stats IS NOT NULL`,
     ...condition.params,
   );

@@ -1,11 +1,10 @@
-import type { Sql } from "../../db/sql.ts";
-import { daysOf } from "../model/dotted-order.ts";
 import { matchingTracesSql } from "../filter/filter.ts";
+import type { TurnRuns } from "./scan-turn.ts";
 
 const MAX_METADATA_COUNTS = 10_000;
 
 /** Traces with runs in this shard and on other days: those days, as far as this shard knows them. */
-export function splitTraces(sql: SqlStorage, day: number): { traceId: string; days: number[] }[] {
+export function splitTraces(sql: SqlStorage): { traceId: string; days: number[] }[] {
   const days = new Map<string, Set<number>>();
   const add = (traceId: string, other: number): void => {
     const known = days.get(traceId);
@@ -15,17 +14,10 @@ export function splitTraces(sql: SqlStorage, day: number): { traceId: string; da
   for (const row of sql.exec<{ trace_id: string; day: number }>("SELECT * FROM trace_parts")) {
     add(row.trace_id, row.day);
   }
-  // The root is not here; the dotted order of each of its runs says on which day it is.
-  const rootless = sql.exec<{ trace_id: string; dotted_order: string | null }>(
-    `SELECT t.trace_id, (SELECT min(dotted_order) FROM runs WHERE trace_id = t.trace_id) AS dotted_order
-     FROM traces t WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = t.trace_id)`,
+  const rootless = sql.exec<{ trace_id: string; home: number }>(
+    "SELECT trace_id, home FROM traces WHERE home IS NOT NULL AND first_start IS NOT NULL",
   );
-  for (const { trace_id, dotted_order } of rootless) {
-    // A run was sent in the name of this trace that belongs to another one.
-    if (dotted_order === null) continue;
-    const home = daysOf(dotted_order)[0];
-    if (home !== undefined && home !== day) add(trace_id, home);
-  }
+  for (const { trace_id, home } of rootless) add(trace_id, home);
   return [...days].map(([traceId, set]) => ({ traceId, days: [...set] }));
 }
 
@@ -53,18 +45,17 @@ export function matchingTraces(
 
 export type MetadataCount = { key: string; value: string; n: number };
 
-/** The most frequent values of each metadata key among the runs for which the condition holds. */
+/** The most frequent values of each metadata key among the runs. */
 export function readMetadataCounts(
   sql: SqlStorage,
-  condition: Sql,
+  { from, condition }: TurnRuns,
   keys: readonly string[] | null,
 ): MetadataCount[] {
-  const among = keys === null ? "1" : "a.key IN (SELECT value FROM json_each(?))";
+  const among = keys === null ? "1" : "(leaf.value ->> 0) IN (SELECT value FROM json_each(?))";
   return sql
     .exec<MetadataCount>(
-      `SELECT a.key, a.value, count(*) AS n FROM runs r
-         JOIN json_each(r.attribute_ids) ra
-         JOIN attributes a ON a.attribute_id = ra.value AND a.kind = 'metadata'
+      `SELECT leaf.value ->> 0 AS key, leaf.value ->> 1 AS value, count(*) AS n
+       FROM ${from} JOIN json_each(r.metadata) leaf
        WHERE ${among} AND ${condition.text}
        GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT ${MAX_METADATA_COUNTS}`,
       ...(keys === null ? [] : [JSON.stringify(keys)]),

@@ -1,41 +1,15 @@
 import { metadataOf, threadIdOf } from "../model/text-leaves.ts";
-import type { RunWrite } from "../model/run-write.ts";
+import type { Leaf, RunWrite } from "../model/run-write.ts";
+import { newRunRow } from "../model/run-row.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/extract.ts";
-import {
-  AMOUNT_COLUMNS,
-  NO_AMOUNTS,
-  sameAmounts,
-  toColumns,
-  type OwnAmounts,
-  totalsOf,
-} from "./amounts.ts";
-import type { AttributeChange } from "./attribute-table.ts";
+import { toColumns, type OwnAmounts } from "./amounts.ts";
+import { type ForeignChild, RollUp } from "./roll-up.ts";
 import { RunMerge } from "./run-merge.ts";
+import { saveRuns } from "./save-runs.ts";
 import type { ShardDatabase } from "./shard-database.ts";
-import { childrenOf, type ForeignChild, rollUp, withCountedChildren } from "./roll-up.ts";
-import {
-  newRunRow,
-  type PayloadRow,
-  PAYLOADS_PER_RUN,
-  RUN_COLUMNS,
-  type RunRow,
-} from "../model/run-row.ts";
-
-/** Bound parameters of a payload row, and how many fit into one statement (100 at most). */
-const PAYLOAD_ROWS_PER_STATEMENT = 25;
-
-/** What a patch can change; the rest of a row is its place, or follows from its children. */
-const FIXED_COLUMNS = new Set<keyof RunRow>([
-  "seq",
-  "id",
-  "trace_id",
-  "parent_run_id",
-  "dotted_order",
-  "inserted_at",
-]);
-
-const CHANGING_COLUMNS = RUN_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
+import { readStoredRuns } from "./stored-runs.ts";
+import type { TraceStarts } from "./trace-table.ts";
 
 export type WriteContext = {
   db: ShardDatabase;
@@ -51,6 +25,8 @@ export type WriteOutcome = {
   /** Runs of writes with which `extra` would have become too large. */
   tooLarge: string[];
   foreign: ForeignChild[];
+  /** When the runs that were written start. */
+  starts: TraceStarts;
 };
 
 /** What a shard says of writes. */
@@ -67,8 +43,8 @@ export const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLa
 
 /** Lays writes over what is stored, in their order. To be called inside of a transaction. */
 export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): WriteOutcome {
-  const { sql } = context.db;
-  const runs = loadRuns(context, writes);
+  const { db, day, now } = context;
+  const runs = loadRuns(db, writes);
   const unknown: string[] = [];
   const tooLarge: string[] = [];
   for (const write of writes) {
@@ -78,56 +54,33 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
       continue;
     }
     if (run === undefined) {
-      run = new RunMerge(newRunRow(write, context.db.takeSeq(), context.now), false);
+      run = new RunMerge(newRunRow(write, now), null);
       runs.set(write.id, run);
     }
     if (!run.apply(write)) tooLarge.push(write.id);
   }
   const pending = [...runs.values()];
-  const changed: RunRow[] = [];
-  const attributeChanges: AttributeChange[] = [];
-  for (const run of pending) {
-    if (deriveColumns(context, run)) changed.push(run.row);
-    attributeChanges.push(...deriveAttributes(context, run));
-    saveRow(sql, run, context.now);
-  }
-  savePayloads(sql, pending);
-  context.db.attributes.put(attributeChanges);
-  const created = pending.filter(({ isNew }) => isNew).map(({ row }) => row.id);
-  const stale = withCountedChildren(sql, created);
-  return { unknown, tooLarge, foreign: rollUp(sql, context.day, { changed, stale }) };
+  const nodes = pending.map((run) => {
+    const isChanged = deriveOwnAmounts(context, run);
+    if (run.attributesChanged) deriveAttributes(run);
+    return { node: run.row, before: run.before, isChanged };
+  });
+  const foreign = new RollUp(db, day).ofWritten(nodes);
+  saveRuns(db, pending, now);
+  return { unknown, tooLarge, foreign, starts: startsOf(pending) };
 }
 
-function loadRuns(
-  { db: { sql } }: WriteContext,
-  writes: readonly RunWrite[],
-): Map<string, RunMerge> {
-  const ids = JSON.stringify(writes.map(({ id }) => id));
-  const rows = sql
-    .exec<RunRow>("SELECT * FROM runs WHERE id IN (SELECT value FROM json_each(?))", ids)
-    .toArray();
-  const runs = new Map(rows.map((row) => [row.id, new RunMerge(row, true)]));
-  if (runs.size === 0) return runs;
-  const keys = [...runs.values()].map((run) => run.payloadKey("extra"));
-  const extras = sql.exec<{ key: number; body: string }>(
-    "SELECT key, body FROM payloads WHERE key IN (SELECT value FROM json_each(?))",
-    JSON.stringify(keys),
+function loadRuns(db: ShardDatabase, writes: readonly RunWrite[]): Map<string, RunMerge> {
+  const ids = new Set(writes.map(({ id }) => id));
+  return new Map(
+    readStoredRuns(db, ids).map((stored) => [stored.row.id, new RunMerge(stored.row, stored)]),
   );
-  const bySeq = new Map([...runs.values()].map((run) => [run.row.seq, run]));
-  for (const { key, body } of extras) {
-    const run = bySeq.get(Math.floor(key / PAYLOADS_PER_RUN));
-    if (run === undefined) continue;
-    run.extra = JSON.parse(body) as Record<string, unknown>;
-    run.extraText = body;
-  }
-  return runs;
 }
 
-/** Thread, tokens and costs, of what is merged. True when the run's totals changed. */
-function deriveColumns(context: WriteContext, run: RunMerge): boolean {
-  const { row } = run;
-  if (run.attributesChanged) row.thread_id = threadIdOf(run.extra);
+/** Tokens and costs that the run reports itself. True when its totals may be other ones by that. */
+function deriveOwnAmounts(context: WriteContext, run: RunMerge): boolean {
   if (!run.amountsChanged && !run.isNew) return false;
+  const { row, before } = run;
   const reported = usageOfExtra(run.extra) ?? run.usage;
   if (reported === null) {
     row.own_amounts = null;
@@ -143,95 +96,26 @@ function deriveColumns(context: WriteContext, run: RunMerge): boolean {
     };
     row.own_amounts = JSON.stringify(own);
   }
-  const totals = totalsOf(row, run.isNew ? [] : childrenOf(context.db.sql, row.id));
-  const before = run.isNew ? NO_AMOUNTS : row;
-  if (sameAmounts(totals, before)) return false;
-  Object.assign(row, totals);
-  return true;
+  return before?.own_amounts !== row.own_amounts || before.run_type !== row.run_type;
 }
 
-function saveRow(sql: SqlStorage, run: RunMerge, now: number): void {
-  const { row } = run;
-  if (run.isNew) {
-    // Most runs have no amounts: a shorter statement leaves them at their defaults.
-    const { text, columns } = sameAmounts(row, NO_AMOUNTS) ? INSERT_BARE : INSERT_COUNTED;
-    sql.exec(text, ...columns.map((column) => row[column]));
-    return;
+/** The thread, and the pairs that filters see. */
+function deriveAttributes({ row, extra }: RunMerge): void {
+  row.thread_id = threadIdOf(extra);
+  const pairs = new Map<string, Leaf>();
+  for (const leaf of metadataOf(extra)) pairs.set(JSON.stringify(leaf), leaf);
+  row.metadata = pairs.size === 0 ? null : `[${[...pairs.keys()].join(",")}]`;
+}
+
+function startsOf(runs: readonly RunMerge[]): TraceStarts {
+  const starts: TraceStarts = new Map();
+  for (const { row } of runs) {
+    const { start_time } = row;
+    const known = starts.get(row.trace_id);
+    starts.set(row.trace_id, {
+      first: Math.min(known?.first ?? start_time, start_time),
+      last: Math.max(known?.last ?? start_time, start_time),
+    });
   }
-  const changed = run.changedColumns(CHANGING_COLUMNS);
-  if (changed.length === 0 && run.payloads.size === 0) return;
-  row.received_at = now;
-  const columns = [...new Set([...changed, "received_at" as const])];
-  sql.exec(
-    `UPDATE runs SET ${columns.map((column) => `${column} = ?`).join(", ")} WHERE seq = ?`,
-    ...columns.map((column) => row[column]),
-    row.seq,
-  );
-}
-
-const INSERT_COUNTED = insertRun(RUN_COLUMNS);
-
-const INSERT_BARE = insertRun(
-  RUN_COLUMNS.filter((column) => !AMOUNT_COLUMNS.some((amount) => amount === column)),
-);
-
-function insertRun(columns: readonly (keyof RunRow)[]) {
-  const values = columns.map(() => "?").join(", ");
-  return { columns, text: `INSERT INTO runs (${columns.join(", ")}) VALUES (${values})` };
-}
-
-function savePayloads(sql: SqlStorage, runs: readonly RunMerge[]): void {
-  const replaced = runs
-    .filter(({ isNew }) => !isNew)
-    .flatMap(({ payloads }) => Array.from(payloads.keys()));
-  if (replaced.length > 0) {
-    sql.exec(
-      `INSERT OR IGNORE INTO garbage (object) SELECT object FROM payloads
-       WHERE object IS NOT NULL AND key IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(replaced),
-    );
-    sql.exec(
-      "DELETE FROM payloads WHERE key IN (SELECT value FROM json_each(?))",
-      JSON.stringify(replaced),
-    );
-  }
-  for (const object of runs.flatMap(({ dropped }) => dropped)) {
-    sql.exec("INSERT OR IGNORE INTO garbage (object) VALUES (?)", object);
-  }
-  const rows = runs.flatMap((run) => [...run.payloads.values()]);
-  for (let start = 0; start < rows.length; start += PAYLOAD_ROWS_PER_STATEMENT) {
-    insertPayloads(sql, rows.slice(start, start + PAYLOAD_ROWS_PER_STATEMENT));
-  }
-}
-
-function insertPayloads(sql: SqlStorage, rows: readonly PayloadRow[]): void {
-  const bindings: (number | string | null)[] = [];
-  for (const { key, body, object, bytes } of rows) bindings.push(key, body, object, bytes);
-  sql.exec(
-    rows.length === PAYLOAD_ROWS_PER_STATEMENT ? FULL_INSERT : insertPayloadsSql(rows.length),
-    ...bindings,
-  );
-}
-
-const FULL_INSERT = insertPayloadsSql(PAYLOAD_ROWS_PER_STATEMENT);
-
-function insertPayloadsSql(rows: number): string {
-  const values = Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ");
-  // OR FAIL: to be able to undo just this statement, SQLite would copy pages to a temporary file.
-  return `INSERT OR FAIL INTO payloads (key, body, object, bytes) VALUES ${values}`;
-}
-
-/** Sets the row's list of attributes; what that changes is entered when all rows are there. */
-function deriveAttributes({ db: { attributes } }: WriteContext, run: RunMerge): AttributeChange[] {
-  if (!run.attributesChanged) return [];
-  const { row } = run;
-  const before = row.attribute_ids;
-  const now = attributes.idsOf({
-    tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
-    metadata: metadataOf(run.extra),
-  });
-  row.attribute_ids = now.length === 0 ? null : JSON.stringify(now);
-  if (row.attribute_ids === before) return [];
-  const removed = before === null ? [] : (JSON.parse(before) as number[]);
-  return [{ seq: row.seq, before: removed, now }];
+  return starts;
 }

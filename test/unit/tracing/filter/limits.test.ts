@@ -78,9 +78,9 @@ describe("compiled SQL", () => {
     expect(text.match(/\?/g)).toHaveLength(params.length);
   });
 
-  test("of a question to another shard ends with the traces that are asked for", ({ expect }) => {
+  test("of a question to another shard begins with the traces that are asked for", ({ expect }) => {
     const { params } = matchingTracesSql("tree", 'eq(name, "x")', ["t1", "t2"]);
-    expect(params).toEqual(["x", '["t1","t2"]']);
+    expect(params).toEqual(['["t1","t2"]', "x"]);
   });
 
   test("joins shallow conditions before deep ones", ({ expect }) => {

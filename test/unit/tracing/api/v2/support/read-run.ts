@@ -13,7 +13,6 @@ export function readRun(columns: Partial<ReadRun["run"]> = {}): ReadRun {
   return {
     ref: { projectId: PROJECT_ID },
     run: {
-      seq: 1,
       id: RUN_ID,
       trace_id: TRACE_ID,
       parent_run_id: TRACE_ID,
@@ -44,7 +43,6 @@ export function readRun(columns: Partial<ReadRun["run"]> = {}): ReadRun {
       price_model_id: null,
       feedback_stats: null,
       attachments: null,
-      attribute_ids: null,
       patched: 0,
       inserted_at: NOON,
       received_at: NOON,

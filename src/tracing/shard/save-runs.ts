@@ -1,0 +1,145 @@
+import {
+  LEAF_COLUMNS,
+  PAYLOAD_COLUMN,
+  RUN_COLUMNS,
+  type RunLeaves,
+  type RunRow,
+} from "../model/run-row.ts";
+import { keyIs, MAX_SHIFT_MICROS, NEXT_KEY } from "../filter/run-key.ts";
+import type { Payload, PayloadField } from "../model/run-write.ts";
+import { AMOUNT_COLUMNS, NO_AMOUNTS, sameAmounts } from "./amounts.ts";
+import type { RunMerge } from "./run-merge.ts";
+import type { ShardDatabase } from "./shard-database.ts";
+import { isLong, type StoredPayload, toStored } from "./stored-payload.ts";
+
+type Column = keyof (RunRow & RunLeaves);
+
+/** What a patch can change; the rest of a row is its place, or follows from its children. */
+const FIXED_COLUMNS = new Set<Column>([
+  "id",
+  "trace_id",
+  "parent_run_id",
+  "dotted_order",
+  "inserted_at",
+]);
+
+const ROW_COLUMNS: readonly Column[] = [...RUN_COLUMNS, ...LEAF_COLUMNS];
+const CHANGING_COLUMNS = ROW_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
+
+/** Few runs have all of them: those that are null, or none, need not be said. */
+const OFTEN_EMPTY = new Set<Column>([
+  ...AMOUNT_COLUMNS,
+  "error",
+  "reference_example_id",
+  "first_token_time",
+  "own_amounts",
+  "price_model_id",
+  "feedback_stats",
+  "attachments",
+]);
+const USUAL_COLUMNS = ROW_COLUMNS.filter((column) => !OFTEN_EMPTY.has(column));
+
+/** Writes rows of runs, each at once with all that was laid over it. Inside of a transaction. */
+export function saveRuns(db: ShardDatabase, runs: readonly RunMerge[], now: number): void {
+  for (const run of runs) {
+    if (run.isNew) insertRun(db.sql, run);
+    else if (!updateRun(db.sql, run, now)) continue;
+    saveLongPayloads(db.sql, run);
+    const isMoved = run.before?.start_time !== run.row.start_time;
+    db.segments.add(run.row, isMoved);
+  }
+  for (const object of runs.flatMap(({ dropped }) => dropped)) {
+    db.sql.exec("INSERT OR IGNORE INTO garbage (object) VALUES (?)", object);
+  }
+  db.segments.tidy();
+}
+
+function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {
+  const isUsual =
+    sameAmounts(row, NO_AMOUNTS) &&
+    [...OFTEN_EMPTY].every((column) => row[column] === null || row[column] === 0);
+  const columns = isUsual ? USUAL_COLUMNS : ROW_COLUMNS;
+  const stored = storedPayloads(payloads);
+  const values = [
+    ...columns.map((column) => row[column]),
+    ...PAYLOADS.map((field) => stored.get(field) ?? null),
+  ];
+  atFreeKey(row.start_time, (time) =>
+    sql.exec(isUsual ? INSERT_USUAL : INSERT_FULL, time, ...values),
+  );
+}
+
+/** Goes on behind a start that more runs share than there are keys for it. */
+function atFreeKey(start: number, write: (time: number) => void): void {
+  for (let time = start; ; time += 1) {
+    try {
+      return write(time);
+    } catch (error) {
+      const isTaken = String(error).includes("UNIQUE constraint failed: runs.key");
+      if (!isTaken || time === start + MAX_SHIFT_MICROS) throw error;
+    }
+  }
+}
+
+const PAYLOADS = Object.keys(PAYLOAD_COLUMN) as PayloadField[];
+const INSERT_USUAL = insertSql(USUAL_COLUMNS);
+const INSERT_FULL = insertSql(ROW_COLUMNS);
+
+function insertSql(columns: readonly Column[]): string {
+  const all = [...columns, ...PAYLOADS.map((field) => PAYLOAD_COLUMN[field])];
+  // OR FAIL: to be able to undo just this statement, SQLite would copy pages to a temporary file.
+  return `INSERT OR FAIL INTO runs (key, ${all.join(", ")})
+    VALUES (${NEXT_KEY}, ${all.map((_, index) => `?${index + 2}`).join(", ")})`;
+}
+
+/** False when nothing has changed. */
+function updateRun(sql: SqlStorage, run: RunMerge, now: number): boolean {
+  const { row, before, payloads, key } = run;
+  const changed = run.changedColumns(CHANGING_COLUMNS);
+  if (before === null || key === null || (changed.length === 0 && payloads.size === 0))
+    return false;
+  row.received_at = now;
+  const columns = [...new Set<Column>([...changed, "received_at"])];
+  const stored = storedPayloads(payloads);
+  const names = [...columns, ...[...stored.keys()].map((field) => PAYLOAD_COLUMN[field])];
+  sql.exec(
+    `UPDATE runs SET ${names.map((name) => `${name} = ?`).join(", ")}
+     WHERE ${keyIs()}`,
+    ...columns.map((column) => row[column]),
+    ...stored.values(),
+    key.key_high,
+    key.key_low,
+  );
+  if (row.start_time !== before.start_time) {
+    atFreeKey(row.start_time, (time) =>
+      sql.exec(
+        `UPDATE runs SET key = ${NEXT_KEY} WHERE ${keyIs("?2", "?3")}`,
+        time,
+        key.key_high,
+        key.key_low,
+      ),
+    );
+  }
+  return true;
+}
+
+function storedPayloads(
+  payloads: ReadonlyMap<PayloadField, Payload>,
+): Map<PayloadField, StoredPayload> {
+  return new Map([...payloads].map(([field, payload]) => [field, toStored(payload)]));
+}
+
+function saveLongPayloads(sql: SqlStorage, { row, payloads, places }: RunMerge): void {
+  for (const [field, payload] of payloads) {
+    if (isLong(payload) && "json" in payload) {
+      sql.exec(
+        "INSERT OR REPLACE INTO long_payloads (run_id, field, body) VALUES (?, ?, ?)",
+        row.id,
+        field,
+        payload.json,
+      );
+    } else if (typeof places?.[field] === "number") {
+      sql.exec("DELETE FROM long_payloads WHERE run_id = ? AND field = ?", row.id, field);
+    }
+  }
+}

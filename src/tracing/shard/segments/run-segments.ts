@@ -1,0 +1,236 @@
+import type { TimeSpan } from "../../filter/filter.ts";
+import { termsOfRun } from "../../filter/run-terms.ts";
+import { startsWithin } from "../../filter/run-key.ts";
+import type { RunLeaves, RunRow } from "../../model/run-row.ts";
+import { HashSet } from "./hash-set.ts";
+import { hashOf } from "./hash.ts";
+import { Segment } from "./segment.ts";
+
+type SegmentLimits = {
+  /** After this many runs, those that start later begin a segment. */
+  runs: number;
+  /** One that grew to this size by runs that came late is divided. */
+  mostRuns: number;
+  /** How many segments besides the last may lack their row, before those are written. */
+  open: number;
+};
+
+const LIMITS: SegmentLimits = { runs: 256, mostRuns: 1024, open: 32 };
+
+/** Bounds of a start that no run exceeds. */
+export const FIRST_TIME = Number.MIN_SAFE_INTEGER;
+export const LAST_TIME = Number.MAX_SAFE_INTEGER;
+
+/** Both bounds are inclusive. */
+export type Span = { from: number; to: number };
+
+/** The part of a segment that is asked for; no more than `size` runs start in it. */
+export type Piece = Span & { size: number };
+
+type IndexedRun = Parameters<typeof termsOfRun>[0] & Pick<RunRow & RunLeaves, "id" | "start_time">;
+
+/** What runs have to have: one of the ids, and one of each list of terms. */
+export type Required = { ids: readonly string[] | null; terms: readonly string[][] };
+
+const INDEXED_COLUMNS = `id, start_time, trace_id, parent_run_id, thread_id, reference_example_id, name,
+  status, tags, metadata`;
+
+/**
+ * The runs of a shard by ranges of their start, and what may be in each: instead of indexes, of which each
+ * run would cost a row in every one. It is kept in memory, some 16 bytes for a run. A segment's row is
+ * written when the next one begins; until then a mark says that the segment is to be read again from its
+ * runs when the shard is opened.
+ */
+export class RunSegments {
+  readonly #sql: SqlStorage;
+  readonly #limits: SegmentLimits;
+  #segments: Segment[] | null = null;
+  #ids = new HashSet();
+  #isFull = false;
+
+  constructor(sql: SqlStorage, limits = LIMITS) {
+    this.#sql = sql;
+    this.#limits = limits;
+  }
+
+  /** What was kept in memory of a change may have been rolled back. */
+  reset(): void {
+    this.#segments = null;
+  }
+
+  /** The spans in which runs of these ids may be; no others are there. */
+  locate(ids: Iterable<string>): { span: Span; ids: string[] }[] {
+    const segments = this.#open();
+    const found = new Map<number, string[]>();
+    for (const id of ids) {
+      const hash = hashOf(id);
+      if (!this.#ids.has(hash)) continue;
+      for (let index = segments.length - 1; index >= 0; index -= 1) {
+        if (segments[index]?.hasId(hash) !== true) continue;
+        const others = found.get(index);
+        if (others === undefined) found.set(index, [id]);
+        else others.push(id);
+      }
+    }
+    return [...found].map(([index, some]) => ({ span: this.#spanOf(index), ids: some }));
+  }
+
+  /** The parts of segments, one behind the other, in which there may be such runs within the bounds. */
+  pieces({ ids, terms }: Required, { from, to }: TimeSpan): Piece[] {
+    const first = from ?? FIRST_TIME;
+    const last = to ?? LAST_TIME;
+    if (first > last) return [];
+    const hashes = terms.map((texts) => texts.map(hashOf));
+    const idHashes = ids?.map(hashOf).filter((hash) => this.#ids.has(hash)) ?? null;
+    const pieces: Piece[] = [];
+    for (const [index, segment] of this.#open().entries()) {
+      const span = this.#spanOf(index);
+      if (span.to < first || span.from > last) continue;
+      if (idHashes !== null && !idHashes.some((hash) => segment.hasId(hash))) continue;
+      if (!hashes.every((some) => some.some((hash) => segment.mayHave(hash)))) continue;
+      const within = { from: Math.max(span.from, first), to: Math.min(span.to, last) };
+      pieces.push({ ...within, size: segment.size });
+    }
+    return pieces;
+  }
+
+  /** Enters a run that was written; `isNew` when it was not at this start before. */
+  add(run: IndexedRun, isNew: boolean): void {
+    const segment = this.#segmentOf(run.start_time, isNew);
+    let isChanged = isNew;
+    if (isNew) {
+      const hash = hashOf(run.id);
+      segment.addId(hash, run.start_time);
+      this.#ids.add(hash);
+      if (segment.size > this.#limits.mostRuns) this.#isFull = true;
+    }
+    for (const term of termsOfRun(run)) {
+      if (segment.addTerm(hashOf(term))) isChanged = true;
+    }
+    if (isChanged && !segment.isOpen) this.#markOpen(segment);
+  }
+
+  /** Divides what has become too large, and writes the rows of segments; at the end of a transaction. */
+  tidy(): void {
+    const segments = this.#open();
+    if (this.#isFull) {
+      this.#isFull = false;
+      const large = segments.findIndex(({ size }) => size > this.#limits.mostRuns);
+      if (large !== -1) this.#divide(large);
+    }
+    const open = segments.slice(0, -1).filter(({ isOpen }) => isOpen);
+    const isClosed = segments.at(-2)?.isOpen === true;
+    if (isClosed || open.length > this.#limits.open)
+      for (const segment of open) this.#save(segment);
+  }
+
+  #open(): Segment[] {
+    if (this.#segments !== null) return this.#segments;
+    const stored = this.#sql
+      .exec<{ first_start: number; ids: ArrayBuffer; terms: ArrayBuffer }>(
+        `SELECT * FROM segments WHERE first_start NOT IN (SELECT first_start FROM open_segments)`,
+      )
+      .toArray()
+      .map((row) => new Segment(row.first_start, row));
+    const open = this.#sql
+      .exec<{ first_start: number }>("SELECT first_start FROM open_segments")
+      .toArray()
+      .map(({ first_start }) => new Segment(first_start));
+    const segments = [...stored, ...open].toSorted((a, b) => a.firstStart - b.firstStart);
+    this.#segments = segments;
+    this.#ids = new HashSet();
+    for (const segment of stored) for (const hash of segment.ids) this.#ids.add(hash);
+    for (const segment of open) this.#read(segment);
+    return segments;
+  }
+
+  /** Enters all runs of a segment, and of those that begin while it does. */
+  #read(segment: Segment): void {
+    const { from, to } = this.#spanOf(this.#open().indexOf(segment));
+    const rows = this.#sql.exec<IndexedRun>(
+      `SELECT ${INDEXED_COLUMNS} FROM runs r WHERE ${startsWithin("r", from, to)} ORDER BY r.key`,
+    );
+    let current = segment;
+    for (const run of rows) {
+      if (current.size >= this.#limits.runs && run.start_time > current.lastStart) {
+        current = this.#begin(run.start_time, current);
+      }
+      const hash = hashOf(run.id);
+      current.addId(hash, run.start_time);
+      this.#ids.add(hash);
+      for (const term of termsOfRun(run)) current.addTerm(hashOf(term));
+    }
+  }
+
+  /** Reads a segment anew, as several. */
+  #divide(index: number): void {
+    const before = this.#open()[index];
+    if (before === undefined) return;
+    const segment = new Segment(before.firstStart);
+    this.#open()[index] = segment;
+    if (!before.isOpen) this.#mark(segment);
+    this.#read(segment);
+  }
+
+  /** A segment behind another one. */
+  #begin(firstStart: number, before: Segment | undefined): Segment {
+    const next = new Segment(firstStart);
+    const segments = this.#open();
+    segments.splice(before === undefined ? 0 : segments.indexOf(before) + 1, 0, next);
+    this.#mark(next);
+    return next;
+  }
+
+  #segmentOf(start: number, isNew: boolean): Segment {
+    const segments = this.#open();
+    const index = this.#indexOf(start);
+    const found = segments[index];
+    if (found === undefined) return this.#begin(start, undefined);
+    const isLast = index === segments.length - 1;
+    if (!isNew || !isLast || found.size < this.#limits.runs || start <= found.lastStart)
+      return found;
+    return this.#begin(start, found);
+  }
+
+  /** The first segment has what starts before it, too. */
+  #indexOf(start: number): number {
+    const segments = this.#open();
+    let low = 0;
+    let high = segments.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((segments[middle]?.firstStart ?? LAST_TIME) <= start) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(low - 1, 0);
+  }
+
+  #spanOf(index: number): Span {
+    const segments = this.#open();
+    const next = segments[index + 1];
+    return {
+      from: index === 0 ? FIRST_TIME : (segments[index]?.firstStart ?? FIRST_TIME),
+      to: next === undefined ? LAST_TIME : next.firstStart - 1,
+    };
+  }
+
+  #markOpen(segment: Segment): void {
+    segment.isOpen = true;
+    this.#mark(segment);
+  }
+
+  #mark({ firstStart }: Segment): void {
+    this.#sql.exec("INSERT OR IGNORE INTO open_segments (first_start) VALUES (?)", firstStart);
+  }
+
+  #save(segment: Segment): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO segments (first_start, ids, terms) VALUES (?, ?, ?)",
+      segment.firstStart,
+      segment.ids.slice(),
+      segment.terms,
+    );
+    this.#sql.exec("DELETE FROM open_segments WHERE first_start = ?", segment.firstStart);
+    segment.isOpen = false;
+  }
+}

@@ -1,0 +1,87 @@
+import { mixed } from "./hash.ts";
+
+/** For the thousand different terms of a full segment, two questions in a thousand are answered wrongly. */
+const TERM_BYTES = 2048;
+const BIT_MASK = TERM_BYTES * 8 - 1;
+const BITS_PER_TERM = 4;
+const FIRST_CAPACITY = 64;
+
+/**
+ * What is known of the runs that start within a range of time: the hashes of their ids, and a Bloom filter
+ * of their terms (see filter/run-terms.ts). It may know of what is not there any more, and never lacks
+ * what is there.
+ */
+export class Segment {
+  /** Its runs start here or later, and before the next segment's first start. */
+  readonly firstStart: number;
+  /** The latest start of those that were added since the shard was opened. */
+  lastStart: number;
+  /** Whether its row in `segments` lacks something. */
+  isOpen: boolean;
+  #ids: Uint32Array;
+  #count: number;
+  readonly #terms: Uint8Array;
+
+  constructor(firstStart: number, stored?: { ids: ArrayBuffer; terms: ArrayBuffer }) {
+    this.firstStart = firstStart;
+    this.lastStart = firstStart;
+    this.isOpen = stored === undefined;
+    this.#ids =
+      stored === undefined ? new Uint32Array(FIRST_CAPACITY) : new Uint32Array(stored.ids);
+    this.#count = stored === undefined ? 0 : this.#ids.length;
+    this.#terms = stored === undefined ? new Uint8Array(TERM_BYTES) : new Uint8Array(stored.terms);
+  }
+
+  /** How many runs were added. */
+  get size(): number {
+    return this.#count;
+  }
+
+  get ids(): Uint32Array {
+    return this.#ids.subarray(0, this.#count);
+  }
+
+  get terms(): Uint8Array {
+    return this.#terms;
+  }
+
+  hasId(hash: number): boolean {
+    const at = this.#ids.indexOf(hash);
+    return at !== -1 && at < this.#count;
+  }
+
+  addId(hash: number, start: number): void {
+    if (this.#count === this.#ids.length) {
+      const larger = new Uint32Array(Math.max(this.#count * 2, FIRST_CAPACITY));
+      larger.set(this.#ids);
+      this.#ids = larger;
+    }
+    this.#ids[this.#count] = hash;
+    this.#count += 1;
+    this.lastStart = Math.max(this.lastStart, start);
+  }
+
+  mayHave(term: number): boolean {
+    const step = mixed(term) | 1;
+    for (let n = 0; n < BITS_PER_TERM; n += 1) {
+      const bit = (term + n * step) & BIT_MASK;
+      if (((this.#terms[bit >>> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
+    }
+    return true;
+  }
+
+  /** True when that was not known before. */
+  addTerm(term: number): boolean {
+    const step = mixed(term) | 1;
+    let isNew = false;
+    for (let n = 0; n < BITS_PER_TERM; n += 1) {
+      const bit = (term + n * step) & BIT_MASK;
+      const byte = this.#terms[bit >>> 3] ?? 0;
+      const set = byte | (1 << (bit & 7));
+      if (set === byte) continue;
+      this.#terms[bit >>> 3] = set;
+      isNew = true;
+    }
+    return isNew;
+  }
+}

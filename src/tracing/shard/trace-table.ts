@@ -1,0 +1,124 @@
+/** How long traces of each tier stay after their first run arrived, in milliseconds. */
+export type RetentionTimes = { shortlivedMs: number; longlivedMs: number };
+
+/** Microseconds; inclusive. */
+type StartBounds = { first: number; last: number };
+
+/** When the runs of traces start. */
+export type TraceStarts = Map<string, StartBounds>;
+
+/** `home` is the day of its root when that is another one; `starts` null when none of its runs came. */
+export type NotedTrace = { starts: StartBounds | null; home: number | null };
+
+type KnownTrace = { trace_id: string; first_start: number | null; last_start: number | null };
+
+/** The traces of one shard, and when they go. */
+export class TraceTable {
+  readonly #sql: SqlStorage;
+  readonly #times: RetentionTimes;
+
+  constructor(sql: SqlStorage, times: RetentionTimes) {
+    this.#sql = sql;
+    this.#times = times;
+  }
+
+  /** Times in microseconds. Returns the ids that are new here. */
+  note(traces: ReadonlyMap<string, NotedTrace>, tier: string, now: number): string[] {
+    const known = new Map(
+      this.#sql
+        .exec<KnownTrace>(
+          `SELECT trace_id, first_start, last_start FROM traces
+           WHERE trace_id IN (SELECT value FROM json_each(?))`,
+          JSON.stringify([...traces.keys()]),
+        )
+        .toArray()
+        .map((row) => [row.trace_id, row]),
+    );
+    const added: [string, number | null, number | null, number | null][] = [];
+    for (const [traceId, { starts, home }] of traces) {
+      const before = known.get(traceId);
+      if (before === undefined) {
+        added.push([traceId, starts?.first ?? null, starts?.last ?? null, home]);
+      } else if (starts !== null) {
+        this.#extend(before, starts);
+      }
+    }
+    if (added.length > 0) {
+      this.#sql.exec(
+        `INSERT INTO traces (trace_id, tier, first_received_at, first_start, last_start, home)
+         SELECT value ->> 0, ?, ?, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?)`,
+        tier,
+        now,
+        JSON.stringify(added),
+      );
+    }
+    return added.map(([traceId]) => traceId);
+  }
+
+  #extend({ trace_id, first_start, last_start }: KnownTrace, { first, last }: StartBounds): void {
+    const isWithin =
+      first_start !== null && last_start !== null && first_start <= first && last_start >= last;
+    if (isWithin) return;
+    const from = Math.min(first_start ?? first, first);
+    // More is to come of a trace that goes on: its row is not to be written with every run.
+    const to = last_start === null ? last : last > last_start ? last + (last - from) : last_start;
+    this.#sql.exec(
+      "UPDATE traces SET first_start = ?, last_start = ? WHERE trace_id = ?",
+      from,
+      to,
+      trace_id,
+    );
+  }
+
+  /** True when the trace is here and was to be kept for the short time only. */
+  upgrade(traceId: string): boolean {
+    const { rowsWritten } = this.#sql.exec(
+      "UPDATE traces SET tier = 'longlived' WHERE trace_id = ? AND tier <> 'longlived'",
+      traceId,
+    );
+    return rowsWritten > 0;
+  }
+
+  /** When the first trace is due, in epoch milliseconds; null when there is none. */
+  nextDue(): number | null {
+    const rows = this.#sql
+      .exec<{ tier: string; first: number }>(
+        "SELECT tier, min(first_received_at) AS first FROM traces GROUP BY tier",
+      )
+      .toArray();
+    const due = rows.map(({ tier, first }) => first / 1000 + this.ttlMs(tier));
+    return due.length === 0 ? null : Math.ceil(Math.min(...due));
+  }
+
+  /** Ids of traces that are due at `nowMs`, some at a time. */
+  due(nowMs: number, limit: number): string[] {
+    return this.#sql
+      .exec<{ trace_id: string }>(
+        `SELECT trace_id FROM traces
+         WHERE first_received_at <= iif(tier = 'longlived', ?, ?) LIMIT ?`,
+        (nowMs - this.#times.longlivedMs) * 1000,
+        (nowMs - this.#times.shortlivedMs) * 1000,
+        limit,
+      )
+      .toArray()
+      .map(({ trace_id }) => trace_id);
+  }
+
+  isEmpty(): boolean {
+    // A shard may know of runs that are still to come by the other days of their traces.
+    const rows = this.#sql.exec(
+      `SELECT 1 FROM (SELECT 1 FROM traces LIMIT 1)
+       UNION ALL SELECT 1 FROM (SELECT 1 FROM foreign_children LIMIT 1)
+       UNION ALL SELECT 1 FROM (SELECT 1 FROM trace_parts LIMIT 1)`,
+    );
+    return rows.toArray().length === 0;
+  }
+
+  get longestMs(): number {
+    return Math.max(this.#times.shortlivedMs, this.#times.longlivedMs);
+  }
+
+  ttlMs(tier: string): number {
+    return tier === "longlived" ? this.#times.longlivedMs : this.#times.shortlivedMs;
+  }
+}

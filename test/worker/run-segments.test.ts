@@ -1,0 +1,191 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import fc from "fast-check";
+import { assert, test } from "vitest";
+import { termsOfRun } from "../../src/tracing/filter/run-terms.ts";
+import {
+  type Required,
+  RunSegments,
+  type Span,
+} from "../../src/tracing/shard/segments/run-segments.ts";
+import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
+
+/** So small that a few runs fill several segments. */
+const LIMITS = { runs: 4, mostRuns: 9, open: 2 };
+
+type Entered = Parameters<RunSegments["add"]>[0];
+
+const writes = fc.record({
+  id: fc.nat({ max: 60 }),
+  start: fc.nat({ max: 40 }),
+  moves: fc.nat({ max: 5 }).map((n) => n === 0),
+  name: fc.constantFrom("a", "b", "rare"),
+  failed: fc.boolean(),
+  tags: fc.option(fc.subarray(["x", "y"])),
+  metadata: fc.option(fc.constantFrom([["k", "v"]], [["k", "w"]])),
+});
+
+type Write = typeof writes extends fc.Arbitrary<infer Value> ? Omit<Value, "moves"> : never;
+
+/** Several runs in a transaction, the shard being opened again, or a transaction that fails. */
+const steps = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: fc.array(writes, { minLength: 1, maxLength: 8 }) },
+    { weight: 2, arbitrary: fc.constant("open" as const) },
+    { weight: 1, arbitrary: fc.constant("fail" as const) },
+  ),
+  { maxLength: 25 },
+);
+
+function toRun({ id, start, name, failed, tags, metadata }: Write): Entered {
+  return {
+    id: `run ${id}`,
+    start_time: start,
+    trace_id: `trace ${id % 7}`,
+    parent_run_id: id % 2 === 0 ? null : `run ${id - 1}`,
+    thread_id: null,
+    reference_example_id: null,
+    name,
+    status: failed ? "error" : "success",
+    tags: tags === null ? null : JSON.stringify(tags),
+    metadata: metadata === null ? null : JSON.stringify(metadata),
+  };
+}
+
+function put(sql: SqlStorage, run: Entered): void {
+  const row = {
+    ...run,
+    key: run.start_time * 1024 + (Number(run.id.split(" ")[1]) % 1024),
+    run_type: "llm",
+    dotted_order: "",
+    patched: 0,
+    inserted_at: 0,
+    received_at: 0,
+  };
+  sql.exec(
+    `INSERT INTO runs (${Object.keys(row).join(", ")})
+     VALUES (${Object.keys(row)
+       .map(() => "?")
+       .join(", ")})`,
+    ...Object.values(row),
+  );
+}
+
+function covers(spans: readonly Span[], start: number): boolean {
+  return spans.some(({ from, to }) => from <= start && start <= to);
+}
+
+function inShard(work: (storage: DurableObjectStorage) => void): Promise<void> {
+  const stub = env.RUN_SHARDS.getByName(crypto.randomUUID());
+  return runInDurableObject(stub, (_, { storage }) => {
+    for (const version of SHARD_MIGRATIONS) storage.sql.exec(version);
+    work(storage);
+  });
+}
+
+test("segments never miss a run, in whatever order runs come, and after the shard was opened again", async ({
+  expect,
+}) => {
+  let pruned = 0;
+  await inShard((storage) => {
+    const { sql } = storage;
+    const property = fc.property(steps, (all) => {
+      for (const table of ["runs", "segments", "open_segments"]) sql.exec(`DELETE FROM ${table}`);
+      let segments = new RunSegments(sql, LIMITS);
+      const stored = new Map<string, Entered>();
+      for (const step of all) {
+        if (step === "open") {
+          segments = new RunSegments(sql, LIMITS);
+        } else if (step === "fail") {
+          const attempt = (): void =>
+            storage.transactionSync(() => {
+              segments.add(
+                toRun({ id: 99, start: 20, name: "a", failed: false, tags: null, metadata: null }),
+                true,
+              );
+              segments.tidy();
+              throw new Error("given up");
+            });
+          expect(attempt).toThrow("given up");
+          segments.reset();
+        } else {
+          storage.transactionSync(() => {
+            for (const write of step) {
+              const before = stored.get(`run ${write.id}`);
+              // Most updates leave the start as it is.
+              const start = write.moves ? write.start : (before?.start_time ?? write.start);
+              const run = toRun({ ...write, start });
+              sql.exec("DELETE FROM runs WHERE id = ?", run.id);
+              put(sql, run);
+              segments.add(run, before?.start_time !== run.start_time);
+              stored.set(run.id, run);
+            }
+            segments.tidy();
+          });
+        }
+        for (const run of stored.values()) {
+          const located = segments.locate([run.id]).map(({ span }) => span);
+          expect(covers(located, run.start_time)).toBe(true);
+          const asked: Required = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
+          for (const required of [asked, { ids: [run.id], terms: [] }]) {
+            const spans = segments.pieces(required, { from: null, to: null });
+            expect(covers(spans, run.start_time)).toBe(true);
+            if (spans.every(({ from, to }) => from > -1000 || to < 1000)) pruned += 1;
+          }
+        }
+      }
+    });
+    fc.assert(property, { seed: 20_260_401, numRuns: 150 });
+  });
+  // The comparison is worth nothing where every question leads to all runs.
+  expect(pruned).toBeGreaterThan(1000);
+});
+
+test("a segment is written when the next one has begun, and read when the shard is opened", async ({
+  expect,
+}) => {
+  await inShard(({ sql }) => {
+    const segments = new RunSegments(sql);
+    const count = 5000;
+    for (let n = 0; n < count; n += 1) {
+      const run = toRun({
+        id: n,
+        start: n * 10,
+        name: n === 1500 ? "rare" : "a",
+        failed: false,
+        tags: null,
+        metadata: null,
+      });
+      put(sql, run);
+      segments.add(run, true);
+      if (n % 100 === 99) segments.tidy();
+    }
+    const rows = (table: string): number =>
+      sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n;
+    expect([rows("segments"), rows("open_segments")]).toEqual([19, 1]);
+    const opened = new RunSegments(sql);
+    const spans = opened.pieces({ ids: null, terms: [["name rare"]] }, { from: null, to: null });
+    expect(spans).toEqual([{ from: 12_800, to: 15_359, size: 256 }]);
+    const [located] = opened.locate(["run 4999", "nobody"]);
+    assert(located !== undefined);
+    expect([located.ids, located.span.from]).toEqual([["run 4999"], 48_640]);
+    expect(opened.locate(["nobody"])).toEqual([]);
+
+    // An update adds to a segment whose row was written.
+    const before = toRun({
+      id: 10,
+      start: 100,
+      name: "a",
+      failed: false,
+      tags: null,
+      metadata: null,
+    });
+    const update = { ...before, name: "late" };
+    opened.add(update, false);
+    opened.tidy();
+    sql.exec("UPDATE runs SET name = 'late' WHERE id = 'run 10'");
+    const again = new RunSegments(sql);
+    const late = again.pieces({ ids: null, terms: [["name late"]] }, { from: null, to: null });
+    expect(covers(late, 100)).toBe(true);
+  });
+});

@@ -1,0 +1,116 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import { beforeAll, describe, inject, test } from "vitest";
+import { DayMessages } from "../../src/tracing/shard/day-messages.ts";
+import { Outbox } from "../../src/tracing/shard/outbox.ts";
+import { ShardDatabase } from "../../src/tracing/shard/shard-database.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import { TraceTable } from "../../src/tracing/shard/trace-table.ts";
+import { writeRuns } from "../../src/tracing/shard/write-runs.ts";
+import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
+import type { RunWrite } from "../../src/tracing/model/run-write.ts";
+import { loadPrices } from "../../src/tracing/usage/price-cache.ts";
+import { child, root, TestStore, updateOf } from "./run-shard-support.ts";
+import { migrateIndex } from "./support.ts";
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+const NOON = Date.parse("2026-03-01T12:00:00Z");
+
+/** A trace of an agent: a root, two steps, and a model below each. */
+function trace(index: number) {
+  const at = (n: number) => ({ start: new Date(NOON + index * 100 + n) });
+  const extra = {
+    metadata: Object.fromEntries(
+      Array.from({ length: 15 }, (_, n) => [`key ${n}`, `value ${index}`]),
+    ),
+  };
+  const top = root({ ...at(0), extra, inputs: { text: "question" } });
+  const steps = [1, 2].map((n) => child(top, { ...at(n), extra, tags: ["step"] }));
+  const usage = { usage_metadata: { input_tokens: 3, output_tokens: 2 } };
+  const models = steps.map((step, n) =>
+    child(step, { ...at(3 + n), run_type: "llm", extra, outputs: usage }),
+  );
+  return [top, ...steps, ...models];
+}
+
+/** Counts the rows that a shard writes for each list of writes, as Cloudflare bills them. */
+async function rowsOf(ref: ShardRef, requests: readonly RunWrite[][]): Promise<number[]> {
+  const prices = await loadPrices(env.DB, ref.workspaceId);
+  return runInDurableObject(shardStub(env, ref), (_, { storage }) => {
+    let rows = 0;
+    const sql = new Proxy(storage.sql, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        if (name !== "exec") return member.bind(target);
+        return (...args: Parameters<SqlStorage["exec"]>) => {
+          const cursor = target.exec(...args);
+          // Nothing that writes is read row by row.
+          const all = cursor.toArray();
+          rows += cursor.rowsWritten;
+          return Object.assign(all[Symbol.iterator](), {
+            toArray: () => all,
+            one: () => all[0],
+            rowsWritten: cursor.rowsWritten,
+          });
+        };
+      },
+    });
+    const counted = new Proxy(storage, {
+      get: (target, name) => {
+        if (name === "sql") return sql;
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    const db = new ShardDatabase(counted);
+    const traces = new TraceTable(sql, { shortlivedMs: 1, longlivedMs: 1 });
+    const messages = new DayMessages(db, new Outbox(sql), traces);
+    return requests.map((writes) => {
+      rows = 0;
+      db.transaction(() => {
+        db.open(ref);
+        const { starts } = writeRuns({ db, day: ref.day, prices, now: 0 }, writes);
+        messages.noteTraces(ref, writes, { tier: "shortlived", now: 0, starts });
+      });
+      return rows;
+    });
+  });
+}
+
+describe("what a shard writes", () => {
+  test("is a row for a run, one for a trace, and one for a run that an update changes", async ({
+    expect,
+  }) => {
+    const ref = await new TestStore().shardOn(new Date(NOON));
+    const post = (run: object) => readRun("post", run, { identity: "required" });
+    const traces = Array.from({ length: 21 }, (_, index) => trace(index));
+    const [first = [], ...others] = traces;
+    const patches = others.flat().map((run) =>
+      readRun("patch", updateOf(run, { end_time: "2026-03-01T12:10:00Z", outputs: { a: 1 } }), {
+        identity: "required",
+      }),
+    );
+    const [, created, updated] = await rowsOf(ref, [
+      first.map(post),
+      others.flat().map(post),
+      patches,
+    ]);
+    expect(created).toBe(100 + 20);
+    // The models no longer report what they used: their updates take it from those above, too.
+    expect(updated).toBe(100);
+  });
+
+  test("is a row for each run above one whose amounts have changed", async ({ expect }) => {
+    const ref = await new TestStore().shardOn(new Date(NOON));
+    const post = (run: object) => readRun("post", run, { identity: "required" });
+    const [top, one, two, ...models] = trace(0);
+    const [, rows] = await rowsOf(ref, [
+      [top, one, two].map((run) => post(run ?? {})),
+      models.map(post),
+    ]);
+    // And the trace's, which goes on for longer than it was known to.
+    expect(rows).toBe(2 + 3 + 1);
+  });
+});
