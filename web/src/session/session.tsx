@@ -4,7 +4,7 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { type ConsoleConfig, readConsoleConfig } from "./console-config.ts";
 import { answerOtherTabs, askOtherTabs } from "./other-tabs.ts";
 import { SignIn } from "./sign-in.tsx";
-import { storeKey, takeKey } from "./stored-key.ts";
+import { storedKey, storeKey } from "./stored-key.ts";
 
 export type Session = {
   config: ConsoleConfig;
@@ -22,7 +22,7 @@ export function useSession(): Session {
 
 /** Shows what is inside to who is signed in, and the way in to everybody else. */
 export function SignedIn({ children }: { children: ReactNode }): ReactNode {
-  const [apiKey, setApiKey] = useState(takeKey);
+  const [apiKey, setApiKey] = useState(storedKey);
   const config = useQuery({
     queryKey: ["config"],
     queryFn: readConsoleConfig,

@@ -2,15 +2,18 @@ const STORED = "threadworks.key";
 const FRAGMENT = /^#key=([\w-]+)$/;
 
 /**
- * The API key of this tab. One in the address, as `npm start` prints it, is taken out of there at once, so that it is
- * in no history and in nothing that is copied from the address bar.
+ * Stores a key that is in the address, as `npm start` prints it, and takes it out of there: so it is in no history and
+ * in nothing that is copied from the address bar.
  */
-export function takeKey(): string | null {
+export function takeKeyFromAddress(): void {
   const given = FRAGMENT.exec(location.hash)?.[1];
-  if (given !== undefined) {
-    history.replaceState(null, "", location.pathname + location.search);
-    storeKey(given);
-  }
+  if (given === undefined) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  storeKey(given);
+}
+
+/** The API key of this tab. */
+export function storedKey(): string | null {
   return sessionStorage.getItem(STORED);
 }
 

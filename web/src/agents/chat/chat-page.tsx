@@ -64,6 +64,7 @@ export default function ChatPage({ assistantId, threadId }: Props): ReactNode {
           <Composer
             assistantId={assistantId}
             isBusy={stream.isLoading}
+            isWaiting={stream.isLoading && threadId === null}
             fork={fork}
             onFork={setFork}
             onStop={() => void chat.stop()}

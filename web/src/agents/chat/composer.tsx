@@ -8,6 +8,8 @@ import { useInputKind } from "./use-input-kind.ts";
 type Props = {
   assistantId: string;
   isBusy: boolean;
+  /** A thread is being made: what is sent now would not find it. */
+  isWaiting: boolean;
   fork: Snapshot | null;
   onFork: (state: Snapshot | null) => void;
   onSend: (input: Partial<State>, shown: string) => void;
@@ -15,14 +17,14 @@ type Props = {
 };
 
 /** What is said next: a message, or for graphs without messages their input as JSON. */
-export function Composer({ assistantId, isBusy, fork, onFork, onSend, onStop }: Props): ReactNode {
+export function Composer({ assistantId, isBusy, isWaiting, fork, onFork, onSend, onStop }: Props): ReactNode {
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>(null);
   const kind = useInputKind(assistantId);
 
   function send(event?: FormEvent): void {
     event?.preventDefault();
-    if (text.trim() === "") return;
+    if (isWaiting || text.trim() === "") return;
     try {
       const input: Partial<State> =
         kind === "messages"
@@ -70,7 +72,7 @@ export function Composer({ assistantId, isBusy, fork, onFork, onSend, onStop }: 
               Stop
             </Button>
           ) : null}
-          <Button type="submit" kind="primary" size="s" disabled={text.trim() === ""}>
+          <Button type="submit" kind="primary" size="s" disabled={isWaiting || text.trim() === ""}>
             {isBusy ? "Queue" : "Send"}
           </Button>
         </div>
