@@ -157,6 +157,10 @@ export default defineConfig({
       rules: { "no-restricted-imports": ["error", { patterns: [DRIZZLE, WEB, THREADS] }] },
     },
     {
+      files: ["test/browser/console/**"],
+      rules: { "vitest/expect-expect": ["error", { assertFunctionNames: ["expect*"] }] },
+    },
+    {
       files: ["test/**", "bench/**"],
       rules: {
         "max-lines": [

@@ -2,7 +2,13 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
-import { type ConsolePage, expectAccessible, openConsole, say } from "../support/console-page.ts";
+import {
+  closeQuiet,
+  type ConsolePage,
+  expectAccessible,
+  openConsole,
+  say,
+} from "../support/console-page.ts";
 import { type ConsoleServer, startConsole } from "../support/start-console.ts";
 
 /** The local model pauses so long before each word: a run that is to be found running is not over before. */
@@ -22,11 +28,7 @@ afterAll(async () => {
   await browser?.close();
   await server?.close();
 });
-afterEach(async () => {
-  const pages = opened.splice(0);
-  await Promise.all(pages.map(({ context }) => context.close()));
-  expect(pages.flatMap(({ problems }) => problems)).toEqual([]);
-});
+afterEach(() => closeQuiet(opened.splice(0)));
 
 async function open(path = "", signedIn = true): Promise<Page> {
   const consolePage = await openConsole(browser, server, { path, signedIn });
@@ -108,6 +110,7 @@ test("a second tab of the same browser is signed in by the first", async () => {
   const second = await first.context().newPage();
   await second.goto(`${server.url}/console/traces`);
   await second.getByRole("heading", { name: "Traces" }).waitFor({ timeout: 60_000 });
+  expect(await second.getByLabel("API key").count()).toBe(0);
 });
 
 test("stop cancels the run on the server", async () => {
@@ -196,6 +199,7 @@ test("an interrupt can be rejected with a reason", async () => {
   await page.getByLabel("Reason", { exact: true }).fill("too late");
   await page.getByRole("button", { name: "Reject" }).click();
   await page.getByText("The refund was not approved: too late.").waitFor();
+  expect(await page.getByRole("button", { name: "Reject" }).count()).toBe(0);
 });
 
 test("an assistant has versions: one is saved by a form, compared and set active again", async () => {

@@ -3,7 +3,12 @@ import type { Browser, Page, Response } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeRun, type SampleRun } from "../../support/sample-runs.ts";
 import { launchChromium } from "../support/chromium.ts";
-import { type ConsolePage, expectAccessible, openConsole } from "../support/console-page.ts";
+import {
+  closeQuiet,
+  type ConsolePage,
+  expectAccessible,
+  openConsole,
+} from "../support/console-page.ts";
 import { type ConsoleServer, startConsole } from "../support/start-console.ts";
 
 const MOST_SCRIPT_BYTES = 300 * 1024;
@@ -29,11 +34,7 @@ afterAll(async () => {
   await browser?.close();
   await server?.close();
 });
-afterEach(async () => {
-  const pages = opened.splice(0);
-  await Promise.all(pages.map(({ context }) => context.close()));
-  expect(pages.flatMap(({ problems }) => problems)).toEqual([]);
-});
+afterEach(() => closeQuiet(opened.splice(0)));
 
 async function open(path: string, signedIn = true): Promise<Page> {
   const consolePage = await openConsole(browser, server, { path, signedIn });
@@ -56,7 +57,7 @@ async function store(project: string, runs: readonly SampleRun[]): Promise<strin
   for (let from = 0; from < runs.length; from += BATCH) {
     const post = runs.slice(from, from + BATCH).map(({ body }) => body);
     await api("POST", "/runs/batch", {
-      post: post.map((run) => ({ ...run, session_name: project })),
+      post: post.map((run) => Object.assign(run, { session_name: project })),
     });
   }
   const [found] = (await api("GET", `/sessions?name=${project}`)) as { id: string }[];

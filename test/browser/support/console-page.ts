@@ -1,19 +1,9 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { ConsoleServer } from "./start-console.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 const WITHIN_MS = 60_000;
-
-type Axe = {
-  run: (
-    context: Document,
-    options: object,
-  ) => Promise<{ violations: { id: string; impact: string | null; nodes: { html: string }[] }[] }>;
-};
 
 export type ConsolePage = {
   page: Page;
@@ -53,14 +43,21 @@ export async function expectAccessible(page: Page): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.evaluate((value) => (document.documentElement.dataset["theme"] = value), theme);
     // By the debugger, as the page's own policy lets no script in.
-    await page.evaluate(AXE);
+    await page.evaluate(axe.source);
     const findings = await page.evaluate(async () => {
-      const { axe } = globalThis as unknown as { axe: Axe };
-      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+      // What the script has defined.
+      const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
+      const { violations } = await inPage.run(document, { resultTypes: ["violations"] });
       return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`);
     });
     expect(findings, `${page.url()} in ${theme}`).toEqual([]);
   }
+}
+
+/** Closes tabs, none of which has complained of anything. */
+export async function closeQuiet(pages: readonly ConsolePage[]): Promise<void> {
+  await Promise.all(pages.map(({ context }) => context.close()));
+  expect(pages.flatMap(({ problems }) => problems)).toEqual([]);
 }
