@@ -28,7 +28,7 @@ async function build(): Promise<void> {
   });
   await writeFiles(files);
   await buildTemplates();
-  await buildConsole(REPO_ROOT);
+  await buildConsole();
   rememberBuiltProject(REPO_ROOT, configPath);
   for (const warning of warnings) console.error(`warning: ${warning}`);
   console.log(`Built the graphs ${graphs.join(", ")}.`);

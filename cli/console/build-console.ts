@@ -1,44 +1,41 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { CliError } from "../cli-error.ts";
+import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 
 /** Where wrangler.toml and the local server look for it. */
-const OUTPUT = ".threadworks/console";
-const RECORD = ".threadworks/console.json";
+export const CONSOLE_FOLDER = join(REPO_ROOT, ".threadworks/console");
+const RECORD = join(REPO_ROOT, ".threadworks/console.json");
+const SOURCES = join(REPO_ROOT, "web");
 const PAGE = "index.html";
 
 type File = { name: string; content: string | Uint8Array };
-
-export function consoleFolder(repoRoot: string): string {
-  return join(repoRoot, OUTPUT);
-}
 
 /**
  * Builds the console's app, unless what it is made of is unchanged. Returns the files that somebody edits. wrangler's
  * configuration names the folder, so it is there from the beginning on.
  */
-export async function buildConsole(repoRoot: string): Promise<string[]> {
-  const folder = consoleFolder(repoRoot);
-  mkdirSync(join(folder, "assets"), { recursive: true });
+export async function buildConsole(): Promise<string[]> {
+  mkdirSync(join(CONSOLE_FOLDER, "assets"), { recursive: true });
   return unlessUnchanged({
-    recordFile: join(repoRoot, RECORD),
-    key: repoRoot,
-    outputs: [join(folder, PAGE), join(folder, "assets")],
+    recordFile: RECORD,
+    key: SOURCES,
+    outputs: [join(CONSOLE_FOLDER, PAGE), join(CONSOLE_FOLDER, "assets")],
     build: async () => {
-      writeApp(folder, await bundle(repoRoot));
-      const inputs = filesBelow(join(repoRoot, "web"));
-      const tools = [import.meta.filename, join(repoRoot, "package-lock.json")];
+      writeApp(CONSOLE_FOLDER, await bundle());
+      const inputs = filesBelow(SOURCES);
+      const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
       return { result: inputs, inputs: [...inputs, ...tools] };
     },
   });
 }
 
-async function bundle(repoRoot: string): Promise<File[]> {
+async function bundle(): Promise<File[]> {
   // Loaded only now: nearly every start finds the app built.
   const { build } = await import("vite");
   try {
-    const built = await build({ configFile: join(repoRoot, "web/vite.config.ts") });
+    const built = await build({ configFile: join(SOURCES, "vite.config.ts") });
     if (!("output" in built)) throw new Error("vite gave no files");
     return built.output.map((file) => ({
       name: file.fileName,

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildConsole, consoleFolder } from "../console/build-console.ts";
+import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildProject, type BuiltProject } from "../project/build-project.ts";
 import { buildTemplates } from "../project/build-templates.ts";
@@ -66,7 +66,7 @@ export type Build = {
 export async function buildPlatform(options: BuildOptions, buildDir: string): Promise<Build> {
   const { repoRoot } = options;
   makePrivateFolder(buildDir);
-  const consoleBuild = buildConsole(repoRoot);
+  const consoleBuild = buildConsole();
   // Should something else fail first, that is what is told.
   consoleBuild.catch(() => {});
   const config = await configOf(repoRoot, buildDir);
@@ -80,7 +80,7 @@ export async function buildPlatform(options: BuildOptions, buildDir: string): Pr
     config,
     project,
     modules: workerModules(buildDir, project.files),
-    consoleFolder: consoleFolder(repoRoot),
+    consoleFolder: CONSOLE_FOLDER,
     inputs: [...new Set([...project.inputs, ...workerInputs, ...consoleInputs, ...settings])],
     mapFrames: sourceMapper(buildDir),
   };
