@@ -28,7 +28,7 @@ try {
   await page.goto(`${server.url}/console/agents`);
   await picture(page, "agents");
   await page.getByRole("link", { name: "Chat with agent" }).click();
-  await say(page, "What is the weather in Bern and in Oslo?");
+  await say(page, "What is the weather in Bern and Oslo?");
   await page.getByRole("button", { name: "Good" }).waitFor();
   await say(page, "What is (3 + 4) * 5?");
   await page.getByRole("button", { name: "Good" }).nth(1).click();

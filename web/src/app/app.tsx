@@ -9,6 +9,9 @@ import { Shell } from "./shell.tsx";
 const AgentsPage = lazy(() => import("../agents/agents-page.tsx"));
 const AssistantPage = lazy(() => import("../agents/assistant/assistant-page.tsx"));
 const ChatPage = lazy(() => import("../agents/chat/chat-page.tsx"));
+const ExportPage = lazy(() => import("../exports/export-page.tsx"));
+const ExportsPage = lazy(() => import("../exports/exports-page.tsx"));
+const NewExportPage = lazy(() => import("../exports/new-export-page.tsx"));
 const ProjectsPage = lazy(() => import("../traces/projects-page.tsx"));
 const RunsPage = lazy(() => import("../traces/runs-page.tsx"));
 const RunPage = lazy(() => import("../traces/run-page.tsx"));
@@ -73,6 +76,15 @@ function Pages(): ReactNode {
       </Route>
       <Route path="/traces/:project">
         {({ project }) => <RunsPage key={project} projectId={project} />}
+      </Route>
+      <Route path="/exports">
+        <ExportsPage />
+      </Route>
+      <Route path="/exports/new">
+        <NewExportPage />
+      </Route>
+      <Route path="/exports/:export">
+        {(params) => <ExportPage key={params.export} exportId={params.export} />}
       </Route>
       <Route path="/runs/:run">{({ run }) => <RunPage runId={run} />}</Route>
       <Route>

@@ -23,6 +23,8 @@ export function useCommands(): Command[] {
   return [
     page("Agents", "/agents"),
     page("Traces", "/traces"),
+    page("Exports", "/exports"),
+    page("A new export", "/exports/new"),
     ...(assistants.data ?? []).flatMap(({ assistant_id, name }) => [
       page(name, `/agents/${assistant_id}`, "Chat with"),
       page(name, `/agents/${assistant_id}/versions`, "Versions of"),

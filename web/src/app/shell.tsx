@@ -25,6 +25,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
         <nav className={styles.nav} aria-label="Areas">
           <Area href="/agents" pattern="/agents/*?" name="Agents" />
           <Area href="/traces" pattern={/^\/(?:traces|runs)(?:\/.*)?$/} name="Traces" />
+          <Area href="/exports" pattern="/exports/*?" name="Exports" />
         </nav>
         <div className={styles.actions}>
           <Button kind="quiet" size="s" onClick={() => setSearching(true)}>

@@ -17,7 +17,15 @@ type Props = {
 };
 
 /** What is said next: a message, or for graphs without messages their input as JSON. */
-export function Composer({ assistantId, isBusy, isWaiting, fork, onFork, onSend, onStop }: Props): ReactNode {
+export function Composer({
+  assistantId,
+  isBusy,
+  isWaiting,
+  fork,
+  onFork,
+  onSend,
+  onStop,
+}: Props): ReactNode {
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>(null);
   const kind = useInputKind(assistantId);

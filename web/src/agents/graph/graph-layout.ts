@@ -30,7 +30,7 @@ export function layoutGraph({ nodes, edges }: AssistantGraph): GraphLayout {
     graph.setNode(String(id), { width, height: NODE_HEIGHT });
   }
   for (const [index, { source, target }] of edges.entries()) {
-    graph.setEdge(String(source), String(target), {}, String(index));
+    graph.setEdge(source, target, {}, String(index));
   }
   layout(graph);
   const { width = 0, height = 0 } = graph.graph();
@@ -43,7 +43,7 @@ export function layoutGraph({ nodes, edges }: AssistantGraph): GraphLayout {
     }),
     edges: edges.map(({ source, target, conditional, data }, index) => ({
       id: String(index),
-      points: graph.edge(String(source), String(target), String(index)).points ?? [],
+      points: graph.edge(source, target, String(index)).points ?? [],
       isConditional: conditional === true,
       label: typeof data === "string" && data !== target ? data : "",
     })),
