@@ -51,6 +51,17 @@ try {
   await page.getByRole("option").first().waitFor();
   await picture(page, "palette");
   await page.keyboard.press("Escape");
+  await page.goto(`${server.url}/console/exports/new`);
+  await page.getByLabel("Name", { exact: true }).fill("on this machine");
+  await page.getByLabel("Bucket", { exact: true }).fill(server.s3.bucket);
+  await page.getByLabel(/^Endpoint/).fill(server.s3.endpoint);
+  await page.getByLabel("Key id").fill(server.s3.accessKeyId);
+  await page.getByLabel(/^Secret/).fill(server.s3.secretAccessKey);
+  await page.getByRole("button", { name: "Add the destination" }).click();
+  await page.getByRole("button", { name: "Start the export" }).click();
+  await page.getByText("completed", { exact: true }).first().waitFor();
+  await page.getByText(/ 3 rows, /).waitFor();
+  await picture(page, "export");
   await page.goto(`${server.url}/console/agents`);
   await page
     .getByRole("link", { name: /^version/ })

@@ -70,7 +70,6 @@ export function exportRunsQuery(tracing: Tracing, exportId: string, status: stri
   return queryOptions({
     queryKey: ["exports", exportId, "runs", status],
     enabled: status !== undefined,
-    placeholderData: (before: ExportRun[] | undefined) => before,
     queryFn: ({ signal }) => tracing<ExportRun[]>(`/bulk-exports/${exportId}/runs`, { signal }),
     refetchInterval: status === undefined || isOver(status) ? false : FOLLOW_MS,
   });

@@ -20,7 +20,10 @@ export default function ExportPage({ exportId }: { exportId: string }): ReactNod
   const queries = useQueryClient();
   const { data, error } = useQuery(exportQuery(tracing, exportId));
   const isFollowed = data !== undefined && !isOver(data.status);
-  const runs = useQuery(exportRunsQuery(tracing, exportId, data?.status));
+  const runs = useQuery({
+    ...exportRunsQuery(tracing, exportId, data?.status),
+    placeholderData: (before) => before,
+  });
   const destinations = useQuery(destinationsQuery(tracing));
   const projectId = data?.session_id;
   const project = useQuery({
