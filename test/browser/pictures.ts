@@ -60,7 +60,7 @@ try {
   await page.getByRole("button", { name: "Add the destination" }).click();
   await page.getByRole("button", { name: "Start the export" }).click();
   await page.getByText("completed", { exact: true }).first().waitFor();
-  await page.getByText(/ 3 rows, /).waitFor();
+  await page.getByText(/of 3 parts, [1-9]/).waitFor();
   await picture(page, "export");
   await page.goto(`${server.url}/console/agents`);
   await page
