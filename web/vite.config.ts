@@ -11,6 +11,9 @@ export default defineConfig({
   clearScreen: false,
   // Libraries mark modules for servers that render pages, and the bundler warns of each.
   logLevel: "error",
+  // Whatever NODE_ENV says where it is built, such as in a test: the app is the same, and React the one for users.
+  define: { "process.env.NODE_ENV": JSON.stringify("production") },
+  oxc: { jsx: { runtime: "automatic", development: false } },
   build: {
     target: "es2023",
     // What is inlined would need `data:` in the policy of fonts and styles.
