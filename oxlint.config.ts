@@ -135,6 +135,19 @@ export default defineConfig({
   overrides: [
     ...ROOMS.flatMap(withoutPackages),
     {
+      files: ["web/**"],
+      plugins: ["react", "jsx-a11y", "typescript", "unicorn", "import", "oxc", "promise"],
+      rules: {
+        "react/react-in-jsx-scope": "off",
+        // React's compiler, which these are about, is not used.
+        "react/incompatible-library": "off",
+        "react/exhaustive-effect-dependencies": "off",
+        // Rows that are there only in sight are no `<tr>`, and a region that scrolls needs the keyboard's focus.
+        "jsx-a11y/prefer-tag-over-role": "off",
+        "jsx-a11y/no-noninteractive-tabindex": "off",
+      },
+    },
+    {
       files: ["src/agent-server/**/*routes.ts"],
       rules: { "no-restricted-imports": ["error", { patterns: [DRIZZLE, THREADS] }] },
     },
@@ -142,6 +155,10 @@ export default defineConfig({
       files: ["src/agent-server/assistants/**"],
       excludeFiles: ["**/*routes.ts", "**/*schemas.ts"],
       rules: { "no-restricted-imports": ["error", { patterns: [DRIZZLE, WEB, THREADS] }] },
+    },
+    {
+      files: ["test/browser/console/**"],
+      rules: { "vitest/expect-expect": ["error", { assertFunctionNames: ["expect*"] }] },
     },
     {
       files: ["test/**", "bench/**"],

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { describeError } from "./cli-error.ts";
+import { buildConsole } from "./console/build-console.ts";
 import { rememberBuiltProject } from "./dev/project-env.ts";
 import { addGraphsOptions, type GraphsOptions, ownConfigPath } from "./graphs-options.ts";
 import { REPO_ROOT } from "./invocation.ts";
@@ -9,11 +10,11 @@ import { buildProject } from "./project/build-project.ts";
 import type { ProjectFile } from "./project/project-files.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
-/** Writes the module that `#project` names in package.json: the graphs that are deployed with the Worker. */
+/** Writes what is deployed with the Worker: the module that `#project` names in package.json, and the console. */
 async function build(): Promise<void> {
   const options = addGraphsOptions(new Command("npm run build --"))
     .description(
-      "Builds the graphs that are deployed with the Worker, and checks it with wrangler.",
+      "Builds the graphs and the console that are deployed with the Worker, and checks it with wrangler.",
     )
     .parse()
     .opts<GraphsOptions>();
@@ -27,6 +28,7 @@ async function build(): Promise<void> {
   });
   await writeFiles(files);
   await buildTemplates();
+  await buildConsole();
   rememberBuiltProject(REPO_ROOT, configPath);
   for (const warning of warnings) console.error(`warning: ${warning}`);
   console.log(`Built the graphs ${graphs.join(", ")}.`);

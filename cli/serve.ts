@@ -138,6 +138,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         persistPath: state.persistPath,
         runtimeEnv,
         modules: build.modules,
+        consoleFolder: build.consoleFolder,
         host,
         port,
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },

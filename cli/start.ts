@@ -75,6 +75,7 @@ function printBanner(platform: Platform, host: string): void {
     host === DEFAULT_HOST ? platform.url.replace(DEFAULT_HOST, "localhost") : platform.url;
   const key = text(platform.vars["LOCAL_API_KEY"]);
   const rows = [
+    ["console", consoleUrl(url, key)],
     ["agent server", url],
     ["API reference", `${url}/docs`],
     ["graphs", platform.graphs.join(", ")],
@@ -89,6 +90,11 @@ function printBanner(platform: Platform, host: string): void {
     console.log(`\n  AGENT_AUTH is "none": the agent server accepts requests without a key.`);
   }
   console.log(`\nready  ${url}`);
+}
+
+/** The key is in the fragment, which browsers send to no server; the page takes it out of the address. */
+function consoleUrl(url: string, key: string): string {
+  return key === "" ? `${url}/console` : `${url}/console#key=${key}`;
 }
 
 /** What a destination of exports needs to write into this machine's bucket. */

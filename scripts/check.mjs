@@ -6,6 +6,7 @@ import { runSteps } from "./steps.mjs";
 const ALL_CORES = [
   step("lint", "oxlint --type-aware --deny-warnings --report-unused-disable-directives"),
   step("types of src", "tsc -p tsconfig.json"),
+  step("types of the console", "tsc -p web/tsconfig.json"),
   step("types of the tools and tests", "tsc -p tsconfig.node.json"),
   step("types of the examples", "tsc -p examples/tsconfig.json"),
   step("types of the tests in workerd", "tsc -p test/worker/tsconfig.json"),

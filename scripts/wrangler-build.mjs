@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { exitWith, REPO_ROOT, SetupError } from "./setup.mjs";
 import { runNode } from "./run-node.mjs";
 
-const BUILT = ["project.js", "templates.js"].map((name) => join(REPO_ROOT, ".threadworks", name));
+const BUILT = ["project.js", "templates.js", "console/index.html"].map((name) =>
+  join(REPO_ROOT, ".threadworks", name),
+);
 
 // wrangler says for which of its commands it bundles.
 const command = process.env.WRANGLER_COMMAND;
@@ -16,7 +18,7 @@ const command = process.env.WRANGLER_COMMAND;
 if (command !== "types" && !BUILT.every((file) => existsSync(file))) {
   exitWith(
     new SetupError(
-      "the graphs are not built yet: run npm run build first, of another project with -- --config <path>",
+      "the graphs and the console are not built yet: run npm run build first, of another project with -- --config <path>",
     ),
   );
 }

@@ -21,6 +21,7 @@ import { threadRoutes } from "./agent-server/threads/thread-routes.ts";
 import { webhookKeyRoutes } from "./agent-server/webhooks/key-routes.ts";
 import { mountBulkExport } from "./bulk-export/routes.ts";
 import { mountControlPlane } from "./control-plane/routes.ts";
+import { consolePages } from "./console/pages.ts";
 import { findKeyByHash } from "./db/api-keys-repo.ts";
 import type { AppContext, AppEnv } from "./http/app-types.ts";
 import { knownSurface, pathOf, readArrival } from "./http/arrival.ts";
@@ -84,6 +85,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   withoutDisabledMeta(app, GENERAL_PATHS);
   app.route("/", systemRoutes);
   describeApi(app, openApiDocument(app));
+  app.use(consolePages);
   app.route(TRACING_V1, planRoutes);
   mountTracing(app);
   mountBulkExport(app, TRACING_V1);

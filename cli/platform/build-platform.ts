@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildProject, type BuiltProject } from "../project/build-project.ts";
 import { buildTemplates } from "../project/build-templates.ts";
@@ -51,6 +52,8 @@ export type Build = {
   config: WorkerConfig;
   project: BuiltProject;
   modules: WorkerModule[];
+  /** The folder of the console's files. */
+  consoleFolder: string;
   /** The files that somebody edits. */
   inputs: string[];
   mapFrames: (text: string) => string;
@@ -58,22 +61,27 @@ export type Build = {
 
 /**
  * Reads the configuration and bundles the project and the Worker into `buildDir`; each of the three only
- * when something has changed since it was there last.
+ * when something has changed since it was there last. The console is built beside them, for all platforms of a checkout.
  */
 export async function buildPlatform(options: BuildOptions, buildDir: string): Promise<Build> {
   const { repoRoot } = options;
   makePrivateFolder(buildDir);
+  const consoleBuild = buildConsole();
+  // Should something else fail first, that is what is told.
+  consoleBuild.catch(() => {});
   const config = await configOf(repoRoot, buildDir);
   const project = await projectOf(options, buildDir);
   await buildTemplates();
   const main = options.workerMain ?? config.main;
   const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
+  const consoleInputs = await consoleBuild;
   const settings = ["wrangler.toml", ".dev.vars"].map((name) => join(repoRoot, name));
   return {
     config,
     project,
     modules: workerModules(buildDir, project.files),
-    inputs: [...new Set([...project.inputs, ...workerInputs, ...settings])],
+    consoleFolder: CONSOLE_FOLDER,
+    inputs: [...new Set([...project.inputs, ...workerInputs, ...consoleInputs, ...settings])],
     mapFrames: sourceMapper(buildDir),
   };
 }

@@ -90,6 +90,8 @@ export type ServeOptions = {
   persistPath: string;
   runtimeEnv: Record<string, string>;
   modules: WorkerModule[];
+  /** Of a Worker that serves the console. */
+  consoleFolder?: string;
   host: string;
   port: number;
   vars: Record<string, string>;
@@ -112,7 +114,8 @@ export function serveMiniflareOptions(
   config: WorkerConfig,
   options: ServeOptions,
 ): MiniflareOptions {
-  const { modulesRules: _modulesRules, ...workerOptions } = config.miniflare;
+  // With assets of its own the Worker would not be asked directly, but by a proxy.
+  const { modulesRules: _modulesRules, assets: _assets, ...workerOptions } = config.miniflare;
   const { s3 } = options;
   return convertV4MiniflareOptions({
     ...sharedOptions(options.persistPath, options.runtimeEnv),
@@ -129,6 +132,7 @@ export function serveMiniflareOptions(
         bindings: { ...workerOptions.bindings, ...options.vars },
         serviceBindings: {
           ...workerOptions.serviceBindings,
+          ...consoleOf(options.consoleFolder),
           ...(options.schemas === undefined ? {} : { PROJECT_SCHEMAS: options.schemas }),
           ...(options.disk === undefined ? {} : { LOCAL_DISK: options.disk }),
         },
@@ -138,6 +142,10 @@ export function serveMiniflareOptions(
       ...(options.schemas === undefined ? [] : [checkerOptions(config.name, workerOptions)]),
     ],
   });
+}
+
+function consoleOf(folder: string | undefined): WorkerSettings["serviceBindings"] {
+  return folder === undefined ? {} : { CONSOLE: { disk: { path: folder, writable: false } } };
 }
 
 type R2Buckets = NonNullable<WorkerSettings["r2Buckets"]>;

@@ -92,6 +92,13 @@ export const ROOMS: readonly Room[] = [
     web: "all",
   },
   {
+    name: "console",
+    paths: ["src/console"],
+    holds: "the console's files, as they are served: what may be cached, what its page may load",
+    mayImport: ["http", "front-door", "env", "settings", "lib"],
+    web: "all",
+  },
+  {
     name: "identity",
     paths: ["src/identity"],
     holds: "workspaces, their keys, plans and private hosts",
@@ -354,6 +361,7 @@ export const ROOMS: readonly Room[] = [
       "agent-server/threads/object",
       "agent-server/webhooks",
       "bulk-export",
+      "console",
       "control-plane",
       "control-plane/oauth",
       "tracing",

@@ -3,6 +3,9 @@ import type { Hosts } from "./settings.ts";
 /** `/v1/projects/` is where the ecosystem's tools ask the control plane for logs. */
 const CONTROL_PLANE_PATH = /^\/(v2|v1\/projects)\//;
 
+/** The console's pages, and paths of links that lead to them. They are beside the tracing API, whose answers link there. */
+const CONSOLE_PATH = /^\/(?:console(?:\/|$)|o\/[^/]+\/projects\/p\/|public\/[^/]+\/r$)/;
+
 export type Surface = "agent-server" | "control-plane" | "tracing";
 
 /** Which surface a host answers with; null when hosts are configured and it is none of them. */
@@ -19,7 +22,8 @@ export function surfaceOf(hostname: string, path: string, hosts: Hosts): Surface
 
 function surfaceOfPath(path: string): Surface {
   if (CONTROL_PLANE_PATH.test(path)) return "control-plane";
-  return /^\/(api\/v[12]|otel)\//.test(path) ? "tracing" : "agent-server";
+  const isTracing = /^\/(api\/v[12]|otel)\//.test(path) || CONSOLE_PATH.test(path);
+  return isTracing ? "tracing" : "agent-server";
 }
 
 const DEPLOYMENT_PATH = /^\/deployments\/([^/]+)(\/.*)?$/;
@@ -51,12 +55,13 @@ export function routedPath(hostname: string, path: string, hosts: Hosts): string
     const [of, , below = "/"] = DEPLOYMENT_PATH.exec(path) ?? [];
     return of === undefined ? path : below;
   }
-  if (surface !== "tracing" || path.startsWith("/api/")) return path;
+  if (surface !== "tracing" || path.startsWith("/api/") || CONSOLE_PATH.test(path)) return path;
   return path.startsWith("/v2/") ? `/api${path}` : `/api/v1${path}`;
 }
 
 /** Whether a path, as it is routed, is one of this surface's. */
 export function isPathOf(surface: Surface | null, path: string): boolean {
   if (path.startsWith("/api/")) return surface === "tracing";
+  if (surface === "tracing") return CONSOLE_PATH.test(path);
   return surface === (CONTROL_PLANE_PATH.test(path) ? "control-plane" : "agent-server");
 }

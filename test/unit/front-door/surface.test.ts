@@ -20,6 +20,11 @@ describe("surfaceOf", () => {
     ["/v1/projects", "agent-server"],
     ["/v1/traces", "agent-server"],
     ["/api/v1/projects/1", "tracing"],
+    ["/console/agents", "tracing"],
+    ["/consoles", "agent-server"],
+    ["/o/w/projects/p/project/r/run", "tracing"],
+    ["/public/token/r", "tracing"],
+    ["/public/token", "agent-server"],
   ] as const)("chooses by path without hosts: %s", ([path, surface], { expect }) => {
     expect(surfaceOf("localhost", path, NO_HOSTS)).toBe(surface);
   });
@@ -71,5 +76,21 @@ describe("routedPath", () => {
     ["control.test", "/v1/projects/1/deploy_logs", "/v1/projects/1/deploy_logs"],
   ] as const)("on %s, %s is %s", ([host, path, routed], { expect }) => {
     expect(routedPath(host, path, HOSTS)).toBe(routed);
+  });
+});
+
+describe("the console's paths", () => {
+  test("are those of the API's host, as they are", ({ expect }) => {
+    expect(routedPath("api.test", "/console/runs/1", HOSTS)).toBe("/console/runs/1");
+    expect(routedPath("api.test", "/public/token/r", HOSTS)).toBe("/public/token/r");
+    expect(routedPath("api.test", "/public/token/run", HOSTS)).toBe("/api/v1/public/token/run");
+    expect(isPathOf("tracing", "/console")).toBe(true);
+  });
+
+  test("are left to a deployment on its own host, and by its path", ({ expect }) => {
+    expect(surfaceOf("agent.agents.test", "/console", HOSTS)).toBe("agent-server");
+    expect(isPathOf("agent-server", "/console")).toBe(true);
+    expect(surfaceOf("localhost", "/deployments/x/console", NO_HOSTS)).toBe("agent-server");
+    expect(isPathOf("control-plane", "/console")).toBe(false);
   });
 });

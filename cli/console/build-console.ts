@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { CliError } from "../cli-error.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { unlessUnchanged } from "../platform/build-record.ts";
+
+/** Where wrangler.toml and the local server look for it. */
+export const CONSOLE_FOLDER = join(REPO_ROOT, ".threadworks/console");
+const RECORD = join(REPO_ROOT, ".threadworks/console.json");
+const SOURCES = join(REPO_ROOT, "web");
+const PAGE = "index.html";
+
+type File = { name: string; content: string | Uint8Array };
+
+/**
+ * Builds the console's app, unless what it is made of is unchanged. Returns the files that somebody edits. wrangler's
+ * configuration names the folder, so it is there from the beginning on.
+ */
+export async function buildConsole(): Promise<string[]> {
+  mkdirSync(join(CONSOLE_FOLDER, "assets"), { recursive: true });
+  return unlessUnchanged({
+    recordFile: RECORD,
+    key: SOURCES,
+    outputs: [join(CONSOLE_FOLDER, PAGE), join(CONSOLE_FOLDER, "assets")],
+    build: async () => {
+      writeApp(CONSOLE_FOLDER, await bundle());
+      const inputs = filesBelow(SOURCES);
+      const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
+      return { result: inputs, inputs: [...inputs, ...tools] };
+    },
+  });
+}
+
+async function bundle(): Promise<File[]> {
+  // Loaded only now: nearly every start finds the app built.
+  const { build } = await import("vite");
+  try {
+    const built = await build({ configFile: join(SOURCES, "vite.config.ts") });
+    if (!("output" in built)) throw new Error("vite gave no files");
+    return built.output.map((file) => ({
+      name: file.fileName,
+      content: file.type === "chunk" ? file.code : file.source,
+    }));
+  } catch (error) {
+    throw new CliError(`the console does not build:\n${(error as Error).message}`);
+  }
+}
+
+/** In this order a server that reads the folder meanwhile finds all that its page asks for. */
+function writeApp(folder: string, files: File[]): void {
+  for (const { name, content } of files) {
+    const path = join(folder, name);
+    if (name === PAGE) continue;
+    if (!existsSync(path)) writeWhole(path, content);
+  }
+  const page = files.find(({ name }) => name === PAGE);
+  if (page === undefined) throw new CliError("the console does not build: it has no page");
+  writeWhole(join(folder, PAGE), page.content);
+  const current = new Set(files.map(({ name }) => basename(name)));
+  for (const name of readdirSync(join(folder, "assets"))) {
+    if (!current.has(name)) rmSync(join(folder, "assets", name), { force: true });
+  }
+}
+
+function writeWhole(path: string, content: string | Uint8Array): void {
+  const part = `${path}.${process.pid}`;
+  writeFileSync(part, content);
+  renameSync(part, path);
+}
+
+/** All files and folders below one: a folder differs when other names are in it. */
+function filesBelow(folder: string): string[] {
+  const below = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return [folder, ...below.map((entry) => join(entry.parentPath, entry.name))];
+}

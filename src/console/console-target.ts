@@ -1,0 +1,24 @@
+type Target =
+  | { kind: "page" }
+  | { kind: "config" }
+  | { kind: "asset"; file: string }
+  | { kind: "redirect"; to: string };
+
+const ASSET = /^\/console\/assets\/([\w-]+(?:\.[\w-]+)+)$/;
+const PROJECT_LINK = /^\/o\/[^/]+\/projects\/p\/([^/]+)(?:\/r\/([^/]+))?$/;
+const SHARE_LINK = /^\/public\/([^/]+)\/r$/;
+
+/** What a path of the console stands for; null for a path that is none of it. */
+export function consoleTarget(path: string): Target | null {
+  if (path === "/console/config.json") return { kind: "config" };
+  const file = ASSET.exec(path)?.[1];
+  if (file !== undefined) return { kind: "asset", file };
+  if (path === "/console" || path.startsWith("/console/")) return { kind: "page" };
+  const [, project, run] = PROJECT_LINK.exec(path) ?? [];
+  if (project !== undefined) {
+    const to = run === undefined ? `/console/traces/${project}` : `/console/runs/${run}`;
+    return { kind: "redirect", to };
+  }
+  const token = SHARE_LINK.exec(path)?.[1];
+  return token === undefined ? null : { kind: "redirect", to: `/console/shared/${token}` };
+}

@@ -1,0 +1,63 @@
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
+import type { ConsoleServer } from "./start-console.ts";
+
+const WITHIN_MS = 60_000;
+
+export type ConsolePage = {
+  page: Page;
+  context: BrowserContext;
+  /** What the page has complained of: errors of scripts, and whatever its policy refused. */
+  problems: string[];
+};
+
+/** A tab of a browser of its own, at a page of the console; signed in unless it is to have no key. */
+export async function openConsole(
+  browser: Browser,
+  server: ConsoleServer,
+  { path = "", signedIn = true }: { path?: string; signedIn?: boolean } = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ colorScheme: "light" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WITHIN_MS);
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => {
+    if (/Content.Security.Policy/i.test(message.text())) problems.push(message.text());
+  });
+  const fragment = signedIn ? `#key=${server.apiKey}` : "";
+  await page.goto(`${server.url}/console${path}${fragment}`);
+  return { page, context, problems };
+}
+
+/** Sends a message as somebody types it. */
+export async function say(page: Page, text: string): Promise<void> {
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill(text);
+  await field.press("Enter");
+}
+
+/** The page has no finding of axe that is serious, in light and in dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate((value) => (document.documentElement.dataset["theme"] = value), theme);
+    // By the debugger, as the page's own policy lets no script in.
+    await page.evaluate(axe.source);
+    const findings = await page.evaluate(async () => {
+      // What the script has defined.
+      const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
+      const { violations } = await inPage.run(document, { resultTypes: ["violations"] });
+      return violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`);
+    });
+    expect(findings, `${page.url()} in ${theme}`).toEqual([]);
+  }
+}
+
+/** Closes tabs, none of which has complained of anything. */
+export async function closeQuiet(pages: readonly ConsolePage[]): Promise<void> {
+  await Promise.all(pages.map(({ context }) => context.close()));
+  expect(pages.flatMap(({ problems }) => problems)).toEqual([]);
+}

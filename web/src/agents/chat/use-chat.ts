@@ -1,0 +1,78 @@
+import type { Client, Command } from "@langchain/langgraph-sdk";
+import { useStream } from "@langchain/langgraph-sdk/react";
+import { useRef, useState } from "react";
+import type { From, State } from "./chat-state.ts";
+import { useActiveTasks } from "./use-active-tasks.ts";
+import { useQueuedRuns } from "./use-queued-runs.ts";
+
+/** Enough for branches of a long conversation, and bounded. */
+const HISTORY = { limit: 50 };
+
+type Options = {
+  agents: Client;
+  assistantId: string;
+  threadId: string | null;
+  onThreadId: (id: string) => void;
+};
+
+export type Chat = ReturnType<typeof useChat>;
+
+/** One conversation: what the official hook does of it, and a queue of what was sent meanwhile. */
+export function useChat({ agents, assistantId, threadId, onThreadId }: Options) {
+  const [error, setError] = useState<unknown>(null);
+  const runId = useRef<string | null>(null);
+  const tasks = useActiveTasks();
+  const stream = useStream<State>({
+    client: agents,
+    assistantId,
+    threadId,
+    onThreadId,
+    messagesKey: "messages",
+    reconnectOnMount: true,
+    fetchStateHistory: HISTORY,
+    onCreated: (run) => (runId.current = run.run_id),
+    onMetadataEvent: (data) => (runId.current = data.run_id),
+    onTaskEvent: tasks.onTask,
+    onFinish: tasks.clear,
+    onStop: tasks.clear,
+    onError: (problem) => {
+      tasks.clear();
+      setError(problem);
+    },
+  });
+  const queue = useQueuedRuns({ agents, assistantId, threadId, stream });
+
+  /** Sends at once, or into the queue where something runs; `from` is the checkpoint to go on from. */
+  async function send(input: Partial<State>, shown: string, from?: From): Promise<void> {
+    setError(null);
+    if (stream.isLoading && threadId !== null) {
+      await queue.add(input, shown).catch(setError);
+      return;
+    }
+    await stream.submit(input, {
+      optimisticValues: (before) => withMessages(before, input),
+      streamSubgraphs: true,
+      ...(from === undefined ? {} : { checkpoint: from }),
+    });
+  }
+
+  async function resume(command: Command): Promise<void> {
+    setError(null);
+    await stream.submit(null, { command, streamSubgraphs: true });
+  }
+
+  /** The run is cancelled on the server, not only left unread. */
+  async function stop(): Promise<void> {
+    const run = runId.current;
+    if (threadId !== null && run !== null) {
+      await agents.runs.cancel(threadId, run).catch(setError);
+    }
+    await stream.stop();
+  }
+
+  return { stream, queue, active: tasks.active, error, send, resume, stop };
+}
+
+function withMessages(before: State, { messages }: Partial<State>): Partial<State> {
+  return messages === undefined ? before : { messages: [...(before.messages ?? []), ...messages] };
+}

@@ -1,0 +1,76 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Tracing } from "./tracing.ts";
+
+export type Destination = {
+  id: string;
+  display_name: string;
+  config: { bucket_name: string; prefix: string; endpoint_url: string | null };
+};
+
+export type BulkExport = {
+  id: string;
+  bulk_export_destination_id: string;
+  session_id: string;
+  start_time: string;
+  end_time: string | null;
+  filter: string | null;
+  format_version: string;
+  compression: string;
+  interval_hours: number | null;
+  status: string;
+  hold_reason: string | null;
+  created_at: string;
+  finished_at: string | null;
+};
+
+export type ExportRun = {
+  id: string;
+  status: string;
+  retry_number: number;
+  errors: Record<string, string> | null;
+  start_time: string;
+  end_time: string;
+  metadata: {
+    result: { rows_written: number; exported_files: string[]; export_path: string };
+  };
+};
+
+const FOLLOW_MS = 1_500;
+
+export function isOver(status: string): boolean {
+  return !["CREATED", "RUNNING"].includes(status);
+}
+
+export function destinationsQuery(tracing: Tracing) {
+  return queryOptions({
+    queryKey: ["destinations"],
+    queryFn: ({ signal }) => tracing<Destination[]>("/bulk-exports/destinations", { signal }),
+  });
+}
+
+export function exportsQuery(tracing: Tracing) {
+  return queryOptions({
+    queryKey: ["exports"],
+    queryFn: ({ signal }) => tracing<BulkExport[]>("/bulk-exports?limit=100", { signal }),
+  });
+}
+
+/** An export, asked for again and again until it is over. */
+export function exportQuery(tracing: Tracing, exportId: string) {
+  return queryOptions({
+    queryKey: ["exports", exportId],
+    queryFn: ({ signal }) => tracing<BulkExport>(`/bulk-exports/${exportId}`, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isOver(state.data.status) ? false : FOLLOW_MS,
+  });
+}
+
+/** The parts of an export. Another status of it is another question: what was last seen before is not its end. */
+export function exportRunsQuery(tracing: Tracing, exportId: string, status: string | undefined) {
+  return queryOptions({
+    queryKey: ["exports", exportId, "runs", status],
+    enabled: status !== undefined,
+    queryFn: ({ signal }) => tracing<ExportRun[]>(`/bulk-exports/${exportId}/runs`, { signal }),
+    refetchInterval: status === undefined || isOver(status) ? false : FOLLOW_MS,
+  });
+}

@@ -1,0 +1,95 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense } from "react";
+import { Redirect, Route, Router, Switch } from "wouter";
+import { ServerError } from "../api/request.ts";
+import { SignedIn } from "../session/session.tsx";
+import { NotFound } from "./not-found.tsx";
+import { Shell } from "./shell.tsx";
+
+const AgentsPage = lazy(() => import("../agents/agents-page.tsx"));
+const AssistantPage = lazy(() => import("../agents/assistant/assistant-page.tsx"));
+const ChatPage = lazy(() => import("../agents/chat/chat-page.tsx"));
+const ExportPage = lazy(() => import("../exports/export-page.tsx"));
+const ExportsPage = lazy(() => import("../exports/exports-page.tsx"));
+const NewExportPage = lazy(() => import("../exports/new-export-page.tsx"));
+const ProjectsPage = lazy(() => import("../traces/projects-page.tsx"));
+const RunsPage = lazy(() => import("../traces/runs-page.tsx"));
+const RunPage = lazy(() => import("../traces/run-page.tsx"));
+const SharedPage = lazy(() => import("../traces/shared-page.tsx"));
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What the server has refused it refuses again.
+      retry: (failures, error) => failures < 2 && !(error instanceof ServerError),
+    },
+  },
+});
+
+export function App(): ReactNode {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Router base="/console">
+        <Switch>
+          <Route path="/shared/:token/:run?">
+            {({ token, run }) => (
+              <Suspense>
+                <SharedPage token={token} selected={run} />
+              </Suspense>
+            )}
+          </Route>
+          <Route>
+            <SignedIn>
+              <Shell>
+                <Suspense>
+                  <Pages />
+                </Suspense>
+              </Shell>
+            </SignedIn>
+          </Route>
+        </Switch>
+      </Router>
+    </QueryClientProvider>
+  );
+}
+
+function Pages(): ReactNode {
+  return (
+    <Switch>
+      <Route path="/">
+        <Redirect to="/agents" replace />
+      </Route>
+      <Route path="/agents">
+        <AgentsPage />
+      </Route>
+      <Route path="/agents/:assistant/versions">
+        {({ assistant }) => <AssistantPage key={assistant} assistantId={assistant} />}
+      </Route>
+      <Route path="/agents/:assistant/:thread?">
+        {({ assistant, thread }) => (
+          <ChatPage key={assistant} assistantId={assistant} threadId={thread ?? null} />
+        )}
+      </Route>
+      <Route path="/traces">
+        <ProjectsPage />
+      </Route>
+      <Route path="/traces/:project">
+        {({ project }) => <RunsPage key={project} projectId={project} />}
+      </Route>
+      <Route path="/exports">
+        <ExportsPage />
+      </Route>
+      <Route path="/exports/new">
+        <NewExportPage />
+      </Route>
+      <Route path="/exports/:export">
+        {(params) => <ExportPage key={params.export} exportId={params.export} />}
+      </Route>
+      <Route path="/runs/:run">{({ run }) => <RunPage runId={run} />}</Route>
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  );
+}

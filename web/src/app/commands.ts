@@ -1,0 +1,36 @@
+import { useQuery } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { assistantsQuery, useAgents } from "../api/agents.ts";
+import { projectsQuery } from "../api/projects.ts";
+import { useTracing } from "../api/tracing.ts";
+import { useSession } from "../session/session.tsx";
+import { toggleTheme } from "./theme.ts";
+
+export type Command = { id: string; name: string; area: string; run: () => void };
+
+/** All that the command palette can do here. */
+export function useCommands(): Command[] {
+  const [, go] = useLocation();
+  const { signOut } = useSession();
+  const assistants = useQuery(assistantsQuery(useAgents()));
+  const projects = useQuery(projectsQuery(useTracing()));
+  const page = (name: string, href: string, area = "Go to"): Command => ({
+    id: href,
+    name,
+    area,
+    run: () => go(href),
+  });
+  return [
+    page("Agents", "/agents"),
+    page("Traces", "/traces"),
+    page("Exports", "/exports"),
+    page("A new export", "/exports/new"),
+    ...(assistants.data ?? []).flatMap(({ assistant_id, name }) => [
+      page(name, `/agents/${assistant_id}`, "Chat with"),
+      page(name, `/agents/${assistant_id}/versions`, "Versions of"),
+    ]),
+    ...(projects.data ?? []).map(({ id, name }) => page(name, `/traces/${id}`, "Traces of")),
+    { id: "theme", name: "Change between dark and light", area: "Console", run: toggleTheme },
+    { id: "sign-out", name: "Sign out", area: "Console", run: signOut },
+  ];
+}

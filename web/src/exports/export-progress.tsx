@@ -1,0 +1,42 @@
+import type { ReactNode } from "react";
+import { type ExportRun, isOver } from "../api/exports.ts";
+import { count } from "../ui/figures.ts";
+import { Status } from "../ui/status.tsx";
+import { exactTime } from "../ui/time.ts";
+import styles from "./export-progress.module.css";
+
+/** How far an export is: all of it as a bar, and each part of its time with its rows, files and errors. */
+export function ExportProgress({ runs }: { runs: readonly ExportRun[] }): ReactNode {
+  if (runs.length === 0)
+    return <p className={styles.waiting}>Its parts are listed here once it has begun.</p>;
+  const done = runs.filter(({ status }) => isOver(status)).length;
+  const rows = runs.reduce((sum, { metadata }) => sum + metadata.result.rows_written, 0);
+  const files = runs.reduce((sum, { metadata }) => sum + metadata.result.exported_files.length, 0);
+  return (
+    <>
+      <label className={styles.bar}>
+        <progress max={runs.length} value={done} />
+        <span>
+          {done} of {runs.length} parts, {count(rows)} rows, {count(files)} files
+        </span>
+      </label>
+      <ul className={styles.parts} aria-label="Parts">
+        {runs.map(({ id, status, start_time, retry_number, errors, metadata: { result } }) => (
+          <li key={id}>
+            <Status status={status.toLowerCase()} />
+            <span>from {exactTime(start_time)}</span>
+            <span>
+              {count(result.rows_written)} rows, {count(result.exported_files.length)} files
+            </span>
+            {retry_number === 0 ? null : <span>attempt {retry_number + 1}</span>}
+            {Object.entries(errors ?? {}).map(([name, text]) => (
+              <p key={name} className={styles.error}>
+                {name}: {text}
+              </p>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

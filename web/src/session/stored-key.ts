@@ -1,0 +1,23 @@
+const STORED = "threadworks.key";
+const FRAGMENT = /^#key=([\w-]+)$/;
+
+/**
+ * Stores a key that is in the address, as `npm start` prints it, and takes it out of there: so it is in no history and
+ * in nothing that is copied from the address bar.
+ */
+export function takeKeyFromAddress(): void {
+  const given = FRAGMENT.exec(location.hash)?.[1];
+  if (given === undefined) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  storeKey(given);
+}
+
+/** The API key of this tab. */
+export function storedKey(): string | null {
+  return sessionStorage.getItem(STORED);
+}
+
+export function storeKey(key: string | null): void {
+  if (key === null) sessionStorage.removeItem(STORED);
+  else sessionStorage.setItem(STORED, key);
+}

@@ -1,0 +1,66 @@
+export type ShownMessage = {
+  role: string;
+  text: string;
+  toolCalls: { name: string; args: unknown }[];
+};
+
+type Loose = Record<string, unknown>;
+
+const ROLES: Record<string, string> = { human: "user", ai: "assistant" };
+
+/**
+ * The messages of what went into or came out of a run, in the shapes that tracers write: as plain objects, as
+ * LangChain serialises them, in a list of lists, and as the generations of a model. Null where there are none.
+ */
+export function messagesOf(payload: unknown): ShownMessage[] | null {
+  const found = listOf(payload)?.map(messageOf) ?? [];
+  return found.length > 0 && found.every((message) => message !== null) ? found : null;
+}
+
+function listOf(payload: unknown): unknown[] | null {
+  if (!isObject(payload)) return null;
+  const { messages, generations, output } = payload;
+  if (Array.isArray(messages)) return messages.flat(1);
+  if (Array.isArray(generations)) {
+    return generations.flat(1).map((one: unknown) => (isObject(one) ? one["message"] : null));
+  }
+  if (isObject(output)) return messageOf(output) === null ? listOf(output) : [output];
+  return null;
+}
+
+function messageOf(value: unknown): ShownMessage | null {
+  if (!isObject(value)) return null;
+  const { id, kwargs } = value;
+  if (isObject(kwargs) && Array.isArray(id)) {
+    return messageOf({ type: String(id.at(-1)).replace(/Message(Chunk)?$/, ""), ...kwargs });
+  }
+  const role = value["role"] ?? value["type"];
+  if (typeof role !== "string" || !("content" in value)) return null;
+  const name = role.toLowerCase();
+  return { role: ROLES[name] ?? name, text: textOf(value["content"]), toolCalls: callsOf(value) };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return content == null ? "" : JSON.stringify(content);
+  return content
+    .map((part: unknown) => {
+      if (typeof part === "string") return part;
+      return isObject(part) && typeof part["text"] === "string"
+        ? part["text"]
+        : JSON.stringify(part);
+    })
+    .join("\n");
+}
+
+function callsOf({ tool_calls }: Loose): ShownMessage["toolCalls"] {
+  if (!Array.isArray(tool_calls)) return [];
+  return tool_calls.filter(isObject).map((call) => {
+    const named = isObject(call["function"]) ? call["function"] : call;
+    return { name: String(named["name"]), args: named["args"] ?? named["arguments"] };
+  });
+}
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

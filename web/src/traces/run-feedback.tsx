@@ -1,0 +1,25 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { feedbackQuery } from "../api/runs.ts";
+import { useTracing } from "../api/tracing.ts";
+import { Rating } from "../feedback/rating.tsx";
+import styles from "./run-feedback.module.css";
+
+/** What people and programs have said of a run, and one's own thumb. */
+export function RunFeedback({ runId }: { runId: string }): ReactNode {
+  const { data } = useQuery(feedbackQuery(useTracing(), runId));
+  return (
+    <section className={styles.feedback} aria-label="Feedback">
+      <Rating runId={runId} />
+      <ul className={styles.list}>
+        {data?.map(({ id, key, score, value, comment }) => (
+          <li key={id}>
+            <span className={styles.key}>{key}</span>{" "}
+            {score ?? (typeof value === "string" ? value : JSON.stringify(value))}
+            {comment === null ? null : <span className={styles.comment}>{comment}</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

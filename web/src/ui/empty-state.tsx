@@ -1,0 +1,14 @@
+import type { ReactNode } from "react";
+import styles from "./empty-state.module.css";
+
+type Props = { title: string; children?: ReactNode };
+
+/** What to do where there is nothing yet. */
+export function EmptyState({ title, children }: Props): ReactNode {
+  return (
+    <div className={styles.empty}>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}

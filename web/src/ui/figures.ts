@@ -1,0 +1,23 @@
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const money = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  maximumSignificantDigits: 3,
+});
+const share = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+
+/** Of a figure that nobody knows. */
+const NONE = "–";
+
+export function count(value: number | null | undefined): string {
+  return value == null ? NONE : compact.format(value);
+}
+
+/** Costs come as decimals in texts, so that nothing is rounded before it is shown. */
+export function cost(value: string | number | null | undefined): string {
+  return value == null || Number(value) === 0 ? NONE : money.format(Number(value));
+}
+
+export function percentage(value: number | null | undefined): string {
+  return value == null ? NONE : share.format(value);
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from "react";
+import styles from "./status.module.css";
+
+const TONES: Record<string, string> = {
+  success: "good",
+  idle: "plain",
+  error: "bad",
+  timeout: "bad",
+  completed: "good",
+  failed: "bad",
+  timedout: "bad",
+  created: "wait",
+  pending: "wait",
+  busy: "busy",
+  running: "busy",
+  interrupted: "wait",
+};
+
+/** The status of a run or a thread: a colour, and always the word. */
+export function Status({ status }: { status: string }): ReactNode {
+  return (
+    <span className={[styles.status, styles[TONES[status] ?? "plain"]].join(" ")}>{status}</span>
+  );
+}
