@@ -223,6 +223,19 @@ describe("the amounts of a run", () => {
     expect(await storedTotals(store, chain.id)).toMatchObject({ total_cost: 0.001 * PICODOLLARS });
   });
 
+  test("are none again when the only run that reported a cost takes it back", async ({
+    expect,
+  }) => {
+    const store = new TestStore();
+    const chain = root({ start: NOON });
+    const outputs = { usage_metadata: { total_cost: 0.5 } };
+    const tool = child(chain, { start: NOON, run_type: "tool", outputs });
+    await store.post(chain, tool);
+    expect(await storedTotals(store, chain.id)).toMatchObject({ total_cost: 0.5 * PICODOLLARS });
+    await store.patch(updateOf(tool, { outputs: {} }));
+    expect(await storedTotals(store, chain.id)).toEqual(NOTHING);
+  });
+
   test("cost what the built-in list says, and each category at its own price", async ({
     expect,
   }) => {
