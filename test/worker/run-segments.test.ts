@@ -189,3 +189,20 @@ test("a segment is written when the next one has begun, and read when the shard 
     expect(covers(late, 100)).toBe(true);
   });
 });
+
+test("runs that no segment knows are divided when they are first read, and known from then on", async ({
+  expect,
+}) => {
+  await inShard(({ sql }) => {
+    const rest = { failed: false, tags: null, metadata: null };
+    for (let n = 0; n < 200; n += 1) put(sql, toRun({ id: n, start: n * 10, name: "a", ...rest }));
+    sql.exec("INSERT INTO open_segments (first_start) VALUES (0)");
+    new RunSegments(sql, LIMITS).pieces({ ids: null, terms: [] }, { from: null, to: null });
+    const open = sql.exec<{ n: number }>("SELECT count(*) AS n FROM open_segments").one().n;
+    const written = sql.exec<{ n: number }>("SELECT count(*) AS n FROM segments").one().n;
+    expect([written, open]).toEqual([200 / LIMITS.runs - 1, 1]);
+    const again = new RunSegments(sql, LIMITS);
+    const [located] = again.locate(["run 101"]);
+    expect(located?.span).toEqual({ from: 1000, to: 1039 });
+  });
+});

@@ -118,10 +118,19 @@ export class RunSegments {
       const large = segments.findIndex(({ size }) => size > this.#limits.mostRuns);
       if (large !== -1) this.#divide(large);
     }
-    const open = segments.slice(0, -1).filter(({ isOpen }) => isOpen);
     const isClosed = segments.at(-2)?.isOpen === true;
-    if (isClosed || open.length > this.#limits.open)
-      for (const segment of open) this.#save(segment);
+    if (isClosed || this.#openBeforeLast().length > this.#limits.open) this.#saveAll();
+  }
+
+  #openBeforeLast(): Segment[] {
+    return this.#open()
+      .slice(0, -1)
+      .filter(({ isOpen }) => isOpen);
+  }
+
+  /** Writes the rows of all but the last, which is still to grow. */
+  #saveAll(): void {
+    for (const segment of this.#openBeforeLast()) this.#save(segment);
   }
 
   #open(): Segment[] {
@@ -141,6 +150,8 @@ export class RunSegments {
     this.#ids = new HashSet();
     for (const segment of stored) for (const hash of segment.ids) this.#ids.add(hash);
     for (const segment of open) this.#read(segment);
+    // Of a shard that was moved here all are open, and it may be one that nothing is written to any more.
+    if (this.#openBeforeLast().length > this.#limits.open) this.#saveAll();
     return segments;
   }
 
