@@ -201,8 +201,11 @@ test("runs that no segment knows are divided when they are first read, and known
     const open = sql.exec<{ n: number }>("SELECT count(*) AS n FROM open_segments").one().n;
     const written = sql.exec<{ n: number }>("SELECT count(*) AS n FROM segments").one().n;
     expect([written, open]).toEqual([200 / LIMITS.runs - 1, 1]);
-    const again = new RunSegments(sql, LIMITS);
-    const [located] = again.locate(["run 101"]);
-    expect(located?.span).toEqual({ from: 1000, to: 1039 });
+    const span = { from: 1000, to: 1039 };
+    const [located] = new RunSegments(sql, LIMITS).locate(["run 101"]);
+    expect(located?.span).toEqual(span);
+    const named = { ids: ["run 101"], terms: [] };
+    const pieces = new RunSegments(sql, LIMITS).pieces(named, { from: null, to: null });
+    expect(pieces).toEqual([{ ...span, size: 4 }]);
   });
 });

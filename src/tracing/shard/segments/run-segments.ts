@@ -80,10 +80,11 @@ export class RunSegments {
     const first = from ?? FIRST_TIME;
     const last = to ?? LAST_TIME;
     if (first > last) return [];
+    const segments = this.#open();
     const hashes = terms.map((texts) => texts.map(hashOf));
     const idHashes = ids?.map(hashOf).filter((hash) => this.#ids.has(hash)) ?? null;
     const pieces: Piece[] = [];
-    for (const [index, segment] of this.#open().entries()) {
+    for (const [index, segment] of segments.entries()) {
       const span = this.#spanOf(index);
       if (span.to < first || span.from > last) continue;
       if (idHashes !== null && !idHashes.some((hash) => segment.hasId(hash))) continue;
