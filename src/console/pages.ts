@@ -1,10 +1,16 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { consoleConfig } from "./console-config.ts";
-import { consoleFile } from "./console-file.ts";
 import { consoleTarget } from "./console-target.ts";
-import { contentSecurityPolicy } from "./content-security-policy.ts";
+import { consoleConfig, contentSecurityPolicy } from "./page-settings.ts";
+
+const TYPES: Record<string, string> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
@@ -49,4 +55,21 @@ async function page(c: AppContext): Promise<Response> {
   file.headers.set("cross-origin-opener-policy", "same-origin");
   file.headers.set("referrer-policy", "no-referrer");
   return file;
+}
+
+/**
+ * A file of the built console; null where there is none. The local server reads a folder, which knows no
+ * content types, so they are set here for both.
+ */
+async function consoleFile(files: Fetcher, path: string): Promise<Response | null> {
+  const type = TYPES[path.slice(path.lastIndexOf(".") + 1)];
+  if (type === undefined) return null;
+  const found = await files.fetch(new URL(path, "https://console/"));
+  if (!found.ok) {
+    await found.body?.cancel();
+    return null;
+  }
+  return new Response(found.body, {
+    headers: { "content-type": type, "x-content-type-options": "nosniff" },
+  });
 }

@@ -58,8 +58,8 @@ function Search({ onDone }: { onDone: () => void }): ReactNode {
       />
       <div className={styles.list} id="commands" role="listbox" aria-label="Commands">
         {commands.map((command, index) => (
-          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- The input above has the keys.
-          <div
+          <button
+            type="button"
             key={command.id}
             id={`command-${index}`}
             role="option"
@@ -70,7 +70,7 @@ function Search({ onDone }: { onDone: () => void }): ReactNode {
             onClick={() => run(command)}
           >
             <span className={styles.area}>{command.area}</span> {command.name}
-          </div>
+          </button>
         ))}
       </div>
       {commands.length === 0 ? <p className={styles.none}>Nothing has this name.</p> : null}

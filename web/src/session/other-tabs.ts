@@ -10,7 +10,6 @@ type Message = { ask: true } | { key: string };
 export function answerOtherTabs(key: string): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has this origin only.
     if ("ask" in data) channel.postMessage({ key } satisfies Message);
   });
   return () => channel.close();
@@ -23,7 +22,6 @@ export function askOtherTabs(): Promise<string | null> {
   channel.addEventListener("message", ({ data }: MessageEvent<Message>) => {
     if ("key" in data) resolve(data.key);
   });
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has this origin only.
   channel.postMessage({ ask: true } satisfies Message);
   setTimeout(() => resolve(null), WAIT_MS);
   return promise.finally(() => channel.close());

@@ -1,7 +1,9 @@
+/** Messages, and the calls of one, have their places as ids: what a trace holds has none of its own, and does not move. */
 export type ShownMessage = {
+  id: number;
   role: string;
   text: string;
-  toolCalls: { name: string; args: unknown }[];
+  toolCalls: { id: number; name: string; args: unknown }[];
 };
 
 type Loose = Record<string, unknown>;
@@ -24,20 +26,21 @@ function listOf(payload: unknown): unknown[] | null {
   if (Array.isArray(generations)) {
     return generations.flat(1).map((one: unknown) => (isObject(one) ? one["message"] : null));
   }
-  if (isObject(output)) return messageOf(output) === null ? listOf(output) : [output];
+  if (isObject(output)) return messageOf(output, 0) === null ? listOf(output) : [output];
   return null;
 }
 
-function messageOf(value: unknown): ShownMessage | null {
+function messageOf(value: unknown, id: number): ShownMessage | null {
   if (!isObject(value)) return null;
-  const { id, kwargs } = value;
-  if (isObject(kwargs) && Array.isArray(id)) {
-    return messageOf({ type: String(id.at(-1)).replace(/Message(Chunk)?$/, ""), ...kwargs });
+  const { id: path, kwargs } = value;
+  if (isObject(kwargs) && Array.isArray(path)) {
+    return messageOf({ type: String(path.at(-1)).replace(/Message(Chunk)?$/, ""), ...kwargs }, id);
   }
   const role = value["role"] ?? value["type"];
   if (typeof role !== "string" || !("content" in value)) return null;
   const name = role.toLowerCase();
-  return { role: ROLES[name] ?? name, text: textOf(value["content"]), toolCalls: callsOf(value) };
+  const text = textOf(value["content"]);
+  return { id, role: ROLES[name] ?? name, text, toolCalls: callsOf(value) };
 }
 
 function textOf(content: unknown): string {
@@ -55,9 +58,9 @@ function textOf(content: unknown): string {
 
 function callsOf({ tool_calls }: Loose): ShownMessage["toolCalls"] {
   if (!Array.isArray(tool_calls)) return [];
-  return tool_calls.filter(isObject).map((call) => {
+  return tool_calls.filter(isObject).map((call, id) => {
     const named = isObject(call["function"]) ? call["function"] : call;
-    return { name: String(named["name"]), args: named["args"] ?? named["arguments"] };
+    return { id, name: String(named["name"]), args: named["args"] ?? named["arguments"] };
   });
 }
 

@@ -20,9 +20,8 @@ export function Payload({ value }: { value: unknown }): ReactNode {
         <JsonView value={value} />
       ) : (
         <ol className={styles.messages}>
-          {messages.map((message, index) => (
-            // oxlint-disable-next-line react/no-array-index-key -- Messages of a trace have no ids and do not move.
-            <Message key={index} message={message} />
+          {messages.map((message) => (
+            <Message key={message.id} message={message} />
           ))}
         </ol>
       )}
@@ -36,9 +35,8 @@ function Message({ message: { role, text, toolCalls } }: { message: ShownMessage
       <span className={styles.role}>{role}</span>
       <div className={styles.content}>
         {text === "" ? null : <p className={styles.text}>{text}</p>}
-        {toolCalls.map(({ name, args }, index) => (
-          // oxlint-disable-next-line react/no-array-index-key -- Calls of a message do not move.
-          <p key={index} className={styles.call}>
+        {toolCalls.map(({ id, name, args }) => (
+          <p key={id} className={styles.call}>
             <code>
               {name}({typeof args === "string" ? args : JSON.stringify(args)})
             </code>

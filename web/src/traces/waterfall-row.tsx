@@ -15,8 +15,8 @@ export function WaterfallRow({ span, top, isSelected, onSelect }: Props): ReactN
   const { run, depth, from, to, seconds } = span;
   const kind = styles[run.run_type] ?? styles.chain;
   return (
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- The list has the keys.
-    <div
+    <button
+      type="button"
       id={`span-${run.id}`}
       role="option"
       aria-selected={isSelected}
@@ -45,6 +45,6 @@ export function WaterfallRow({ span, top, isSelected, onSelect }: Props): ReactN
           }}
         />
       </span>
-    </div>
+    </button>
   );
 }

@@ -39,16 +39,7 @@ export function useQueuedRuns({ agents, assistantId, threadId, stream }: Options
     setQueued((before) => before.filter((run) => run.id !== id));
   }
 
-  const follow = useEffectEvent(async (thread: string, signal: AbortSignal): Promise<void> => {
-    const [running, pending] = await Promise.all([
-      agents.runs.list(thread, { status: "running", signal }),
-      agents.runs.list(thread, { status: "pending", signal }),
-    ]);
-    if (signal.aborted) return;
-    const waiting = [...running, ...pending].toSorted((left, right) =>
-      left.created_at.localeCompare(right.created_at),
-    );
-    const [next, ...rest] = waiting.map(({ run_id }) => run_id);
+  const follow = useEffectEvent(async ([next, ...rest]: string[]): Promise<void> => {
     setQueued((before) =>
       rest.map((id) => before.find((run) => run.id === id) ?? { id, text: "A message" }),
     );
@@ -60,10 +51,23 @@ export function useQueuedRuns({ agents, assistantId, threadId, stream }: Options
     if (threadId === null || isLoading || isThreadLoading) return undefined;
     const controller = new AbortController();
     // What cannot be listed is shown by the next run, or when the page is loaded again.
-    // oxlint-disable-next-line react/set-state-in-effect -- It waits for the server before it sets anything.
-    follow(threadId, controller.signal).catch(() => {});
+    unfinished(agents, threadId, controller.signal)
+      .then(follow)
+      .catch(() => {});
     return () => controller.abort();
-  }, [threadId, isLoading, isThreadLoading]);
+  }, [agents, threadId, isLoading, isThreadLoading]);
 
   return { queued, add, cancel };
+}
+
+/** The ids of a thread's runs that have not ended, the oldest first. Rejects when nobody waits for them any more. */
+async function unfinished(agents: Client, thread: string, signal: AbortSignal): Promise<string[]> {
+  const [running, pending] = await Promise.all([
+    agents.runs.list(thread, { status: "running", signal }),
+    agents.runs.list(thread, { status: "pending", signal }),
+  ]);
+  signal.throwIfAborted();
+  return [...running, ...pending]
+    .toSorted((left, right) => left.created_at.localeCompare(right.created_at))
+    .map(({ run_id }) => run_id);
 }

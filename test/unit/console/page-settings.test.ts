@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { contentSecurityPolicy } from "../../../src/console/content-security-policy.ts";
+import { contentSecurityPolicy } from "../../../src/console/page-settings.ts";
 
 test("a page may ask the hosts of its installation, and load its own files only", ({ expect }) => {
   const policy = contentSecurityPolicy({
