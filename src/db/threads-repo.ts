@@ -57,10 +57,13 @@ const COUNTED_AT_ONCE = 30_000;
 
 const KEY_COLUMNS = ["workspace_id", "deployment_id", "thread_id"];
 
+/** What never changes of a thread: an update without it writes one entry of an index less. */
+const FIXED_COLUMNS = new Set([...KEY_COLUMNS, "created_at"]);
+
 const UPSERT = `INSERT INTO threads (${COLUMNS.join(", ")})
   VALUES (${COLUMNS.map(() => "?").join(", ")})
   ON CONFLICT (${KEY_COLUMNS.join(", ")}) DO UPDATE SET
-  ${COLUMNS.filter((column) => !KEY_COLUMNS.includes(column))
+  ${COLUMNS.filter((column) => !FIXED_COLUMNS.has(column))
     .map((column) => `${column} = excluded.${column}`)
     .join(", ")}
   WHERE excluded.version > threads.version`;

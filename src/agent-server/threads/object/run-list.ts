@@ -1,5 +1,5 @@
 import type { RunKwargs } from "../contract/run-request.ts";
-import { kwargsName } from "../storage/text-table.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
 import type { RunsQuery } from "../contract/thread-requests.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { toRunJson } from "../contract/thread-json.ts";
@@ -18,7 +18,7 @@ export async function* runTexts(
     if (thread.find() === null) return;
     const row = runs.get(runId);
     if (row === null) continue;
-    const text = isWanted("kwargs") ? texts.get(kwargsName(row)) : null;
+    const text = isWanted("kwargs") ? kwargsText(texts, row) : null;
     const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
     const members = Object.entries(toRunJson(row, threadId, kwargs));
     yield JSON.stringify(Object.fromEntries(members.filter(([field]) => isWanted(field))));

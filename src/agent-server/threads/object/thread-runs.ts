@@ -72,7 +72,12 @@ export class ThreadRuns {
     } else if (request.follow === "result") {
       stream = this.#deps.streams.result(run.seq, onDisconnect);
     }
-    const json = toRunJson(run, request.thread_id, kwargs);
+    // Clients are told of a run as it was asked for: that it begins at once is how it is stored.
+    const json = toRunJson(
+      { ...run, status: known?.status ?? "pending" },
+      request.thread_id,
+      kwargs,
+    );
     this.#deps.queue.pump();
     this.#deps.onChange(run);
     return { ok: true, value: { run: json, stream } };

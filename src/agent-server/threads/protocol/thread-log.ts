@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { kwargsName } from "../storage/text-table.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { ThreadLog } from "./event-cursor.ts";
 import type { RunEnd, TranslatedRun } from "./run-translator.ts";
@@ -35,7 +35,7 @@ function describe(storage: ThreadStorage, run: RunRow): TranslatedRun {
 
 /** The ids of the interrupts that a run answers, where it was made with answers to some. */
 export function answersOf({ texts }: ThreadStorage, run: RunRow): string[] {
-  const kwargs = texts.get(kwargsName(run));
+  const kwargs = kwargsText(texts, run);
   if (kwargs === null) return [];
   const { command }: { command?: { resume?: unknown } | null } = JSON.parse(kwargs);
   const resume = command?.resume;

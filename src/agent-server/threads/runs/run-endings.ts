@@ -9,7 +9,7 @@ import { isStopped } from "./graph-answers.ts";
 import type { CancelAction } from "./execution.ts";
 import type { RunStreams } from "./run-streams.ts";
 import { forgetFeedback, withFeedback } from "../storage/feedback-links.ts";
-import { kwargsName } from "../storage/text-table.ts";
+import { forgetKwargs } from "../storage/run-kwargs.ts";
 import type { ThreadStatus } from "../storage/thread-record.ts";
 import type { PastState, ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
@@ -139,7 +139,7 @@ export class RunEndings {
     this.#passPlaces(run);
     checkpoints.deleteRun(run.run_id);
     log.delete(run.seq);
-    texts.delete(kwargsName(run));
+    forgetKwargs(texts, run);
     this.#deps.webhooks.forget(run);
     forgetFeedback(texts, run);
     runs.delete(run.seq);

@@ -10,18 +10,13 @@ import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { toOutcome } from "./graph-answers.ts";
 import { ExecutionPort } from "./run-port.ts";
-import {
-  type CreateRunRequest,
-  type RunKwargs,
-  toKwargs,
-  toRunSpec,
-} from "../contract/run-request.ts";
-import { storedWebhook } from "../contract/webhook-delivery.ts";
+import { type CreateRunRequest, type RunKwargs, toRunSpec } from "../contract/run-request.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { ThreadTraces } from "../traces/thread-traces.ts";
-import { keepFeedback } from "../storage/feedback-links.ts";
-import { kwargsName } from "../storage/text-table.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
 import type { RunRow } from "../storage/run-row.ts";
+import { type EnqueueResult, RunAdmission } from "./run-admission.ts";
+import { RunOutput } from "./run-output.ts";
 import { errorText, RunEndings, type RunEndingsDeps, settledStatus } from "./run-endings.ts";
 import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
@@ -31,12 +26,6 @@ const MAX_ATTEMPTS = 3;
 
 /** Graph code that ignores its abort signal is left behind after this. */
 const CANCEL_GRACE_MS = 5000;
-
-/**
- * Between two commits of a run whose events are stored: what comes meanwhile is one row. A reader sees an event that much
- * later, but for the first after a pause.
- */
-const STORED_REST_MS = 120;
 
 /** Before an attempt that failed for reasons outside the graph is repeated. */
 const RETRY_DELAY_MS = 500;
@@ -72,10 +61,6 @@ export type RunQueueDeps = {
   onTemporaryEnd: (run: RunRow) => void;
 };
 
-export type EnqueueResult =
-  | { ok: true; run: RunRow; kwargs: RunKwargs }
-  | { ok: false; code: "busy" };
-
 /**
  * Runs of one thread, one at a time, in the order they are due. The rows are the truth: `pump` looks
  * at them and starts what is to run, so a run whose process died is simply found again.
@@ -84,7 +69,11 @@ export class RunQueue {
   readonly #deps: RunQueueDeps;
   readonly #storage: ThreadStorage;
   readonly endings: RunEndings;
+  readonly #output: RunOutput;
+  readonly #admission: RunAdmission;
   #execution: Execution | null = null;
+  /** A run that began as it was made, in the same turn, and is to be executed at the end of that. */
+  #begun: RunRow | null = null;
   /** Runs that have ended and whose readers have not been told yet. */
   readonly #concluding = new Set<number>();
 
@@ -92,47 +81,22 @@ export class RunQueue {
     this.#deps = deps;
     this.#storage = deps.storage;
     this.endings = new RunEndings(deps);
+    this.#output = new RunOutput(deps);
+    this.#admission = new RunAdmission({ ...deps, output: this.#output });
   }
 
-  /** Stores the run and applies its multitask strategy. Nothing executes before `pump`. */
+  /** Stores the run and applies its multitask strategy. Nothing executes before `pump`, to be called in the same turn. */
   enqueue(request: CreateRunRequest): EnqueueResult {
-    const { runs, texts, thread } = this.#storage;
-    const { payload, assistant } = request;
-    const { multitask_strategy: strategy } = payload;
-    const now = this.#deps.now();
-    return this.#storage.transaction(() => {
-      const inFlight = runs.inFlight();
-      if (strategy === "reject" && inFlight.length > 0) {
-        return { ok: false, code: "busy" };
-      }
-      const kwargs = toKwargs(request, JSON.parse(thread.get().metadata));
-      const run = runs.insert({
-        run_id: request.run_id,
-        assistant_id: assistant.assistant_id,
-        graph_id: assistant.graph_id,
-        multitask_strategy: strategy,
-        metadata: JSON.stringify(kwargs.config.metadata),
-        resumable: payload.stream_resumable,
-        created_at: now + Math.round(payload.after_seconds * 1000),
-        principal: request.principal === null ? null : JSON.stringify(request.principal),
-        revision_id: request.revision_id,
-        webhook: storedWebhook(payload.webhook),
-        now,
-      });
-      texts.set(kwargsName(run), JSON.stringify(kwargs));
-      keepFeedback(texts, run, request.feedback);
-      if (inFlight.length === 0) {
-        thread.adopt({ assistant, config: kwargs.config }, now);
-      }
-      if (strategy === "interrupt" || strategy === "rollback") {
-        for (const other of inFlight) this.#cancelRow(other, strategy);
-      }
-      return { ok: true, run, kwargs };
+    const result = this.#admission.admit(request, {
+      isFree: this.#execution === null,
+      cancel: (run, action) => this.#cancelRow(run, action),
     });
+    if (result.ok && result.run.status === "running") this.#begun = result.run;
+    return result;
   }
 
   kwargs(run: RunRow): RunKwargs | null {
-    const text = this.#storage.texts.get(kwargsName(run));
+    const text = kwargsText(this.#storage.texts, run);
     return text === null ? null : JSON.parse(text);
   }
 
@@ -144,6 +108,12 @@ export class RunQueue {
   /** Starts what is due, unless something runs. Also how an interrupted run is found again. */
   pump(): void {
     if (this.#execution !== null) return;
+    const begun = this.#begun;
+    this.#begun = null;
+    if (begun !== null) {
+      this.#execute(begun);
+      return;
+    }
     const run = this.#storage.runs.running() ?? this.#duePending();
     if (run !== null) this.#begin(run);
   }
@@ -202,32 +172,18 @@ export class RunQueue {
   }
 
   #begin(row: RunRow): void {
-    const { runs, log, thread } = this.#storage;
     if (row.attempt >= MAX_ATTEMPTS) {
       void this.#giveUp(row);
       return;
     }
-    log.forgetEnded((seq) => runs.isInFlight(seq) || this.#deps.streams.hasReaders(seq));
-    const run = this.#storage.transaction(() => {
-      const stored = this.#deps.streams.storesEvents(row);
-      const nextEvent = log.begin(row.seq, { stored });
-      const place = thread.get().next_seq;
-      const started = runs.start(row.seq, { place, nextEvent, now: this.#deps.now() });
-      this.#deps.streams.begin(started);
-      // A queued run may be of another graph than the one before: from now on it owns the state.
-      if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
-      this.#append(started, [
-        {
-          event: "metadata",
-          data: JSON.stringify({ run_id: started.run_id, attempt: started.attempt }),
-        },
-      ]);
-      return { ...started, next_event: log.nextId(started.seq) };
-    });
+    this.#execute(this.#admission.begin(row));
+  }
+
+  #execute(run: RunRow): void {
     const execution = new Execution(run);
     this.#execution = execution;
     this.#deps.onChange(run);
-    void this.#releaseWhenDurable(run);
+    void this.#output.release(run);
     // In a turn of its own: the answer, and the first event, leave before graph code takes the thread.
     setTimeout(() => void this.#drive(execution), 0);
   }
@@ -276,33 +232,7 @@ export class RunQueue {
   /** One group commit of the host. Refused once another attempt, or the end, took the run over. */
   async #commit(execution: Execution, batch: RunBatch): Promise<CommitAck> {
     if (this.#execution !== execution) return { ok: false, code: "superseded" };
-    const { run } = execution;
-    this.#storage.transaction(() => this.#apply(run, batch));
-    await this.#releaseWhenDurable(run);
-    const { streams } = this.#deps;
-    const follow = streams.isFollowed(run.seq);
-    return streams.storesEvents(run)
-      ? { ok: true, follow, rest_ms: STORED_REST_MS }
-      : { ok: true, follow };
-  }
-
-  #apply(run: RunRow, batch: RunBatch): void {
-    this.#storage.checkpoints.apply(batch.checkpoints, run.run_id);
-    this.#append(run, batch.events);
-  }
-
-  #append(run: RunRow, events: RunBatch["events"]): void {
-    const { log } = this.#storage;
-    const first = log.nextId(run.seq);
-    const stored = this.#deps.streams.storesEvents(run);
-    const end = log.append(run.seq, events, { now: this.#deps.now(), stored });
-    this.#deps.streams.hold(run.seq, first, end);
-  }
-
-  async #releaseWhenDurable(run: RunRow): Promise<void> {
-    const end = this.#storage.log.nextId(run.seq);
-    await this.#storage.durable();
-    this.#deps.streams.release(run.seq, end);
+    return this.#output.commit(execution.run, batch);
   }
 
   /** The host failed, not the graph: the same run again, from its last checkpoint. */
@@ -325,7 +255,7 @@ export class RunQueue {
       message: `The run was interrupted ${MAX_ATTEMPTS} times and is not tried again.`,
     };
     this.#storage.transaction(() => {
-      this.#append(run, [{ event: "error", data: JSON.stringify(error) }]);
+      this.#output.append(run, [{ event: "error", data: JSON.stringify(error) }]);
       this.endings.end(run, { status: "error", error, settled: "error", snapshot });
       this.#endTrace(run, errorText(error), { host: false });
     });
@@ -352,7 +282,7 @@ export class RunQueue {
     this.endings.keepResult(run, error === null ? outcome.result : null, error);
     this.#storage.transaction(() => {
       this.#storage.checkpoints.apply(outcome.tail.checkpoints, run.run_id);
-      this.#append(run, this.endings.lastEvents(run, outcome.tail.events));
+      this.#output.append(run, this.endings.lastEvents(run, outcome.tail.events));
       const settled = settledStatus(snapshot, status);
       const stop = status === "success" && settled === "interrupted" ? outcome.result : null;
       this.endings.end(run, { status, error, stop, settled, snapshot });
@@ -398,7 +328,7 @@ export class RunQueue {
   async #announce(execution: Execution): Promise<void> {
     const { run } = execution;
     this.#concluding.add(run.seq);
-    await this.#releaseWhenDurable(run);
+    await this.#output.release(run);
     if (this.#deps.streams.hasReaders(run.seq)) await this.#deps.indexed();
     this.#concluding.delete(run.seq);
     this.#deps.streams.wake(run.seq);

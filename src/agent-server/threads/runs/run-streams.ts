@@ -99,7 +99,7 @@ export class RunStreams {
   }
 
   /** The run's events outlive it: that was asked for, or somebody follows the thread and may come back. */
-  storesEvents(run: RunRow): boolean {
+  storesEvents(run: Pick<RunRow, "resumable">): boolean {
     return run.resumable === 1 || this.#thread.isReading();
   }
 

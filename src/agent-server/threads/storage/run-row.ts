@@ -36,6 +36,8 @@ export type RunRow = {
   /** JSON of a WebhookRecord. */
   webhook: string | null;
   first_seq: number | null;
+  /** JSON of what the run was asked with; null when it is longer than a row should be: see run-kwargs.ts. */
+  kwargs: string | null;
 };
 
 export function isInFlight(run: RunRow): boolean {

@@ -2,6 +2,7 @@ import type { RunRow, RunSelection, RunStatus } from "./run-row.ts";
 
 export type NewRun = Pick<
   RunRow,
+  | "seq"
   | "run_id"
   | "assistant_id"
   | "graph_id"
@@ -10,8 +11,16 @@ export type NewRun = Pick<
   | "created_at"
   | "principal"
   | "revision_id"
+  | "resumable"
   | "webhook"
-> & { resumable: boolean; now: number };
+  | "kwargs"
+> & { now: number };
+
+/**
+ * A run begins. `place` is where its events begin among those of the thread, unless it has been started before.
+ * `nextEvent`: ids of events before it are never given again.
+ */
+export type RunStart = { place: number; nextEvent: number };
 
 /**
  * The runs of one thread: its queue and its past. Runs in flight are also held in memory, since every
@@ -30,24 +39,33 @@ export class RunTable {
     this.#inFlight = null;
   }
 
-  insert(run: NewRun): RunRow {
+  /** A run that is to begin at once is made as one that has begun. */
+  insert(run: NewRun, start: RunStart | null = null): RunRow {
     const inFlight = this.inFlight();
     const row = this.#sql
       .exec<RunRow>(
-        `INSERT INTO runs (run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
-           resumable, created_at, updated_at, principal, revision_id, webhook)
-         VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        `INSERT INTO runs (seq, run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
+           resumable, created_at, updated_at, principal, revision_id, webhook, kwargs,
+           attempt, started_at, first_seq, next_event)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        run.seq,
         run.run_id,
         run.assistant_id,
         run.graph_id,
+        start === null ? "pending" : "running",
         run.multitask_strategy,
         run.metadata,
-        run.resumable ? 1 : 0,
+        run.resumable,
         run.created_at,
         run.now,
         run.principal,
         run.revision_id,
         run.webhook,
+        run.kwargs,
+        start === null ? 0 : 1,
+        start === null ? null : run.now,
+        start?.place ?? null,
+        start?.nextEvent ?? 0,
       )
       .one();
     this.#inFlight = [...inFlight, row].toSorted(byTurn);
@@ -112,14 +130,7 @@ export class RunTable {
     return this.inFlight().find((run) => run.status === "pending") ?? null;
   }
 
-  /**
-   * `place` is where the run's events begin among those of the thread, unless it has been started before. `nextEvent`:
-   * ids of events before it are never given again.
-   */
-  start(
-    seq: number,
-    { place, nextEvent, now }: { place: number; nextEvent: number; now: number },
-  ): RunRow {
+  start(seq: number, { place, nextEvent, now }: RunStart & { now: number }): RunRow {
     const row = this.#sql
       .exec<RunRow>(
         `UPDATE runs SET status = 'running', attempt = attempt + 1, updated_at = ?1,

@@ -1,12 +1,7 @@
 import { textParts } from "./row-parts.ts";
 
-/** The name of the text that holds what a run was asked with. */
-export function kwargsName(run: { run_id: string }): string {
-  return `kwargs:${run.run_id}`;
-}
-
 /**
- * The table of a thread's long JSON texts by name: its values, what each run was asked with, the ends of traces that are
+ * The table of a thread's long JSON texts by name: its values, what runs were asked with when that is long, the ends of traces that are
  * still to be recorded, webhooks that are still to be delivered. A text is cut into as many rows as it needs.
  */
 export class TextTable {

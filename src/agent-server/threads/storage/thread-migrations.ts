@@ -140,4 +140,13 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   "ALTER TABLE checkpoints ADD COLUMN packed BLOB",
   // How many writes of a task the row holds that came together; null for one alone.
   "ALTER TABLE writes ADD COLUMN count INTEGER",
+  // How many of these statements a thread corresponds to that was made without them: see thread-schema.ts.
+  "ALTER TABLE thread ADD COLUMN schema_version INTEGER NOT NULL DEFAULT 0",
+  // The number of the next run: one that was given is never given again.
+  `
+  ALTER TABLE thread ADD COLUMN next_run INTEGER NOT NULL DEFAULT 1;
+  UPDATE thread SET next_run = 1 + (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs');
+  `,
+  // What the run was asked with, when it is short; else it is a text of its own.
+  "ALTER TABLE runs ADD COLUMN kwargs TEXT",
 ];

@@ -1,4 +1,5 @@
 import type { RunError, ThreadSnapshot } from "../../../graph-runtime/protocol.ts";
+import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
 import type { TextTable } from "./text-table.ts";
 import { NO_TTL, startTtl, type ThreadTtl, type TtlColumns, ttlRenewedBy } from "./thread-ttl.ts";
 
@@ -29,6 +30,10 @@ export type ThreadRow = TtlColumns & {
   indexed_version: number;
   /** Where the events of the next run begin among those of the thread. */
   next_seq: number;
+  /** How many of THREAD_MIGRATIONS the tables correspond to; 0 where a table notes it. */
+  schema_version: number;
+  /** The `seq` of the next run. */
+  next_run: number;
 };
 
 export type NewThread = {
@@ -104,6 +109,8 @@ export class ThreadRecord {
       indexed_version: 0,
       ...(thread.ttl === null ? NO_TTL : startTtl(thread.ttl, thread.now)),
       next_seq: 1,
+      schema_version: THREAD_MIGRATIONS.length,
+      next_run: 1,
     };
     this.#dirty = true;
   }
@@ -186,8 +193,14 @@ export class ThreadRecord {
 
   /** A run has taken the places before `next` for its events; no change that the index is told of. */
   passSeq(next: number): void {
-    this.#row = { ...this.get(), next_seq: Math.max(this.get().next_seq, next) };
-    this.#dirty = true;
+    this.#note({ next_seq: Math.max(this.get().next_seq, next) });
+  }
+
+  /** The number of a run that is made. It is no change that the index is told of. */
+  takeRunSeq(): number {
+    const { next_run } = this.get();
+    this.#note({ next_run: next_run + 1 });
+    return next_run;
   }
 
   markDeleted(): void {
@@ -248,4 +261,6 @@ const COLUMNS = [
   "ttl_minutes",
   "expires_at",
   "next_seq",
+  "schema_version",
+  "next_run",
 ] as const satisfies (keyof ThreadRow)[];

@@ -1,7 +1,38 @@
+import { hasTable, hasTables, migrateTables } from "../../../lib/object-migrations.ts";
+import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
+
+export function hasThreadTables(sql: SqlStorage): boolean {
+  return hasTable(sql, "thread");
+}
+
+/** Makes the tables of a thread, or brings those of an earlier release up to date. */
+export function prepareThreadTables(
+  storage: DurableObjectStorage,
+  migrations: readonly string[] = THREAD_MIGRATIONS,
+): void {
+  const { sql } = storage;
+  if (!hasThreadTables(sql)) {
+    sql.exec(THREAD_SCHEMA);
+    return;
+  }
+  // Releases that made threads by the migrations have noted them in a table.
+  if (hasTables(sql)) {
+    migrateTables(storage, migrations);
+    return;
+  }
+  const { done } = sql.exec<{ done: number }>("SELECT schema_version AS done FROM thread").one();
+  if (done >= migrations.length) return;
+  storage.transactionSync(() => {
+    for (const statements of migrations.slice(done)) sql.exec(statements);
+    sql.exec("UPDATE thread SET schema_version = ?", migrations.length);
+  });
+}
+
 /**
  * The tables of a thread that is made now: what THREAD_MIGRATIONS lead to, written at once, because each statement of a
- * schema is rows, too, and most threads are small. A test compares the two. Only `writes` differs: without a rowid a
- * row is one entry and not two, which is not worth moving the rows of older threads.
+ * schema is rows, too, and most threads are small. A test compares the two. What differs saves rows, and is not worth
+ * moving those of older threads: `writes` has no rowid, `runs` counts by `next_run` of its thread, and how many
+ * migrations the tables correspond to is a column and not a table.
  */
 export const THREAD_SCHEMA = `
   CREATE TABLE thread (
@@ -26,10 +57,12 @@ export const THREAD_SCHEMA = `
     ttl_strategy TEXT,
     ttl_minutes REAL,
     expires_at INTEGER,
-    next_seq INTEGER NOT NULL DEFAULT 1
+    next_seq INTEGER NOT NULL DEFAULT 1,
+    schema_version INTEGER NOT NULL DEFAULT 0,
+    next_run INTEGER NOT NULL DEFAULT 1
   );
   CREATE TABLE runs (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
     assistant_id TEXT NOT NULL,
     graph_id TEXT NOT NULL,
@@ -49,7 +82,8 @@ export const THREAD_SCHEMA = `
     principal TEXT,
     revision_id TEXT,
     webhook TEXT,
-    first_seq INTEGER
+    first_seq INTEGER,
+    kwargs TEXT
   );
   CREATE TABLE events (
     run_seq INTEGER NOT NULL,

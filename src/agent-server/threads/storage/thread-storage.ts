@@ -4,9 +4,7 @@ import { RunTable } from "./run-table.ts";
 import { TextTable } from "./text-table.ts";
 import { ThreadRecord } from "./thread-record.ts";
 import { TurnTable } from "./turn-table.ts";
-import { hasTables, migrateTables } from "../../../lib/object-migrations.ts";
-import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
-import { THREAD_SCHEMA } from "./thread-schema.ts";
+import { hasThreadTables, prepareThreadTables } from "./thread-schema.ts";
 
 /** The tables of one thread, and the one way to change several of them at once. */
 export class ThreadStorage {
@@ -18,6 +16,8 @@ export class ThreadStorage {
   readonly turns: TurnTable;
   readonly #storage: DurableObjectStorage;
   #exists: boolean;
+  /** Within a transaction, as one may be made of others. */
+  #isChanging = false;
 
   constructor(storage: DurableObjectStorage) {
     const { sql } = storage;
@@ -28,7 +28,7 @@ export class ThreadStorage {
     this.checkpoints = new CheckpointTable(sql);
     this.log = new EventLog(sql);
     this.turns = new TurnTable(sql);
-    this.#exists = hasTables(sql);
+    this.#exists = hasThreadTables(sql);
     if (this.#exists) this.makeTables();
   }
 
@@ -39,12 +39,17 @@ export class ThreadStorage {
 
   /** Makes the tables that are missing. Call it in the transaction that makes the thread, or they stay without it. */
   makeTables(): void {
-    migrateTables(this.#storage, THREAD_MIGRATIONS, THREAD_SCHEMA);
+    prepareThreadTables(this.#storage);
     this.#exists = true;
   }
 
-  /** Makes all of a change or nothing. It is synchronous, so that nothing else runs in between. */
+  /**
+   * Makes all of a change or nothing. It is synchronous, so that nothing else runs in between. Within another one it is
+   * part of that.
+   */
   transaction<T>(change: () => T): T {
+    if (this.#isChanging) return change();
+    this.#isChanging = true;
     try {
       const done = this.#storage.transactionSync(() => {
         const result = change();
@@ -58,6 +63,8 @@ export class ThreadStorage {
       this.runs.reset();
       this.log.reset();
       throw error;
+    } finally {
+      this.#isChanging = false;
     }
   }
 

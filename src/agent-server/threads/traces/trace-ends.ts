@@ -1,7 +1,7 @@
 import { rootRun } from "../../../graph-runtime/root-run.ts";
 import { log, type LogLevel } from "../../../lib/log.ts";
 import type { Scope } from "../../../lib/scope.ts";
-import { kwargsName } from "../storage/text-table.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
 import type { RunKwargs } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { RunTracesDeps } from "./run-traces.ts";
@@ -162,7 +162,9 @@ export class TraceEnds {
 
   /** Null when the run was removed meanwhile. */
   #kwargs(runId: string): RunKwargs | null {
-    const text = this.#deps.storage.texts.get(kwargsName({ run_id: runId }));
+    const { runs, texts } = this.#deps.storage;
+    const run = runs.get(runId);
+    const text = run === null ? null : kwargsText(texts, run);
     return text === null ? null : JSON.parse(text);
   }
 

@@ -1,6 +1,6 @@
 import type { WebhookRecord } from "../contract/webhook-delivery.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { kwargsName } from "../storage/text-table.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { webhookPayload } from "./webhook-payload.ts";
 
@@ -72,7 +72,7 @@ export class WebhookOutbox {
     if (row === null) return;
     const payload = webhookPayload(row, {
       threadId: thread.get().thread_id,
-      kwargs: texts.get(kwargsName(row)),
+      kwargs: kwargsText(texts, row),
       values: thread.values(),
     });
     texts.set(PAYLOAD + run_id, payload);

@@ -1,0 +1,122 @@
+import { type CreateRunRequest, type RunKwargs, toKwargs } from "../contract/run-request.ts";
+import { storedWebhook } from "../contract/webhook-delivery.ts";
+import { keepFeedback } from "../storage/feedback-links.ts";
+import { placeKwargs } from "../storage/run-kwargs.ts";
+import type { RunRow } from "../storage/run-row.ts";
+import type { RunStart } from "../storage/run-table.ts";
+import type { ThreadStorage } from "../storage/thread-storage.ts";
+import type { CancelAction } from "./execution.ts";
+import type { RunOutput } from "./run-output.ts";
+import type { RunStreams } from "./run-streams.ts";
+
+type RunAdmissionDeps = {
+  storage: ThreadStorage;
+  streams: RunStreams;
+  output: RunOutput;
+  now: () => number;
+};
+
+/** The queue that a run is taken into. */
+export type Queue = {
+  /** Nothing is executed. */
+  isFree: boolean;
+  cancel: (run: RunRow, action: CancelAction) => void;
+};
+
+export type EnqueueResult =
+  | { ok: true; run: RunRow; kwargs: RunKwargs }
+  | { ok: false; code: "busy" };
+
+/** How runs are stored as they are asked for, and as they begin. */
+export class RunAdmission {
+  readonly #storage: ThreadStorage;
+  readonly #streams: RunStreams;
+  readonly #output: RunOutput;
+  readonly #now: () => number;
+
+  constructor({ storage, streams, output, now }: RunAdmissionDeps) {
+    this.#storage = storage;
+    this.#streams = streams;
+    this.#output = output;
+    this.#now = now;
+  }
+
+  /**
+   * Stores the run and applies its multitask strategy. A run that nothing comes before is stored as one that has begun,
+   * in one write: it is `running`, and is to be executed in the same turn.
+   */
+  admit(request: CreateRunRequest, queue: Queue): EnqueueResult {
+    const { runs, thread } = this.#storage;
+    const { payload, assistant } = request;
+    const { multitask_strategy: strategy } = payload;
+    const now = this.#now();
+    return this.#storage.transaction(() => {
+      const inFlight = runs.inFlight();
+      if (strategy === "reject" && inFlight.length > 0) return { ok: false, code: "busy" };
+      const kwargs = toKwargs(request, JSON.parse(thread.get().metadata));
+      const isFree = queue.isFree && inFlight.length === 0;
+      const run = this.#insert(request, kwargs, { now, isFree });
+      if (inFlight.length === 0) thread.adopt({ assistant, config: kwargs.config }, now);
+      if (strategy === "interrupt" || strategy === "rollback") {
+        for (const other of inFlight) queue.cancel(other, strategy);
+      }
+      return { ok: true, run, kwargs };
+    });
+  }
+
+  #insert(
+    request: CreateRunRequest,
+    kwargs: RunKwargs,
+    { now, isFree }: { now: number; isFree: boolean },
+  ): RunRow {
+    const { runs, texts, thread } = this.#storage;
+    const { payload, assistant, principal, run_id } = request;
+    const row = {
+      seq: thread.takeRunSeq(),
+      run_id,
+      assistant_id: assistant.assistant_id,
+      graph_id: assistant.graph_id,
+      multitask_strategy: payload.multitask_strategy,
+      metadata: JSON.stringify(kwargs.config.metadata),
+      resumable: payload.stream_resumable ? 1 : 0,
+      created_at: now + Math.round(payload.after_seconds * 1000),
+      principal: principal === null ? null : JSON.stringify(principal),
+      revision_id: request.revision_id,
+      webhook: storedWebhook(payload.webhook),
+      kwargs: placeKwargs(texts, run_id, JSON.stringify(kwargs)),
+      now,
+    };
+    keepFeedback(texts, row, request.feedback);
+    return isFree && row.created_at <= now
+      ? this.#begun(runs.insert(row, this.#startOf(row)))
+      : runs.insert(row);
+  }
+
+  /** A run that was stored before begins, or is tried again. */
+  begin(row: RunRow): RunRow {
+    const { runs, thread } = this.#storage;
+    return this.#storage.transaction(() => {
+      const started = runs.start(row.seq, { ...this.#startOf(row), now: this.#now() });
+      // A queued run may be of another graph than the one before: from now on it owns the state.
+      if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
+      return this.#begun(started);
+    });
+  }
+
+  /** What the row of a run that begins has to say. */
+  #startOf(row: Pick<RunRow, "seq" | "resumable">): RunStart {
+    const { runs, log, thread } = this.#storage;
+    log.forgetEnded((seq) => runs.isInFlight(seq) || this.#streams.hasReaders(seq));
+    const stored = this.#streams.storesEvents(row);
+    return { place: thread.get().next_seq, nextEvent: log.begin(row.seq, { stored }) };
+  }
+
+  /** An attempt begins with an event. */
+  #begun(started: RunRow): RunRow {
+    this.#streams.begin(started);
+    const { run_id, attempt } = started;
+    const data = JSON.stringify({ run_id, attempt });
+    this.#output.append(started, [{ event: "metadata", data }]);
+    return { ...started, next_event: this.#storage.log.nextId(started.seq) };
+  }
+}
