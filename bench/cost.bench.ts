@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { Client } from "@langchain/langgraph-sdk";
+import type { Client } from "@langchain/langgraph-sdk";
 import { buildTarball } from "../cli/project/tarball.ts";
 import { type Cost, dollarsPerMillion, perOperation, rowsBilled } from "./cost/bill.ts";
 import { type CountedPlatform, startCountedPlatform } from "./cost/counted-platform.ts";
-import type { RowsByStatement } from "./counting/counts.ts";
+import { clientOf, firstEventMs, streamOnThread, waitOnThread } from "./cost/operations.ts";
+import { NO_DELAYS, type RowsByStatement } from "./counting/counts.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { deployAgent } from "./support/deploy-agent.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
@@ -11,7 +12,6 @@ import { recordRequests } from "./support/recorded-requests.ts";
 import { replay } from "./support/replay.ts";
 import { eventsOfTraces } from "./support/sample-trace.ts";
 import { inScratch } from "./support/scratch.ts";
-import { checkAnswered, QUESTION } from "./support/side.ts";
 import { median, roundTo } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds } from "./support/workerd-usage.ts";
@@ -33,6 +33,12 @@ const PROJECT = "bench-cost";
 
 /** So long that a busy machine does not add a hop. */
 const HOP_DELAY_MS = 400;
+const HOPS_DELAYED = {
+  object: HOP_DELAY_MS,
+  d1: HOP_DELAY_MS,
+  r2: HOP_DELAY_MS,
+  queue: HOP_DELAY_MS,
+};
 const HOP_SAMPLES = SMALL ? 1 : 3;
 
 type Operation = {
@@ -56,7 +62,7 @@ export async function run(): Promise<BenchResult> {
     const { runs, post } = await spans(platform);
     const stream = (count: number, resumable = false): Operation => ({
       title: `stream of ${count} chunks${resumable ? ", resumable" : ""}`,
-      run: () => streamOnThread(client, { count, resumable }),
+      run: () => streamOnThread(client, { count, resumable, delayMs: CHUNK_DELAY_MS }),
       operations: STREAMS,
     });
     const measured: Measured[] = [];
@@ -69,7 +75,7 @@ export async function run(): Promise<BenchResult> {
       await waitOnThread(client);
       await waitOnThread(deployed);
     }
-    await streamOnThread(client, { count: 1, resumable: false });
+    await streamOnThread(client, { count: 1, resumable: false, delayMs: CHUNK_DELAY_MS });
     await platform.settled();
     await measure({
       title: "thread creation",
@@ -113,31 +119,6 @@ export async function run(): Promise<BenchResult> {
   });
 }
 
-function clientOf({ apiKey }: CountedPlatform, apiUrl: string): Client {
-  return new Client({ apiUrl, apiKey, callerOptions: { maxRetries: 0 } });
-}
-
-async function waitOnThread(client: Client): Promise<void> {
-  const { thread_id } = await client.threads.create();
-  const values = await client.runs.wait(thread_id, "agent", { input: { messages: [QUESTION] } });
-  checkAnswered(values as Parameters<typeof checkAnswered>[0]);
-}
-
-async function streamOnThread(
-  client: Client,
-  { count, resumable }: { count: number; resumable: boolean },
-): Promise<void> {
-  const { thread_id } = await client.threads.create();
-  const stream = client.runs.stream(thread_id, "writer", {
-    input: { count, size: 20, delay_ms: CHUNK_DELAY_MS },
-    streamMode: "custom",
-    streamResumable: resumable,
-  });
-  let chunks = 0;
-  for await (const { event } of stream) if (event === "custom") chunks += 1;
-  if (chunks !== count) throw new Error(`The stream had ${chunks} chunks`);
-}
-
 /** Recorded requests of the official tracer, each of a batch of 100 creates and updates. */
 async function spans(
   platform: CountedPlatform,
@@ -179,15 +160,7 @@ async function firstEventOf(
   client: Client,
 ): Promise<{ hops: number; d1Statements: number }> {
   const { thread_id } = await client.threads.create();
-  const firstEvent = async (): Promise<number> => {
-    const startedAt = performance.now();
-    const stream = client.runs.stream(thread_id, "agent", { input: { messages: [QUESTION] } });
-    let firstMs = Infinity;
-    for await (const _event of stream) {
-      firstMs = Math.min(firstMs, performance.now() - startedAt);
-    }
-    return firstMs;
-  };
+  const firstEvent = (): Promise<number> => firstEventMs(client, thread_id);
   const samples = async (): Promise<number> => {
     const times: number[] = [];
     for (let index = 0; index < HOP_SAMPLES; index += 1) times.push(await firstEvent());
@@ -196,9 +169,9 @@ async function firstEventOf(
   await firstEvent();
   const atOnce = await samples();
   const { d1StatementsBeforeFirstEvent } = await platform.counted();
-  await platform.delayHops(HOP_DELAY_MS);
+  await platform.delayHops(HOPS_DELAYED);
   const delayed = await samples();
-  await platform.delayHops(0);
+  await platform.delayHops(NO_DELAYS);
   const hops = Math.round((delayed - atOnce) / HOP_DELAY_MS);
   return { hops, d1Statements: d1StatementsBeforeFirstEvent };
 }

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { COUNTING_PATH, type CountingAnswer, type CountingRequest } from "../counting/counts.ts";
+import {
+  COUNTING_PATH,
+  type CountingAnswer,
+  type CountingRequest,
+  type HopDelays,
+} from "../counting/counts.ts";
 import { REPO_ROOT } from "../support/paths.ts";
 import { startTracingPlatform, type TracingPlatform } from "../support/tracing-platform.ts";
 
@@ -15,7 +20,7 @@ export type CountedPlatform = TracingPlatform & {
   counted: () => Promise<CountingAnswer>;
   /** The same, when nothing more is being done: what follows an answer is counted, too. */
   settled: () => Promise<CountingAnswer>;
-  delayHops: (hopDelayMs: number) => Promise<void>;
+  delayHops: (hopDelays: HopDelays) => Promise<void>;
 };
 
 export async function startCountedPlatform(stateDir: string): Promise<CountedPlatform> {
@@ -44,8 +49,8 @@ export async function startCountedPlatform(stateDir: string): Promise<CountedPla
       }
       return last;
     },
-    delayHops: async (hopDelayMs) => {
-      const body: CountingRequest = { hopDelayMs };
+    delayHops: async (hopDelays) => {
+      const body: CountingRequest = { hopDelays };
       await counted({ method: "POST", body: JSON.stringify(body) });
     },
   };

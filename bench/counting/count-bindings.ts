@@ -33,7 +33,7 @@ function countingStub(stub: DurableObjectStub): DurableObjectStub {
         return method;
       return (...args: unknown[]) => {
         counts.objectCalls += 1;
-        return hop(() => Reflect.apply(method, target, args) as Promise<unknown>);
+        return hop("object", () => Reflect.apply(method, target, args) as Promise<unknown>);
       };
     },
   });
@@ -49,7 +49,7 @@ function countBucket(bucket: R2Bucket): void {
     const method = bucket[name].bind(bucket) as (...args: unknown[]) => Promise<unknown>;
     const counting = (...args: unknown[]): Promise<unknown> => {
       counts[kind] += 1;
-      return hop(() => method(...args));
+      return hop("r2", () => method(...args));
     };
     Object.defineProperty(bucket, name, { value: counting });
   };
@@ -67,6 +67,6 @@ function countQueue(queue: Queue): void {
   const send = queue.send.bind(queue);
   queue.send = async (...args) => {
     counts.messages += 1;
-    return hop(() => send(...args));
+    return hop("queue", () => send(...args));
   };
 }

@@ -56,7 +56,7 @@ function countingStatement(
 async function rawRows(statement: D1PreparedStatement, text: string): Promise<unknown[]> {
   counts.d1Requests += 1;
   counts.d1Statements += 1;
-  const rows = await hop(() => statement.raw());
+  const rows = await hop("d1", () => statement.raw());
   counts.d1RowsRead += rows.length;
   countStatement("D1", text, 0);
   return rows;
@@ -68,7 +68,7 @@ async function sent<T>(
 ): Promise<D1Result<T>[]> {
   counts.d1Requests += 1;
   counts.d1Statements += texts.length;
-  const results = await hop(send);
+  const results = await hop("d1", send);
   for (const [index, { meta }] of results.entries()) {
     counts.d1RowsWritten += meta.rows_written;
     counts.d1RowsRead += meta.rows_read;

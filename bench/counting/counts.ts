@@ -33,11 +33,16 @@ export type CountingAnswer = {
   byStatement: RowsByStatement;
 };
 
+/** Where a hop leads: to a Durable Object, to D1, to R2, to a queue. */
+export type HopKind = "object" | "d1" | "r2" | "queue";
+
+/** How many milliseconds each hop waits before it leaves. */
+export type HopDelays = Record<HopKind, number>;
+
+export const NO_DELAYS: HopDelays = { object: 0, d1: 0, r2: 0, queue: 0 };
+
 /** What the bench asks for by `POST /counting`. */
-export type CountingRequest = {
-  /** Each hop (a call of an object, a request to D1 or R2, a message) waits so long before it leaves. */
-  hopDelayMs: number;
-};
+export type CountingRequest = { hopDelays: HopDelays };
 
 export const COUNTING_PATH = "/counting";
 

@@ -1,19 +1,27 @@
-import { type Counts, NO_COUNTS, type RowsByStatement } from "./counts.ts";
+import {
+  type Counts,
+  type HopDelays,
+  type HopKind,
+  NO_COUNTS,
+  NO_DELAYS,
+  type RowsByStatement,
+} from "./counts.ts";
 
 /** Of this isolate, in which the Worker and all its local objects are. */
 export const counts: Counts = { ...NO_COUNTS };
 
 export const byStatement: RowsByStatement = {};
 
-let hopDelayMs = 0;
+let hopDelays: HopDelays = NO_DELAYS;
 
-export function delayHops(ms: number): void {
-  hopDelayMs = ms;
+export function delayHops(delays: HopDelays): void {
+  hopDelays = delays;
 }
 
-/** Makes a call that leaves the isolate on Cloudflare, after the delay that hops have. */
-export async function hop<T>(call: () => Promise<T>): Promise<T> {
-  if (hopDelayMs > 0) await scheduler.wait(hopDelayMs);
+/** Makes a call that leaves the isolate on Cloudflare, after the delay that such hops have. */
+export async function hop<T>(kind: HopKind, call: () => Promise<T>): Promise<T> {
+  const delayMs = hopDelays[kind];
+  if (delayMs > 0) await scheduler.wait(delayMs);
   return call();
 }
 

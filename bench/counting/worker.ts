@@ -70,7 +70,7 @@ export default {
   fetch: async (request, env, ctx) => {
     countBindings(env);
     if (new URL(request.url).pathname === COUNTING_PATH) {
-      if (request.method === "POST") delayHops((await request.json<CountingRequest>()).hopDelayMs);
+      if (request.method === "POST") delayHops((await request.json<CountingRequest>()).hopDelays);
       const answer: CountingAnswer = { counts, d1StatementsBeforeFirstEvent, byStatement };
       return Response.json(answer);
     }
