@@ -30,6 +30,9 @@ export function dollarsPerMillion(cost: Cost): number {
   );
 }
 
+/** Dollars for a GB that is kept for a month, by the same table. */
+export const DOLLARS_A_GB_MONTH = { objects: 0.2, d1: 0.75 };
+
 /** What was counted between two answers, for each of so many operations. */
 export function perOperation(before: Counts, after: Counts, operations: number): Counts {
   const of = (name: keyof Counts): number => (after[name] - before[name]) / operations;

@@ -1,16 +1,16 @@
 import { countDatabase, isDatabase } from "./count-database.ts";
-import { counts, hop } from "./tally.ts";
+import { add, counts, hop, shares } from "./tally.ts";
 
 const counted = new WeakSet();
 
 /** Counts what leaves the isolate by a binding. Each binding is one object, so its own members are replaced, once. */
 export function countBindings(env: Env): void {
   const bindings: Record<string, unknown> = { ...env };
-  for (const binding of Object.values(bindings)) {
+  for (const [name, binding] of Object.entries(bindings)) {
     if (typeof binding !== "object" || binding === null || counted.has(binding)) continue;
     counted.add(binding);
     if (isDatabase(binding)) countDatabase(binding);
-    else if (isNamespace(binding)) countNamespace(binding);
+    else if (isNamespace(binding)) countNamespace(binding, name);
     else if (isBucket(binding)) countBucket(binding);
     else if (isQueue(binding)) countQueue(binding);
   }
@@ -20,12 +20,12 @@ function isNamespace(binding: object): binding is DurableObjectNamespace {
   return "getByName" in binding && "idFromName" in binding;
 }
 
-function countNamespace(namespace: DurableObjectNamespace): void {
+function countNamespace(namespace: DurableObjectNamespace, name: string): void {
   const getByName = namespace.getByName.bind(namespace);
-  namespace.getByName = (...args) => countingStub(getByName(...args));
+  namespace.getByName = (...args) => countingStub(getByName(...args), name);
 }
 
-function countingStub(stub: DurableObjectStub): DurableObjectStub {
+function countingStub(stub: DurableObjectStub, binding: string): DurableObjectStub {
   return new Proxy(stub, {
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name);
@@ -33,6 +33,7 @@ function countingStub(stub: DurableObjectStub): DurableObjectStub {
         return method;
       return (...args: unknown[]) => {
         counts.objectCalls += 1;
+        add(shares.calls, binding, 1);
         return hop("object", () => Reflect.apply(method, target, args) as Promise<unknown>);
       };
     },

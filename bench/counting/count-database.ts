@@ -1,4 +1,4 @@
-import { counts, countStatement, hop } from "./tally.ts";
+import { counts, countStatement, hop, shares } from "./tally.ts";
 
 export function isDatabase(binding: object): binding is D1Database {
   return "prepare" in binding && "withSession" in binding;
@@ -72,6 +72,7 @@ async function sent<T>(
   for (const [index, { meta }] of results.entries()) {
     counts.d1RowsWritten += meta.rows_written;
     counts.d1RowsRead += meta.rows_read;
+    shares.bytes["D1"] = meta.size_after;
     countStatement("D1", texts[index] ?? "", meta.rows_written);
   }
   return results;

@@ -1,4 +1,4 @@
-import { counts, countStatement } from "./tally.ts";
+import { add, counts, countStatement, shares } from "./tally.ts";
 
 /** Counts what an object does with its storage. Everybody holds the same storage, so its own members are replaced. */
 export function countStorage(storage: DurableObjectStorage, objectClass: string): void {
@@ -11,6 +11,11 @@ export function countStorage(storage: DurableObjectStorage, objectClass: string)
     // What one turn writes is one transaction.
     setTimeout(() => (isWriting = false), 0);
   };
+  let bytes = sql.databaseSize;
+  const grew = (): void => {
+    add(shares.bytes, objectClass, sql.databaseSize - bytes);
+    bytes = sql.databaseSize;
+  };
   const exec = sql.exec.bind(sql);
   sql.exec = <T extends Record<string, SqlStorageValue>>(
     query: string,
@@ -18,7 +23,10 @@ export function countStorage(storage: DurableObjectStorage, objectClass: string)
   ): SqlStorageCursor<T> => {
     const cursor = exec<T>(query, ...bindings);
     counts.statements += 1;
-    if (cursor.rowsWritten > 0) wrote();
+    if (cursor.rowsWritten > 0) {
+      wrote();
+      grew();
+    }
     // By then whoever asked has read the rows, apart from the few who read as they go.
     queueMicrotask(() => {
       counts.rowsWritten += cursor.rowsWritten;

@@ -26,8 +26,12 @@ export type Counts = {
 /** Rows written by what wrote them: an object's class and the statement, or D1 and the statement. */
 export type RowsByStatement = Record<string, { count: number; rowsWritten: number }>;
 
+/** Calls of objects by their binding, and what their databases hold by their class; of D1, too. */
+export type Shares = { calls: Record<string, number>; bytes: Record<string, number> };
+
 export type CountingAnswer = {
   counts: Counts;
+  shares: Shares;
   /** Of the newest stream that has sent something: statements on D1 from its request to its first event. */
   d1StatementsBeforeFirstEvent: number;
   byStatement: RowsByStatement;

@@ -5,10 +5,17 @@ import {
   NO_COUNTS,
   NO_DELAYS,
   type RowsByStatement,
+  type Shares,
 } from "./counts.ts";
 
 /** Of this isolate, in which the Worker and all its local objects are. */
 export const counts: Counts = { ...NO_COUNTS };
+
+export const shares: Shares = { calls: {}, bytes: {} };
+
+export function add(amounts: Record<string, number>, name: string, amount: number): void {
+  amounts[name] = (amounts[name] ?? 0) + amount;
+}
 
 export const byStatement: RowsByStatement = {};
 

@@ -3,7 +3,7 @@ import platform, * as classes from "../../src/index.ts";
 import { countBindings } from "./count-bindings.ts";
 import { countStorage } from "./count-storage.ts";
 import { COUNTING_PATH, type CountingAnswer, type CountingRequest } from "./counts.ts";
-import { byStatement, counts, delayHops } from "./tally.ts";
+import { byStatement, counts, delayHops, shares } from "./tally.ts";
 
 export * from "../../src/index.ts";
 
@@ -71,7 +71,7 @@ export default {
     countBindings(env);
     if (new URL(request.url).pathname === COUNTING_PATH) {
       if (request.method === "POST") delayHops((await request.json<CountingRequest>()).hopDelays);
-      const answer: CountingAnswer = { counts, d1StatementsBeforeFirstEvent, byStatement };
+      const answer: CountingAnswer = { counts, shares, d1StatementsBeforeFirstEvent, byStatement };
       return Response.json(answer);
     }
     counts.requests += 1;
