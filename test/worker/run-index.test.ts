@@ -2,13 +2,20 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { v7 } from "uuid";
 import { describe, test } from "vitest";
-import { indexRuns, locateRun, locateRuns } from "../../src/tracing/run-index/locate.ts";
-import type { IndexedRun } from "../../src/tracing/run-index/run-place.ts";
+import { indexRuns as enterRuns, locateRun, locateRuns } from "../../src/tracing/run-index/locate.ts";
+import type { IndexedRun } from "../../src/tracing/shard/shard-ref.ts";
 
 const DAY_MS = 86_400_000;
 
 function place(id: string, fields: Partial<IndexedRun> = {}): IndexedRun {
   return { id, projectId: "p", day: 100, bucket: 0, ...fields };
+}
+
+/** Enters runs, and waits until they are on disk. */
+async function indexRuns(...given: Parameters<typeof enterRuns>) {
+  const { kept, ...told } = await enterRuns(...given);
+  await kept;
+  return told;
 }
 
 /** The object that has the ids that end in `digit` and do not tell their time. */
@@ -113,6 +120,41 @@ describe("the index of runs", () => {
     const found = await locateRuns(env, workspaceId, ids);
     expect(new Set(found.map(({ runId }) => runId)).size).toBe(60);
     expect(found).toHaveLength(60);
+  });
+
+  test("finds a run that is on its way to the disk, and enters it again when it was lost there", async ({
+    expect,
+  }) => {
+    const workspaceId = crypto.randomUUID();
+    const id = idEnding("d");
+    const stub = partition(workspaceId, "d");
+    await indexRuns(env, workspaceId, [place(idEnding("d"))]);
+    const { instance } = await stub.reserve([place(id)]);
+    if (instance === null) throw new Error("there is nothing to keep");
+    expect(await rows(workspaceId, "d", "places")).not.toContain(id);
+    expect(await locateRun(env, workspaceId, id)).not.toBeNull();
+    expect(await stub.reserve([place(id, { day: 101 })])).toMatchObject({ elsewhere: [place(id)] });
+
+    await evictDurableObject(stub);
+    expect(await stub.keep(instance)).toBe(false);
+    expect(await locateRun(env, workspaceId, id)).toBeNull();
+  });
+
+  test("keeps at once what several requests have reserved", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const made = v7();
+    const stub = env.RUN_INDEX.getByName(
+      `${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`,
+    );
+    const ids = Array.from({ length: 5 }, (_, index) => `${made.slice(0, -1)}${index}`);
+    const instances = await Promise.all(ids.map((id) => stub.reserve([place(id)])));
+    expect(await stub.keep(instances[0]?.instance ?? "")).toBe(true);
+    await evictDurableObject(stub);
+    expect(await locateRuns(env, workspaceId, ids)).toHaveLength(ids.length);
+    const packs = await runInDurableObject(stub, (_, { storage }) =>
+      storage.sql.exec("SELECT * FROM packs").toArray(),
+    );
+    expect(packs).toHaveLength(1);
   });
 
   test("forgets runs that are gone for certain, and then itself", async ({ expect }) => {

@@ -33,6 +33,35 @@ test("of a request that fails in the middle nothing stays", async ({ expect }) =
   expect(await write(bad)).toMatchObject({ projectGone: false, unknown: [] });
 });
 
+test("of requests that come at once, one that fails leaves nothing, and the others stay", async ({
+  expect,
+}) => {
+  const store = new TestStore();
+  const start = new Date("2026-03-01T12:00:00Z");
+  const ref = await store.shardOn(start);
+  const writes = Array.from({ length: 6 }, () =>
+    readRun("post", root({ start }), { identity: "required" }),
+  );
+  const outcomes = await Promise.allSettled(
+    writes.map((write, index) =>
+      shardStub(env, ref).write(
+        ref,
+        [index === 3 ? { ...write, endTime: NOT_A_NUMBER } : write],
+        "shortlived",
+      ),
+    ),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual(
+    writes.map((_, index) => (index === 3 ? "rejected" : "fulfilled")),
+  );
+  const page = await shardStub(env, ref).page(
+    {},
+    { order: "asc", after: null, limit: 10, maxBytes: 1, payloads: [], effort: 1 },
+  );
+  const stored = writes.filter((_, index) => index !== 3).map(({ id }) => id);
+  expect(page.runs.map(({ id }) => id).toSorted()).toEqual(stored.toSorted());
+});
+
 test("what another isolate sends to a deleted project is refused", async ({ expect }) => {
   const store = new TestStore();
   const start = new Date("2026-03-01T12:00:00Z");

@@ -3,10 +3,9 @@ import { ownTime } from "../model/dotted-order.ts";
 import { copyDueFeedback } from "../feedback/copy-feedback.ts";
 import { releaseHeldSpans } from "./held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
-import type { IndexedRun } from "../run-index/run-place.ts";
 import { indexRuns } from "../run-index/locate.ts";
 import { MAX_EXTRA_BYTES } from "../shard/run-merge.ts";
-import { type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";
+import { type IndexedRun, type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";
 import type { ProjectRef, RunWrite } from "../model/run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
@@ -31,10 +30,12 @@ export async function storeRuns(
 ): Promise<RunFailure[]> {
   const { writes: complete, failures } = await completeWrites(env, workspaceId, writes);
   const placed = await placeWrites(env, workspaceId, complete, failures);
-  const awaited = await enterIntoIndex(env, workspaceId, placed);
+  const { awaited, kept } = await enterIntoIndex(env, workspaceId, placed);
+  // The entries go to disk while the shards write: one commit after the other would take twice as long.
   const results = await Promise.all(
     groupByShard(placed).map((group) => writeToShard(env, workspaceId, group)),
   );
+  await kept;
   if (awaited.length > 0) {
     waitUntil(copyDueFeedback(env, workspaceId, awaited));
     waitUntil(releaseHeldSpans(env, workspaceId, awaited));
@@ -118,12 +119,12 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Returns the runs that feedback, or spans, are waiting for. */
+/** Returns the runs that feedback, or spans, are waiting for, and when the entries are on disk. */
 async function enterIntoIndex(
   env: Env,
   workspaceId: string,
   placed: readonly Placed[],
-): Promise<string[]> {
+): Promise<{ awaited: string[]; kept: Promise<void> }> {
   const refs = new Map<string, ShardRef>();
   const entries: IndexedRun[] = [];
   for (const { write, ref } of placed) {
@@ -133,11 +134,11 @@ async function enterIntoIndex(
     const { projectId, day, bucket } = ref;
     entries.push({ id: write.id, projectId, day, bucket });
   }
-  if (entries.length === 0) return [];
-  const { elsewhere, awaited } = await indexRuns(env, workspaceId, entries);
+  if (entries.length === 0) return { awaited: [], kept: Promise.resolve() };
+  const { elsewhere, awaited, kept } = await indexRuns(env, workspaceId, entries);
   for (const { runId, ref } of elsewhere) refs.set(refKey(runId, ref), ref);
   for (const entry of placed) entry.ref = refs.get(refKey(entry.write.id, entry.ref)) ?? entry.ref;
-  return awaited;
+  return { awaited, kept };
 }
 
 function refKey(runId: string, { projectId }: ShardRef): string {

@@ -1,9 +1,7 @@
 import { dayOf } from "../../lib/utc-day.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
-import type { ShardRef } from "../shard/shard-ref.ts";
+import type { IndexedRun, ShardRef } from "../shard/shard-ref.ts";
 import { madeAt } from "./packed-ids.ts";
-import type { PutResult } from "./run-index-object.ts";
-import type { IndexedRun } from "./run-place.ts";
 
 /**
  * Entries that this isolate has made, so that the updates of a run cost none. An entry stays for
@@ -12,9 +10,22 @@ import type { IndexedRun } from "./run-place.ts";
 const recentPlaces = new Set<string>();
 const MAX_RECENT = 50_000;
 
+/** How often entries are made again that an index has lost, because it was restarted before it kept them. */
+const MAX_ATTEMPTS = 3;
+
 type IndexEnv = Pick<Env, "RUN_INDEX" | "JURISDICTION">;
 
 export type LocatedRun = { runId: string; ref: ShardRef };
+
+/** What the index says of runs that are entered. */
+type Entered = {
+  /** Runs that are in another shard of their project already, and stay there. */
+  elsewhere: LocatedRun[];
+  /** Runs that somebody has asked for before they were there. */
+  awaited: string[];
+  /** Resolves when the entries are on disk. Nobody may be told before that the runs are stored. */
+  kept: Promise<void>;
+};
 
 /** The shard of a run, by its id alone. With `await`, one that is unknown yet is announced later. */
 export async function locateRun(
@@ -42,29 +53,61 @@ export async function locateRuns(
   return found.flat().map((run) => locatedRun(workspaceId, run));
 }
 
-/** Enters runs, before their shards get them. */
+/** Enters runs, before their shards get them; the entries go to disk while the shards write. */
 export async function indexRuns(
   env: IndexEnv,
   workspaceId: string,
   runs: readonly IndexedRun[],
-): Promise<{ elsewhere: LocatedRun[]; awaited: string[] }> {
+): Promise<Entered> {
   const news = runs.filter((run) => !recentPlaces.has(placeKey(workspaceId, run)));
-  const results: PutResult[] = await Promise.all(
+  const entered = await Promise.all(
     [...byPartition(news, ({ id }) => id)].map(([partition, some]) =>
-      indexStub(env, workspaceId, partition).put(some),
+      enterInto(indexStub(env, workspaceId, partition), some),
     ),
   );
-  if (recentPlaces.size > MAX_RECENT) recentPlaces.clear();
-  const elsewhere = new Set(results.flatMap((result) => result.elsewhere.map(({ id }) => id)));
-  for (const run of news) {
-    if (!elsewhere.has(run.id)) recentPlaces.add(placeKey(workspaceId, run));
-  }
+  const elsewhere = entered.flatMap((part) => part.elsewhere);
+  const staying = new Set(elsewhere.map(({ id }) => id));
+  const kept = Promise.all(entered.map((part) => part.kept)).then(() => {
+    if (recentPlaces.size > MAX_RECENT) recentPlaces.clear();
+    for (const run of news) {
+      if (!staying.has(run.id)) recentPlaces.add(placeKey(workspaceId, run));
+    }
+  });
+  // Who waits for it hears of its failure; a request that fails before does not.
+  kept.catch(() => undefined);
   return {
-    elsewhere: results.flatMap(({ elsewhere }) =>
-      elsewhere.map((run) => locatedRun(workspaceId, run)),
-    ),
-    awaited: results.flatMap(({ awaited }) => awaited),
+    elsewhere: elsewhere.map((run) => locatedRun(workspaceId, run)),
+    awaited: entered.flatMap(({ awaited }) => awaited),
+    kept,
   };
+}
+
+type IndexStub = ReturnType<Env["RUN_INDEX"]["getByName"]>;
+
+type EnteredPart = { elsewhere: IndexedRun[]; awaited: string[]; kept: Promise<void> };
+
+async function enterInto(stub: IndexStub, runs: IndexedRun[]): Promise<EnteredPart> {
+  const { elsewhere, awaited, instance } = await stub.reserve(runs);
+  const kept = instance === null ? Promise.resolve() : keep(stub, runs, instance, elsewhere.length);
+  kept.catch(() => undefined);
+  return { elsewhere, awaited, kept };
+}
+
+/** An index that was restarted in between knows nothing of what it had not kept: that is entered again. */
+async function keep(
+  stub: IndexStub,
+  runs: IndexedRun[],
+  reservedBy: string,
+  before: number,
+): Promise<void> {
+  let instance: string | null = reservedBy;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS && instance !== null; attempt += 1) {
+    if (await stub.keep(instance)) return;
+    const again = await stub.reserve(runs);
+    if (again.elsewhere.length !== before) break;
+    instance = again.instance;
+  }
+  if (instance !== null) throw new Error("the index of runs is restarted over and over");
 }
 
 function placeKey(workspaceId: string, { id, projectId, day, bucket }: IndexedRun): string {
@@ -75,7 +118,7 @@ function locatedRun(workspaceId: string, { id, projectId, day, bucket }: Indexed
   return { runId: id, ref: { workspaceId, projectId, day, bucket } };
 }
 
-function indexStub(env: IndexEnv, workspaceId: string, partition: string) {
+function indexStub(env: IndexEnv, workspaceId: string, partition: string): IndexStub {
   return regionalObject(env, "RUN_INDEX", `${workspaceId}/${partition}`);
 }
 

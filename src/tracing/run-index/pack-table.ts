@@ -1,4 +1,4 @@
-import type { IndexedRun, RunPlace } from "./run-place.ts";
+import type { IndexedRun, RunPlace } from "../shard/shard-ref.ts";
 import { packIds, unpackIds, windowOf } from "./packed-ids.ts";
 
 type PackRow = { project_id: string; day: number; bucket: number; ids: ArrayBuffer };

@@ -1,14 +1,19 @@
 import { DurableObject } from "cloudflare:workers";
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { PackTable } from "./pack-table.ts";
-import type { IndexedRun } from "./run-place.ts";
+import type { IndexedRun } from "../shard/shard-ref.ts";
 
-export type PutResult = {
+export type Reserved = {
   /** Runs that are in the same project already, but in another shard: they stay there. */
   elsewhere: IndexedRun[];
   /** Runs that somebody has asked for before they were here. */
   awaited: string[];
+  /** What `keep` has to be told; null when everything is on disk already. */
+  instance: string | null;
 };
+
+/** An entry that is in memory only. `isMoved`: the run was known, in another project. */
+type Pending = { run: IndexedRun; isMoved: boolean };
 
 type Row = { id: string; project_id: string; day: number; bucket: number };
 
@@ -47,10 +52,18 @@ const AWAITED_MS = 2 * 86_400_000;
 /**
  * Run ids of a workspace, or of a part of them, and the shard of each: for requests that name a run
  * and nothing else, and so that a run is never stored in two shards of one project.
+ *
+ * An entry counts from when it is reserved, in memory, so that the shard can write its runs while the entry
+ * goes to disk. What several requests have reserved is kept by whichever of them comes first.
  */
 export class RunIndexObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #packs: PackTable;
+  /** Tells this instance from one that was started after it, and knows none of its reservations. */
+  readonly #instance = crypto.randomUUID();
+  readonly #pending = new Map<string, Pending>();
+  /** Awaited ids that somebody was told of. */
+  readonly #told = new Set<string>();
   #exists: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -61,41 +74,78 @@ export class RunIndexObject extends DurableObject<Env> {
     if (this.#exists) migrateTables(ctx.storage, MIGRATIONS);
   }
 
-  async put(runs: IndexedRun[]): Promise<PutResult> {
+  /** Enters runs in memory. It writes nothing, so that its answer waits for no disk. */
+  reserve(runs: IndexedRun[]): Reserved {
+    const ids = runs.map(({ id }) => id);
+    const known = this.#placesOf(ids);
+    const elsewhere: IndexedRun[] = [];
+    for (const run of runs) {
+      const place = known.get(run.id);
+      if (place === undefined || place.projectId !== run.projectId) {
+        this.#pending.set(run.id, { run, isMoved: place !== undefined });
+      } else if (place.day !== run.day || place.bucket !== run.bucket) {
+        elsewhere.push(place);
+      }
+    }
+    const awaited = this.#awaitedOf(ids);
+    for (const id of awaited) this.#told.add(id);
+    const isKept = awaited.length === 0 && !ids.some((id) => this.#pending.has(id));
+    return { elsewhere, awaited, instance: isKept ? null : this.#instance };
+  }
+
+  /**
+   * Writes what is reserved; the answer is held back until it is on disk. False when the reservation was made
+   * by an instance that is gone.
+   */
+  async keep(instance: string): Promise<boolean> {
+    if (instance !== this.#instance) return false;
     await this.#open();
+    if (this.#pending.size === 0 && this.#told.size === 0) return true;
     try {
-      return this.ctx.storage.transactionSync(() => this.#enter(runs));
+      this.ctx.storage.transactionSync(() => this.#write());
     } catch (error) {
       this.#packs.reset();
       throw error;
     }
+    this.#pending.clear();
+    this.#told.clear();
+    return true;
   }
 
-  #enter(runs: readonly IndexedRun[]): PutResult {
-    const ids = runs.map(({ id }) => id);
-    const known = this.#placesOf(ids);
-    const elsewhere: IndexedRun[] = [];
+  #write(): void {
     const fresh: IndexedRun[] = [];
     const moved: IndexedRun[] = [];
-    for (const run of runs) {
-      const place = known.get(run.id);
-      if (place === undefined) fresh.push(run);
-      else if (place.projectId !== run.projectId) moved.push(run);
-      else if (place.day !== run.day || place.bucket !== run.bucket) elsewhere.push(place);
-    }
+    for (const { run, isMoved } of this.#pending.values()) (isMoved ? moved : fresh).push(run);
     const now = Date.now();
     this.#insert([...moved, ...this.#packs.add(fresh, now)], now);
-    const awaited = this.#sql
+    if (this.#told.size === 0) return;
+    const told = JSON.stringify([...this.#told]);
+    this.#sql.exec("DELETE FROM awaited WHERE id IN (SELECT value FROM json_each(?))", told);
+  }
+
+  #awaitedOf(ids: readonly string[]): string[] {
+    if (!this.#exists) return [];
+    return this.#sql
       .exec<{ id: string }>(
-        "DELETE FROM awaited WHERE id IN (SELECT value FROM json_each(?)) RETURNING id",
+        "SELECT id FROM awaited WHERE id IN (SELECT value FROM json_each(?))",
         JSON.stringify(ids),
       )
-      .toArray();
-    return { elsewhere, awaited: awaited.map(({ id }) => id) };
+      .toArray()
+      .flatMap(({ id }) => (this.#told.has(id) ? [] : [id]));
+  }
+
+  #placesOf(ids: readonly string[]): Map<string, IndexedRun> {
+    const places = this.#storedPlacesOf(ids);
+    for (const id of ids) {
+      const pending = this.#pending.get(id);
+      if (pending !== undefined) places.set(id, pending.run);
+    }
+    return places;
   }
 
   /** A row of its own counts before what is packed: the run has followed to another project. */
-  #placesOf(ids: readonly string[]): Map<string, IndexedRun> {
+  #storedPlacesOf(ids: readonly string[]): Map<string, IndexedRun> {
+    if (!this.#exists) return new Map();
     const single = this.#sql
       .exec<Row>(
         "SELECT * FROM places WHERE id IN (SELECT value FROM json_each(?))",
@@ -125,8 +175,7 @@ export class RunIndexObject extends DurableObject<Env> {
 
   /** The places of those that are known; with `remember`, the others are awaited. */
   async find(ids: string[], remember: boolean): Promise<IndexedRun[]> {
-    if (!this.#exists && !remember) return [];
-    await this.#open();
+    if (remember) await this.#open();
     const known = [...this.#placesOf(ids).values()];
     if (remember) {
       const found = new Set(known.map(({ id }) => id));
@@ -147,7 +196,8 @@ export class RunIndexObject extends DurableObject<Env> {
     this.#packs.forget(now - KEPT_MS);
     this.#sql.exec("DELETE FROM awaited WHERE since < ?", now - AWAITED_MS);
     const left = this.#sql.exec("SELECT 1 FROM places UNION ALL SELECT 1 FROM awaited LIMIT 1");
-    if (left.toArray().length > 0 || !this.#packs.isEmpty()) {
+    const isUsed = left.toArray().length > 0 || this.#pending.size > 0;
+    if (isUsed || !this.#packs.isEmpty()) {
       await this.ctx.storage.setAlarm(now + SWEEP_MS);
     } else {
       this.#exists = false;

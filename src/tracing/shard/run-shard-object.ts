@@ -6,10 +6,12 @@ import { log } from "../../lib/log.ts";
 import type { KnownTraces } from "../filter/filter.ts";
 import type { PageQuery, RunPage, RunPosition } from "../model/run-page.ts";
 import type { RunWrite } from "../model/run-write.ts";
+import type { PriceMap } from "../usage/costs.ts";
 import { loadPrices } from "../usage/price-cache.ts";
 import { DayMessages } from "./day-messages.ts";
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
 import { type FeedbackRun, removeFeedback, saveFeedback } from "./feedback-copies.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { listForWrites, unlist } from "./list-shard.ts";
 import { Outbox, type ShardMessage } from "./outbox.ts";
 import { deletePayloadsUnder, Garbage, shardPrefix } from "./payload-objects.ts";
@@ -31,7 +33,7 @@ import {
   splitTraces,
 } from "./shard-traces.ts";
 import { TraceTable } from "./trace-table.ts";
-import { PROJECT_GONE, type WriteResult, writeRuns } from "./write-runs.ts";
+import { PROJECT_GONE, type WriteOutcome, type WriteResult, writeRuns } from "./write-runs.ts";
 
 /** More than there can be between the upload of a payload and the write that refers to it. */
 const MAX_UPLOAD_MS = 3_600_000;
@@ -53,13 +55,17 @@ export class RunShardObject extends DurableObject<Env> {
   readonly #garbage: Garbage;
   readonly #messages: DayMessages;
   readonly #alarm: ShardAlarm;
+  readonly #commits: GroupCommit;
   #destroying: Promise<void> | null = null;
+  /** How often what was known of D1's list has become void: what is listed is so until then. */
+  #voided = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const { shortlivedTraceMs, longlivedTraceMs } = parseSettings(env);
     this.#db = new ShardDatabase(ctx.storage);
     this.#sql = ctx.storage.sql;
+    this.#commits = new GroupCommit(ctx.storage);
     this.#outbox = new Outbox(this.#sql);
     this.#garbage = new Garbage(this.#sql, env.PAYLOADS);
     this.#traces = new TraceTable(this.#sql, {
@@ -77,25 +83,35 @@ export class RunShardObject extends DurableObject<Env> {
   /** Stores writes, all or none. */
   async write(ref: ShardRef, writes: RunWrite[], tier: TraceTier): Promise<WriteResult> {
     const prices = await loadPrices(this.env.DB, ref.workspaceId);
+    let outcome: (WriteOutcome & { isNewTrace: boolean }) | null;
     do {
       await this.#destroying;
       if (!(await this.#list(ref, writes))) return PROJECT_GONE;
+      const listedAt = this.#voided;
       // What is written while the shard is being deleted would go with it.
-    } while (this.#destroying !== null);
-    const now = Date.now() * 1000;
-    const { unknown, tooLarge, isNewTrace } = this.#db.transaction(() => {
-      this.#db.open(ref);
-      const outcome = writeRuns({ db: this.#db, day: ref.day, prices, now }, writes);
-      const isNewTrace = this.#messages.noteTraces(ref, writes, {
-        tier,
-        now,
-        starts: outcome.starts,
-      });
-      this.#messages.tellParents(outcome.foreign);
-      return { ...outcome, isNewTrace };
-    });
+      outcome = await this.#commits.join(() =>
+        this.#destroying === null && this.#voided === listedAt
+          ? this.#db.transaction(() => this.#store(ref, writes, { prices, tier }))
+          : null,
+      );
+    } while (outcome === null);
+    const { unknown, tooLarge, isNewTrace } = outcome;
     await this.#schedule(isNewTrace ? tier : undefined);
     return { projectGone: false, unknown, tooLarge };
+  }
+
+  #store(
+    ref: ShardRef,
+    writes: readonly RunWrite[],
+    { prices, tier }: { prices: PriceMap; tier: TraceTier },
+  ): WriteOutcome & { isNewTrace: boolean } {
+    const now = Date.now() * 1000;
+    this.#db.open(ref);
+    const outcome = writeRuns({ db: this.#db, day: ref.day, prices, now }, writes);
+    const noted = { tier, now, starts: outcome.starts };
+    const isNewTrace = this.#messages.noteTraces(ref, writes, noted);
+    this.#messages.tellParents(outcome.foreign);
+    return { ...outcome, isNewTrace };
   }
 
   /** Messages of another day's shard of the same traces. */
@@ -193,6 +209,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** The project was deleted: what is written from now on asks D1 first, and is refused. */
   close(): void {
+    this.#voided += 1;
     if (this.#db.exists) this.#db.settings.forgetBounds();
   }
 
@@ -275,6 +292,7 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   #destroy(ref: ShardRef, uploadedBefore: number): Promise<void> {
+    this.#voided += 1;
     this.#destroying ??= this.#erase(ref, uploadedBefore).finally(() => {
       this.#destroying = null;
     });

@@ -11,6 +11,11 @@ export type ShardRef = {
   bucket: number;
 };
 
+/** Where a run of a workspace is. */
+export type RunPlace = Omit<ShardRef, "workspaceId">;
+
+export type IndexedRun = RunPlace & { id: string };
+
 /** The shard that a row of D1's list is about. */
 export function refOf(row: RunShardRow): ShardRef {
   return {

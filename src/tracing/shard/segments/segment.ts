@@ -1,4 +1,4 @@
-import { mixed } from "./hash.ts";
+import { mixed } from "./hashes.ts";
 
 /** For the thousand different terms of a full segment, two questions in a thousand are answered wrongly. */
 const TERM_BYTES = 2048;
