@@ -130,6 +130,21 @@ export async function updateProject(
     .get();
 }
 
+/** False when what is there is no longer `from`, or the project is gone. */
+export async function replaceBucketRaises(
+  db: D1Database,
+  workspaceId: string,
+  id: string,
+  { from, to }: { from: string | null; to: string },
+): Promise<boolean> {
+  const changed = await drizzle(db)
+    .update(projects)
+    .set({ bucket_raises: to })
+    .where(and(isProject(workspaceId, id), drizzleSql`${projects.bucket_raises} IS ${from}`))
+    .returning({ id: projects.id });
+  return changed.length > 0;
+}
+
 /** Marks them as deleted: from then on they are invisible and their names free. Returns the ids of those there were. */
 export async function markProjectsDeleted(
   db: D1Database,

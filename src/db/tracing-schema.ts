@@ -31,6 +31,8 @@ export const projects = sqliteTable(
     trace_tier: text({ enum: TRACE_TIERS }).notNull(),
     /** Shards of one day. */
     buckets: integer().notNull().default(1),
+    /** JSON: from which start of a trace on, in microseconds, there are how many, in the order of time. */
+    bucket_raises: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
     /** Set: invisible, its shards are being deleted, and then the row. */

@@ -2,7 +2,11 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { v7 } from "uuid";
 import { describe, test } from "vitest";
-import { indexRuns as enterRuns, locateRun, locateRuns } from "../../src/tracing/run-index/locate.ts";
+import {
+  indexRuns as enterRuns,
+  locateRun,
+  locateRuns,
+} from "../../src/tracing/run-index/locate.ts";
 import type { IndexedRun } from "../../src/tracing/shard/shard-ref.ts";
 
 const DAY_MS = 86_400_000;
@@ -143,9 +147,7 @@ describe("the index of runs", () => {
   test("keeps at once what several requests have reserved", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const made = v7();
-    const stub = env.RUN_INDEX.getByName(
-      `${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`,
-    );
+    const stub = env.RUN_INDEX.getByName(`${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`);
     const ids = Array.from({ length: 5 }, (_, index) => `${made.slice(0, -1)}${index}`);
     const instances = await Promise.all(ids.map((id) => stub.reserve([place(id)])));
     expect(await stub.keep(instances[0]?.instance ?? "")).toBe(true);

@@ -1,9 +1,10 @@
 import { dayOf } from "../../lib/utc-day.ts";
-import { ownTime } from "../model/dotted-order.ts";
+import { ownTime, rootTime } from "../model/dotted-order.ts";
 import { copyDueFeedback } from "../feedback/copy-feedback.ts";
 import { releaseHeldSpans } from "./held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
 import { indexRuns } from "../run-index/locate.ts";
+import { type BucketPlan, bucketOf, readBucketPlan } from "../shard/buckets/bucket-plan.ts";
 import { MAX_EXTRA_BYTES } from "../shard/run-merge.ts";
 import { type IndexedRun, type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";
 import type { ProjectRef, RunWrite } from "../model/run-write.ts";
@@ -14,6 +15,8 @@ import { discardPayloads, uploadPayloads } from "./upload-payloads.ts";
 
 /** Where a run goes that says neither `session_id` nor `session_name`. */
 const DEFAULT_PROJECT_NAME = "default";
+
+type PlannedProject = { row: ProjectRow; plan: BucketPlan };
 
 type Placed = { write: RunWrite; ref: ShardRef; project: ProjectRow };
 
@@ -55,15 +58,16 @@ async function placeWrites(
   writes: readonly CompleteWrite[],
   failures: RunFailure[],
 ): Promise<Placed[]> {
-  const projects = new Map<string, ProjectRow | null>();
-  const resolve = async (reference: ProjectRef): Promise<ProjectRow | null> => {
+  const projects = new Map<string, PlannedProject | null>();
+  const resolve = async (reference: ProjectRef): Promise<PlannedProject | null> => {
     const key = JSON.stringify(reference);
     let project = projects.get(key);
     if (project === undefined) {
-      project =
+      const row =
         "id" in reference
           ? await findProject(env.DB, workspaceId, reference.id)
           : await ensureProject(env.DB, workspaceId, reference.name);
+      project = row === null ? null : { row, plan: readBucketPlan(row) };
       projects.set(key, project);
     }
     return project;
@@ -86,8 +90,8 @@ async function placeWrites(
       });
       continue;
     }
-    const ref = place?.projectId === project.id ? place : shardOf(workspaceId, project, write);
-    placed.push({ write, ref, project });
+    const ref = place?.projectId === project.row.id ? place : shardOf(workspaceId, project, write);
+    placed.push({ write, ref, project: project.row });
   }
   return placed;
 }
@@ -103,20 +107,16 @@ function projectOf(
   return project ?? given.get(id) ?? known ?? { name: DEFAULT_PROJECT_NAME };
 }
 
-function shardOf(workspaceId: string, project: ProjectRow, { id, identity }: RunWrite): ShardRef {
+function shardOf(
+  workspaceId: string,
+  { row, plan }: PlannedProject,
+  { id, identity }: RunWrite,
+): ShardRef {
   if (identity === undefined) throw new Error(`run ${id} has neither a place nor an identity`);
-  const day = dayOf(ownTime(identity.dottedOrder));
-  const bucket = project.buckets === 1 ? 0 : hashOf(identity.traceId) % project.buckets;
-  return { workspaceId, projectId: project.id, day, bucket };
-}
-
-/** FNV-1a: it only has to spread trace ids evenly, and the same way for ever. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash >>> 0;
+  const { traceId, dottedOrder } = identity;
+  const day = dayOf(ownTime(dottedOrder));
+  const bucket = bucketOf(plan, traceId, rootTime(dottedOrder));
+  return { workspaceId, projectId: row.id, day, bucket };
 }
 
 /** Returns the runs that feedback, or spans, are waiting for, and when the entries are on disk. */

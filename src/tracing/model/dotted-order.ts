@@ -58,6 +58,11 @@ export function ancestorIds(dottedOrder: string): string[] {
     .map((segment) => segment.slice(TIME_CHARS));
 }
 
+/** When the trace started, by its root's (the first) segment. */
+export function rootTime(dottedOrder: string): number {
+  return segmentTime(dottedOrder);
+}
+
 /** When the run started, by its own (the last) segment. */
 export function ownTime(dottedOrder: string): number {
   return segmentTime(dottedOrder.slice(dottedOrder.lastIndexOf(".") + 1));

@@ -106,6 +106,7 @@ export function newProject(
     reference_dataset_id: given.reference_dataset_id ?? null,
     trace_tier: given.trace_tier ?? DEFAULT_TRACE_TIER,
     buckets: 1,
+    bucket_raises: null,
     created_at: now,
     updated_at: now,
     deleted_at: null,

@@ -1,14 +1,19 @@
+interface Disk {
+  /** Resolves when what was written is on disk. */
+  sync: () => Promise<void>;
+}
+
 /**
  * What changes an object while an earlier change of it is on its way to the disk waits for that, and is then made
  * together with all others that have waited: changes of one turn are one commit. A change that comes alone
  * is made at once. One that fails fails alone, as each is a transaction of its own.
  */
 export class GroupCommit {
-  readonly #storage: Pick<DurableObjectStorage, "sync">;
+  readonly #storage: Disk;
   #waiting: (() => void)[] = [];
   #isWriting = false;
 
-  constructor(storage: Pick<DurableObjectStorage, "sync">) {
+  constructor(storage: Disk) {
     this.#storage = storage;
   }
 

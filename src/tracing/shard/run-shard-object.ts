@@ -3,11 +3,14 @@ import { deleteFeedbackRows } from "../../db/feedback-repo.ts";
 import type { TraceTier } from "../../db/tracing-schema.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
+import { dayOf } from "../../lib/utc-day.ts";
 import type { KnownTraces } from "../filter/filter.ts";
 import type { PageQuery, RunPage, RunPosition } from "../model/run-page.ts";
 import type { RunWrite } from "../model/run-write.ts";
 import type { PriceMap } from "../usage/costs.ts";
 import { loadPrices } from "../usage/price-cache.ts";
+import { LoadMeter } from "./buckets/load-meter.ts";
+import { raiseBuckets } from "./buckets/raise-buckets.ts";
 import { DayMessages } from "./day-messages.ts";
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
 import { type FeedbackRun, removeFeedback, saveFeedback } from "./feedback-copies.ts";
@@ -56,6 +59,7 @@ export class RunShardObject extends DurableObject<Env> {
   readonly #messages: DayMessages;
   readonly #alarm: ShardAlarm;
   readonly #commits: GroupCommit;
+  readonly #load = new LoadMeter();
   #destroying: Promise<void> | null = null;
   /** How often what was known of D1's list has become void: what is listed is so until then. */
   #voided = 0;
@@ -96,6 +100,7 @@ export class RunShardObject extends DurableObject<Env> {
       );
     } while (outcome === null);
     const { unknown, tooLarge, isNewTrace } = outcome;
+    this.#noteLoad(ref, writes.length);
     await this.#schedule(isNewTrace ? tier : undefined);
     return { projectGone: false, unknown, tooLarge };
   }
@@ -112,6 +117,18 @@ export class RunShardObject extends DurableObject<Env> {
     const isNewTrace = this.#messages.noteTraces(ref, writes, noted);
     this.#messages.tellParents(outcome.foreign);
     return { ...outcome, isNewTrace };
+  }
+
+  /** Raises the project's buckets when this shard has too much to do: they are only of use for what starts from now on. */
+  #noteLoad(ref: ShardRef, writes: number): void {
+    const now = Date.now();
+    const load = this.#load.note(writes, this.#sql.databaseSize, now);
+    if (load === null || ref.day !== dayOf(now * 1000)) return;
+    this.ctx.waitUntil(
+      raiseBuckets(this.env.DB, ref, load, now * 1000).catch((error: unknown) =>
+        this.#warn("buckets_not_raised", error),
+      ),
+    );
   }
 
   /** Messages of another day's shard of the same traces. */

@@ -52,8 +52,7 @@ test("a change that fails fails alone", async ({ expect }) => {
 test("a disk that fails holds up nobody who comes later", async ({ expect }) => {
   let fail: ((error: Error) => void) | null = null;
   const group = new GroupCommit({
-    sync: () =>
-      fail === null ? new Promise((_, reject) => (fail = reject)) : Promise.resolve(),
+    sync: () => (fail === null ? new Promise((_, reject) => (fail = reject)) : Promise.resolve()),
   });
   expect(await group.join(() => 1)).toBe(1);
   const next = group.join(() => 2);

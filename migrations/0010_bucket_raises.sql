@@ -1,0 +1,1 @@
+ALTER TABLE `projects` ADD `bucket_raises` text;
