@@ -134,7 +134,7 @@ describe("a project whose buckets are raised in the middle of a day", () => {
       projectIds: [await store.projectId()],
       selection: { isRoot: true },
       groupBy: null,
-      query: { measures: [], details: [], feedback: false, facets: [] },
+      query: { measures: [], details: false, feedback: false, facets: false },
     });
     expect(stats.get(ALL_RUNS)).toMatchObject({
       runs: traces.length,

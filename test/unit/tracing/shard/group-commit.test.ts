@@ -50,12 +50,11 @@ test("a change that fails fails alone", async ({ expect }) => {
 });
 
 test("a disk that fails holds up nobody who comes later", async ({ expect }) => {
-  let fail: ((error: Error) => void) | null = null;
-  const group = new GroupCommit({
-    sync: () => (fail === null ? new Promise((_, reject) => (fail = reject)) : Promise.resolve()),
-  });
+  const { promise, reject } = Promise.withResolvers<void>();
+  const syncs = [promise];
+  const group = new GroupCommit({ sync: () => syncs.pop() ?? Promise.resolve() });
   expect(await group.join(() => 1)).toBe(1);
   const next = group.join(() => 2);
-  fail?.(new Error("the disk is full"));
+  reject(new Error("the disk is full"));
   expect(await next).toBe(2);
 });
