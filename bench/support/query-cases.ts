@@ -7,6 +7,8 @@ import {
   type TraceTraits,
 } from "./sample-trace.ts";
 
+export const SEARCH = "search for a rare word";
+
 /** One question about the runs of a project. */
 export type QueryCase = {
   title: string;
@@ -111,7 +113,7 @@ export function queryCases(traces: number): QueryCase[] {
       copied: false,
     },
     {
-      title: "search for a rare word",
+      title: SEARCH,
       body: { filter: `search("${RARE_NAME}")` },
       indexed: false,
       matching: rareRoots,

@@ -39,9 +39,15 @@ export function findTurnEnd(
       ...within.params,
       ...behind.params,
     );
+    // To add up what all of a piece takes is cheap; to find where in it a turn ends is not.
+    const micros = workIn(storage, runs, work, perRun);
+    if (micros < left) {
+      left -= micros;
+      continue;
+    }
     const end = endIn(storage, runs, { work, left, perRun, order: place.order });
     if (end !== null) return end;
-    left -= workIn(storage, runs, work, perRun);
+    left -= micros;
   }
   return null;
 }
