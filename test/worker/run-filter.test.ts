@@ -10,7 +10,7 @@ import {
   parseFilter,
 } from "../../src/tracing/filter/filter.ts";
 import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
-import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
+import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 import { startsWithin } from "../../src/tracing/filter/run-key.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
 import { type Expression, expression, print } from "../unit/tracing/filter/model/expressions.ts";
@@ -29,7 +29,7 @@ beforeEach(() => {
 async function inShard(work: (database: SqlStorage) => void): Promise<void> {
   await runInDurableObject(shard, (_, { storage }) => {
     const made = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'runs'").toArray();
-    if (made.length === 0) for (const version of SHARD_MIGRATIONS) storage.sql.exec(version);
+    if (made.length === 0) storage.sql.exec(SHARD_SCHEMA);
     work(storage.sql);
   });
 }

@@ -8,7 +8,7 @@ import {
   RunSegments,
   type Span,
 } from "../../src/tracing/shard/segments/run-segments.ts";
-import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
+import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 
 /** So small that a few runs fill several segments. */
 const LIMITS = { runs: 4, mostRuns: 9, open: 2 };
@@ -78,7 +78,7 @@ function covers(spans: readonly Span[], start: number): boolean {
 function inShard(work: (storage: DurableObjectStorage) => void): Promise<void> {
   const stub = env.RUN_SHARDS.getByName(crypto.randomUUID());
   return runInDurableObject(stub, (_, { storage }) => {
-    for (const version of SHARD_MIGRATIONS) storage.sql.exec(version);
+    storage.sql.exec(SHARD_SCHEMA);
     work(storage);
   });
 }

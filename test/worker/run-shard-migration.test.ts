@@ -1,8 +1,10 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, inject, test } from "vitest";
-import { SHARD_MIGRATIONS } from "../../src/tracing/shard/tables.ts";
+import { OldRuns } from "../../src/tracing/shard/move-old-runs.ts";
+import { ShardDatabase } from "../../src/tracing/shard/shard-database.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import { FIRST_SHARD_TABLES } from "./first-shard-tables.ts";
 import {
   child,
   countIn,
@@ -22,7 +24,11 @@ const START = NOON.getTime() * 1000;
 const LONG = JSON.stringify({ text: "x".repeat(20_000) });
 
 /** Makes a shard what the first version of its tables had: a root with a model below it. */
-async function makeOld(store: TestStore, ids: { top: string; model: string; order: string }) {
+async function makeOld(
+  store: TestStore,
+  ids: { top: string; model: string; order: string },
+  fill: (sql: SqlStorage) => void = () => {},
+) {
   const ref = await store.shardOn(NOON);
   await inShard(ref, (sql) => {
     for (const { name } of sql
@@ -34,7 +40,7 @@ async function makeOld(store: TestStore, ids: { top: string; model: string; orde
     }
     const settings = sql.exec<{ name: string; value: string }>("SELECT * FROM settings").toArray();
     sql.exec("DROP TABLE settings");
-    sql.exec(SHARD_MIGRATIONS[0] ?? "");
+    sql.exec(FIRST_SHARD_TABLES);
     sql.exec("DELETE FROM migrations; INSERT INTO migrations (id) VALUES (0)");
     for (const { name, value } of settings)
       sql.exec("INSERT INTO settings VALUES (?, ?)", name, value);
@@ -77,6 +83,7 @@ async function makeOld(store: TestStore, ids: { top: string; model: string; orde
     payload(8 + 6, '[["a","needle"]]', null);
     payload(8 + 1, null, "an object/in R2");
     payload(16 + 3, LONG, null);
+    fill(sql);
   });
   await evictDurableObject(shardStub(env, ref));
   return ref;
@@ -117,4 +124,73 @@ test("a shard of the first version is read on, and written", async ({ expect }) 
   expect(
     await Promise.all(["runs", "long_payloads", "traces"].map((t) => countIn(ref, t))),
   ).toEqual([0, 0, 0]);
+});
+
+test("a large shard of the first version is moved some runs at a time, and goes on where it was", async ({
+  expect,
+}) => {
+  const store = new TestStore();
+  const top = root({ start: NOON });
+  const model = child(top, { start: NOON });
+  await store.post(top, model);
+  const total = 2_000;
+  const ids = { top: top.id, model: model.id, order: top.dotted_order };
+  const ref = await makeOld(store, ids, (sql) => {
+    // More of one start than there are keys for it.
+    sql.exec(
+      `INSERT INTO runs (seq, id, trace_id, parent_run_id, dotted_order, name, run_type, start_time,
+         status, attribute_ids, total_tokens, patched, inserted_at, received_at)
+       WITH RECURSIVE n (n) AS (SELECT 3 UNION ALL SELECT n + 1 FROM n WHERE n < ?2)
+       SELECT n, printf('0-%d', n), ?1, iif(n = 10, 'nobody', ?1), ?3 || '.' || ?3, 'run ' || n, 'chain',
+         iif(n < 1400, ?4, ?4 + n), 'success', '[2]', 1, 0, 1, 1 FROM n`,
+      top.id,
+      total,
+      top.dotted_order,
+      START,
+    );
+    sql.exec("INSERT INTO traces VALUES ('told of', 'shortlived', 7)");
+  });
+  let turns = 0;
+  let before = 0;
+  for (let isDone = false; !isDone; turns += 1) {
+    // Each turn finds only what the one before has left on disk.
+    isDone = await inShard(ref, (_, storage) => {
+      const db = new ShardDatabase(storage);
+      const oldRuns = new OldRuns(db.sql, db.segments, db.settings);
+      return db.transaction(() => oldRuns.moveSome());
+    });
+    const moved = await countIn(ref, "runs");
+    expect(moved - before).toBeLessThanOrEqual(256);
+    before = moved;
+  }
+  expect(turns).toBeGreaterThan(total / 256);
+  await evictDurableObject(shardStub(env, ref));
+
+  expect(await countIn(ref, "runs")).toBe(total);
+  expect(await tablesIn(ref)).not.toContain("indexed_runs");
+  const runs = await store.select({
+    filter: 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))',
+  });
+  const names = new Set(runs.map(({ run }) => run.name));
+  for (let page = runs.at(-1)?.run; page !== undefined && names.size < total;) {
+    const { runs: next } = await store.query({
+      after: { startTime: page.start_time, id: page.id },
+    });
+    for (const { run } of next) names.add(run.name);
+    page = next.at(-1)?.run;
+  }
+  expect(names.size).toBe(total);
+  expect((await store.select({ ids: [model.id] }))[0]?.run.name).toBe("run 2");
+  expect(
+    await inShard(ref, (sql) => [
+      sql.exec("SELECT * FROM expected_parents").toArray(),
+      sql.exec("SELECT trace_id, first_start, last_start FROM traces ORDER BY 1 DESC").toArray(),
+    ]),
+  ).toEqual([
+    [{ run_id: "nobody" }],
+    [
+      { trace_id: "told of", first_start: null, last_start: null },
+      { trace_id: top.id, first_start: START, last_start: START + total },
+    ],
+  ]);
 });

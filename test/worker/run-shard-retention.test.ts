@@ -157,7 +157,9 @@ test("a payload outlives a shard that goes between its upload and its write", as
   await passDays(shard, SHORT_DAYS);
   expect(await store.shards()).toEqual([]);
   expect(await store.objects()).not.toContain(first);
-  await (await indexRuns(env, store.workspaceId, [{ id: run.id, ...shard }])).kept;
+  await (
+    await indexRuns(env, store.workspaceId, [{ id: run.id, ...shard }])
+  ).kept;
   await shardStub(env, shard).write(shard, uploaded, "shortlived");
   expect(await payloadText(await store.run(run.id), "inputs")).toBe(
     JSON.stringify({ text: LARGE }),

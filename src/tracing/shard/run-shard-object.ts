@@ -86,6 +86,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Stores writes, all or none. */
   async write(ref: ShardRef, writes: RunWrite[], tier: TraceTier): Promise<WriteResult> {
+    await this.#db.moved();
     const prices = await loadPrices(this.env.DB, ref.workspaceId);
     let outcome: (WriteOutcome & { isNewTrace: boolean }) | null;
     do {
@@ -133,6 +134,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Messages of another day's shard of the same traces. */
   async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
+    await this.#db.moved();
     while (this.#destroying !== null) await this.#destroying;
     this.#db.transaction(() => {
       this.#db.open(ref);
@@ -143,6 +145,7 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Copies of feedback of runs that are here; the answer names those. */
   async putFeedback(ref: ShardRef, rows: ShardFeedback[]): Promise<{ runs: FeedbackRun[] }> {
+    await this.#db.moved();
     if (!this.#db.exists) return { runs: [] };
     const runs = this.#db.transaction(() => {
       const { runs, extended } = saveFeedback(this.#db, rows, ref.projectId);
@@ -153,40 +156,47 @@ export class RunShardObject extends DurableObject<Env> {
     return { runs };
   }
 
-  deleteFeedback(ids: string[]): void {
+  async deleteFeedback(ids: string[]): Promise<void> {
+    await this.#db.moved();
     if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#db, ids));
   }
 
   /** Runs of the selection in order of their start. */
-  page(selection: RunSelection, query: PageQuery, known?: KnownTraces): RunPage {
+  async page(selection: RunSelection, query: PageQuery, known?: KnownTraces): Promise<RunPage> {
+    await this.#db.moved();
     if (!this.#db.exists) return { runs: [], next: null };
     return readPage(this.#db, selection, query, known);
   }
 
   /** As `page`, in ascending order and column by column. */
-  exportPage(selection: RunSelection, query: ExportPageQuery, known?: KnownTraces): ExportPage {
+  async exportPage(
+    selection: RunSelection,
+    query: ExportPageQuery,
+    known?: KnownTraces,
+  ): Promise<ExportPage> {
+    await this.#db.moved();
     if (!this.#db.exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
     return readExportPage(this.#db, selection, query, known);
   }
 
   /** Totals of the runs behind `after`, as far as a turn goes. */
-  stats(
+  async stats(
     selection: RunSelection,
     query: StatsQuery,
     after: RunPosition | null,
     known?: KnownTraces,
-  ): TurnRows<GroupTotals> {
+  ): Promise<TurnRows<GroupTotals>> {
     return this.#turn({ selection, after, known, perRun: statsWork(query) }, (runs) =>
       readStats(this.#sql, runs, query),
     );
   }
 
   /** Threads of the root runs behind `after`, as far as a turn goes. */
-  threads(
+  async threads(
     selection: RunSelection,
     after: RunPosition | null,
     known?: KnownTraces,
-  ): TurnRows<ThreadTotals> {
+  ): Promise<TurnRows<ThreadTotals>> {
     const roots = { ...selection, isRoot: true };
     return this.#turn({ selection: roots, after, known, perRun: THREADS_WORK }, (runs) =>
       readThreads(this.#sql, runs),
@@ -194,31 +204,39 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   /** How often each value of each metadata key occurs behind `after`, as far as a turn goes. */
-  metadataCounts(
+  async metadataCounts(
     selection: RunSelection,
     keys: string[] | null,
     after: RunPosition | null,
-  ): TurnRows<MetadataCount> {
+  ): Promise<TurnRows<MetadataCount>> {
     const query = { selection, after, known: undefined, perRun: METADATA_WORK };
     return this.#turn(query, (runs) => readMetadataCounts(this.#sql, runs, keys));
   }
 
   /** Traces of this shard that have runs on other days too. */
-  splitTraces(): { traceId: string; days: number[] }[] {
+  async splitTraces(): Promise<{ traceId: string; days: number[] }[]> {
+    await this.#db.moved();
     return this.#db.exists ? splitTraces(this.#sql) : [];
   }
 
   /** The days on which a trace whose root is here has runs too. */
-  otherDaysOf(traceId: string): number[] {
+  async otherDaysOf(traceId: string): Promise<number[]> {
+    await this.#db.moved();
     return this.#db.exists ? otherDaysOf(this.#sql, traceId) : [];
   }
 
   /** Which of these traces fulfil a scope's filter by a run of this shard. */
-  matchingTraces(scope: "trace" | "tree", filter: string, traceIds: string[]): string[] {
+  async matchingTraces(
+    scope: "trace" | "tree",
+    filter: string,
+    traceIds: string[],
+  ): Promise<string[]> {
+    await this.#db.moved();
     return this.#db.exists ? matchingTraces(this.#sql, scope, filter, traceIds) : [];
   }
 
   async deleteTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
+    await this.#db.moved();
     if (!this.#db.exists) return;
     await this.#removeTraces(ref, traceIds);
     await this.#schedule();
@@ -238,6 +256,7 @@ export class RunShardObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     if (!this.#db.exists) return;
     try {
+      await this.#db.moved();
       await this.#tidy(this.#db.settings.ref);
     } catch (error) {
       this.#warn("shard_alarm_failed", error);
@@ -304,7 +323,8 @@ export class RunShardObject extends DurableObject<Env> {
     log(parseSettings(this.env).logLevel, "warn", { event, error: String(error) });
   }
 
-  #turn<T>(query: TurnQuery, read: Parameters<typeof readTurn<T>>[2]): TurnRows<T> {
+  async #turn<T>(query: TurnQuery, read: Parameters<typeof readTurn<T>>[2]): Promise<TurnRows<T>> {
+    await this.#db.moved();
     return this.#db.exists ? readTurn(this.#db, query, read) : { rows: [], next: null };
   }
 
@@ -317,6 +337,7 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   async #erase(ref: ShardRef, uploadedBefore: number): Promise<void> {
+    await this.#db.moved();
     if (this.#db.exists) {
       discardAttachments(this.#sql);
       await this.#garbage.collect();

@@ -70,7 +70,7 @@ function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {
 }
 
 /** Goes on behind a start that more runs share than there are keys for it. */
-function atFreeKey(start: number, write: (time: number) => void): void {
+export function atFreeKey(start: number, write: (time: number) => void): void {
   for (let time = start; ; time += 1) {
     try {
       return write(time);

@@ -1,8 +1,9 @@
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
+import { OldRuns } from "./move-old-runs.ts";
 import { RunSegments } from "./segments/run-segments.ts";
 import type { ShardRef } from "./shard-ref.ts";
 import { ShardSettings } from "./shard-settings.ts";
-import { SHARD_MIGRATIONS } from "./tables.ts";
+import { SHARD_MIGRATIONS, SHARD_SCHEMA } from "./tables.ts";
 
 /** The database of one shard, whose tables are made when the first thing is written to it. */
 export class ShardDatabase {
@@ -11,6 +12,8 @@ export class ShardDatabase {
   readonly segments: RunSegments;
   readonly #storage: DurableObjectStorage;
   #exists: boolean;
+  #oldRuns: OldRuns | null = null;
+  #moving: Promise<void> | null = null;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -18,7 +21,25 @@ export class ShardDatabase {
     this.settings = new ShardSettings(this.sql);
     this.segments = new RunSegments(this.sql);
     this.#exists = hasTables(this.sql);
-    if (this.#exists) migrateTables(storage, SHARD_MIGRATIONS);
+    if (!this.#exists) return;
+    migrateTables(storage, SHARD_MIGRATIONS, SHARD_SCHEMA);
+    const oldRuns = new OldRuns(this.sql, this.segments, this.settings);
+    if (oldRuns.exist) this.#oldRuns = oldRuns;
+  }
+
+  /** Resolves when no run is left in the tables of an earlier version; to be awaited before anything is done. */
+  async moved(): Promise<void> {
+    if (this.#oldRuns === null) return;
+    this.#moving ??= this.#moveAll(this.#oldRuns).finally(() => {
+      this.#moving = null;
+    });
+    await this.#moving;
+  }
+
+  async #moveAll(oldRuns: OldRuns): Promise<void> {
+    // Between two turns what was written goes to disk, and others of the isolate have theirs.
+    while (!this.transaction(() => oldRuns.moveSome())) await this.#storage.sync();
+    this.#oldRuns = null;
   }
 
   /** Whether there is anything; without tables no statement can be run. */
@@ -41,7 +62,7 @@ export class ShardDatabase {
   /** Makes the tables, unless they are there; inside of a transaction. */
   open(ref: ShardRef): void {
     if (this.#exists) return;
-    migrateTables(this.#storage, SHARD_MIGRATIONS);
+    migrateTables(this.#storage, SHARD_MIGRATIONS, SHARD_SCHEMA);
     this.settings.ref = ref;
     this.#exists = true;
   }

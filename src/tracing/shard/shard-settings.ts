@@ -35,6 +35,17 @@ export class ShardSettings {
     this.#sql.exec("DELETE FROM settings WHERE name = 'bounds'");
   }
 
+  /** The last run of the first version's that was moved; null when none was, or all are. */
+  get movedTo(): number | null {
+    const text = this.#get("moved_to");
+    return text === null ? null : Number(text);
+  }
+
+  set movedTo(seq: number | null) {
+    if (seq === null) this.#sql.exec("DELETE FROM settings WHERE name = 'moved_to'");
+    else this.#set("moved_to", String(seq));
+  }
+
   #get(name: string): string | null {
     const [row] = this.#sql
       .exec<{ value: string }>("SELECT value FROM settings WHERE name = ?", name)

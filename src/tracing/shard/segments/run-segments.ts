@@ -26,7 +26,9 @@ export type Span = { from: number; to: number };
 /** The part of a segment that is asked for; no more than `size` runs start in it. */
 export type Piece = Span & { size: number };
 
-type IndexedRun = Parameters<typeof termsOfRun>[0] & Pick<RunRow & RunLeaves, "id" | "start_time">;
+/** What segments know of a row of `runs`. */
+export type IndexedRow = Parameters<typeof termsOfRun>[0] &
+  Pick<RunRow & RunLeaves, "id" | "start_time">;
 
 /** What runs have to have: one of the ids, and one of each list of terms. */
 export type Required = { ids: readonly string[] | null; terms: readonly string[][] };
@@ -95,7 +97,7 @@ export class RunSegments {
   }
 
   /** Enters a run that was written; `isNew` when it was not at this start before. */
-  add(run: IndexedRun, isNew: boolean): void {
+  add(run: IndexedRow, isNew: boolean): void {
     const segment = this.#segmentOf(run.start_time, isNew);
     let isChanged = isNew;
     if (isNew) {
@@ -158,7 +160,7 @@ export class RunSegments {
   /** Enters all runs of a segment, and of those that begin while it does. */
   #read(segment: Segment): void {
     const { from, to } = this.#spanOf(this.#open().indexOf(segment));
-    const rows = this.#sql.exec<IndexedRun>(
+    const rows = this.#sql.exec<IndexedRow>(
       `SELECT ${INDEXED_COLUMNS} FROM runs r WHERE ${startsWithin("r", from, to)} ORDER BY r.key`,
     );
     let current = segment;
