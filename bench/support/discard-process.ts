@@ -20,7 +20,7 @@ const outFile = join(state.buildDir, WORKER_MODULE);
 const config = await readWorkerConfig(REPO_ROOT);
 await bundleWorker({
   repoRoot: REPO_ROOT,
-  main: fileURLToPath(import.meta.resolve("./discard-worker.ts")),
+  main: fileURLToPath(import.meta.resolve("../counting/discard-worker.ts")),
   define: config.define,
   outFile,
 });
@@ -31,7 +31,14 @@ const { runtimeEnv } = recordWorkerdPid(state.workerdPidFile);
 const watchdog = startWatchdog(state.workerdPidFile);
 const miniflare = createMiniflare(
   serveMiniflareOptions(
-    { ...config, miniflare: { compatibilityDate, compatibilityFlags: compatibilityFlags ?? [] } },
+    {
+      ...config,
+      miniflare: {
+        compatibilityDate,
+        compatibilityFlags: compatibilityFlags ?? [],
+        durableObjects: { KEPT: { className: "KeptObject", useSQLite: true } },
+      },
+    },
     {
       persistPath: state.persistPath,
       runtimeEnv,

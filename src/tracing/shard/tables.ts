@@ -128,7 +128,7 @@ const WHAT_GOES_WITH_THEM = `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** What a new shard is made of, and what all versions lead to. */
+/** What a new shard is made of, and what all versions lead to: a later version is added here, too. */
 export const SHARD_SCHEMA = RUNS_AND_TRACES + WHAT_GOES_WITH_THEM;
 
 export const SHARD_MIGRATIONS: readonly string[] = [
