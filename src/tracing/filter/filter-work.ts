@@ -13,6 +13,8 @@ export type FilterWork = {
 
 const ATTRIBUTE_WORK = 4;
 const LEAVES_WORK = { perRun: 8, perByte: 0.02 };
+/** A word is looked for in the text of a list, and few lists are then read. */
+const WORD_WORK = { perRun: 4, perByte: 0.008 };
 const LONG_LIKE_WORK = { perRun: 50, perByte: 2 };
 
 /** The work of trying all of these filters. */
@@ -33,7 +35,7 @@ export function workOf(filters: readonly Filter[]): FilterWork {
         return;
       case "words":
         work.reads.leaves = true;
-        add(LEAVES_WORK.perRun, LEAVES_WORK.perByte * filter.words.length);
+        add(WORD_WORK.perRun, WORD_WORK.perByte * filter.words.length);
         return;
       case "metadata":
       case "metadata key":

@@ -53,10 +53,11 @@ export function spanSql(
     beyond(end, descending ? ">=" : "<="),
   ]);
   const within = startsWithinSql("r", from, to);
+  // SQLite prepares a statement anew for each value of a LIMIT that is a parameter and nothing else.
   const direction = descending ? "DESC" : "ASC";
   return {
     text: `(SELECT r.key AS key FROM runs r WHERE ${within.text} AND ${text}
-        ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ?) AS found
+        ORDER BY r.start_time ${direction}, r.id ${direction} LIMIT ? + 0) AS found
       CROSS JOIN runs r ON r.key = found.key`,
     params: [...within.params, ...params, limit],
   };

@@ -78,7 +78,7 @@ function endIn(
       : sql(
           `WITH next AS (
              SELECT r.start_time, r.id, ${work.perByte} * (${bytesSql(work)}) AS micros
-             FROM ${runs.text} ${ordered} LIMIT ?
+             FROM ${runs.text} ${ordered} LIMIT ? + 0
            ), summed AS (
              SELECT start_time, id, row_number() OVER next_runs AS place,
                sum(micros) OVER next_runs AS micros
