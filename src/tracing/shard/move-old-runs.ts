@@ -1,3 +1,4 @@
+import { hasTable } from "../../lib/object-migrations.ts";
 import { dayOf } from "../../lib/utc-day.ts";
 import { NEXT_KEY } from "../filter/run-key.ts";
 import { rootTime } from "../model/dotted-order.ts";
@@ -31,8 +32,7 @@ export class OldRuns {
 
   /** Whether there is anything to move. */
   get exist(): boolean {
-    const tables = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'indexed_runs'");
-    return tables.toArray().length > 0;
+    return hasTable(this.#sql, "indexed_runs");
   }
 
   /** Does one turn's work, inside of a transaction. True when nothing is left. */

@@ -2,7 +2,7 @@ import type { Micros } from "../../model/run-write.ts";
 import { hashOf } from "../segments/hashes.ts";
 
 /** How many buckets a project's days have for traces that start at `from` or later. */
-export type BucketRaise = { from: Micros; buckets: number };
+type BucketRaise = { from: Micros; buckets: number };
 
 /**
  * Into how many shards a project's days are divided, in the order of time. A trace belongs to the plan of the time
