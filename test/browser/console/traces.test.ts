@@ -74,7 +74,7 @@ test("a filter is checked as it is written, applied, and kept in the address", a
   ]);
   const page = await open(`/traces/${project}`);
   await page.getByRole("row").filter({ hasText: "good run" }).waitFor();
-  const field = page.getByRole("textbox", { name: "Filter" });
+  const field = page.getByRole("combobox", { name: "Filter" });
   await field.fill('eq(statos, "error")');
   await page
     .getByText(/status/)

@@ -9,6 +9,10 @@ import { Shell } from "./shell.tsx";
 const AgentsPage = lazy(() => import("../agents/agents-page.tsx"));
 const AssistantPage = lazy(() => import("../agents/assistant/assistant-page.tsx"));
 const ChatPage = lazy(() => import("../agents/chat/chat-page.tsx"));
+const ChartsPage = lazy(() => import("../traces/charts/charts-page.tsx"));
+const DeploymentPage = lazy(() => import("../deployments/deployment-page.tsx"));
+const DeploymentsPage = lazy(() => import("../deployments/deployments-page.tsx"));
+const NewDeploymentPage = lazy(() => import("../deployments/new-deployment-page.tsx"));
 const ExportPage = lazy(() => import("../exports/export-page.tsx"));
 const ExportsPage = lazy(() => import("../exports/exports-page.tsx"));
 const NewExportPage = lazy(() => import("../exports/new-export-page.tsx"));
@@ -16,6 +20,7 @@ const ProjectsPage = lazy(() => import("../traces/projects-page.tsx"));
 const RunsPage = lazy(() => import("../traces/runs-page.tsx"));
 const RunPage = lazy(() => import("../traces/run-page.tsx"));
 const SharedPage = lazy(() => import("../traces/shared-page.tsx"));
+const WorkspacePage = lazy(() => import("../workspace/workspace-page.tsx"));
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -77,6 +82,9 @@ function Pages(): ReactNode {
       <Route path="/traces/:project">
         {({ project }) => <RunsPage key={project} projectId={project} />}
       </Route>
+      <Route path="/traces/:project/charts">
+        {({ project }) => <ChartsPage key={project} projectId={project} />}
+      </Route>
       <Route path="/exports">
         <ExportsPage />
       </Route>
@@ -85,6 +93,20 @@ function Pages(): ReactNode {
       </Route>
       <Route path="/exports/:export">
         {(params) => <ExportPage key={params.export} exportId={params.export} />}
+      </Route>
+      <Route path="/deployments">
+        <DeploymentsPage />
+      </Route>
+      <Route path="/deployments/new">
+        <NewDeploymentPage />
+      </Route>
+      <Route path="/deployments/:deployment/:view?">
+        {({ deployment, view }) => (
+          <DeploymentPage key={deployment} deploymentId={deployment} view={view ?? "revisions"} />
+        )}
+      </Route>
+      <Route path="/workspace/:view?">
+        {({ view }) => <WorkspacePage view={view ?? "plan"} />}
       </Route>
       <Route path="/runs/:run">{({ run }) => <RunPage runId={run} />}</Route>
       <Route>

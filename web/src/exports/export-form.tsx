@@ -4,11 +4,8 @@ import { useLocation } from "wouter";
 import type { BulkExport, Destination } from "../api/exports.ts";
 import type { Project } from "../api/projects.ts";
 import { useTracing } from "../api/tracing.ts";
-import { Button } from "../ui/button.tsx";
-import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Field } from "./field.tsx";
-import styles from "./form.module.css";
-import { isoTime, localTime, optional, textIn } from "./form-values.ts";
+import { Field, Form } from "../ui/form.tsx";
+import { isoTime, localTime, optional, textIn } from "../ui/form-values.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -45,13 +42,7 @@ export function ExportForm({ projects, destinations }: Props): ReactNode {
     },
   });
   return (
-    <form
-      className={styles.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate(new FormData(event.currentTarget));
-      }}
-    >
+    <Form sending={create} submit="Start the export">
       <Field name="Project">
         <select name="project">
           {projects.map(({ id, name }) => (
@@ -89,16 +80,6 @@ export function ExportForm({ projects, destinations }: Props): ReactNode {
       <Field name="Repeat every … hours" hint="Left empty, once. A schedule has no end">
         <input name="hours" type="number" min={1} max={MOST_HOURS} />
       </Field>
-      {create.isError ? (
-        <div className={styles.wide}>
-          <ErrorNotice error={create.error} />
-        </div>
-      ) : null}
-      <div className={styles.wide}>
-        <Button type="submit" kind="primary" disabled={create.isPending}>
-          Start the export
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { destinationsQuery, exportsQuery } from "../api/exports.ts";
 import { projectsQuery } from "../api/projects.ts";
 import { useTracing } from "../api/tracing.ts";
+import { ButtonLink } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Page } from "../ui/page.tsx";
@@ -22,14 +23,7 @@ export default function ExportsPage(): ReactNode {
   const bucketOf = (id: string): string =>
     destinations.data?.find((destination) => destination.id === id)?.display_name ?? "";
   return (
-    <Page
-      title="Exports"
-      actions={
-        <Link className={styles.new} href="/exports/new">
-          New export
-        </Link>
-      }
-    >
+    <Page title="Exports" actions={<ButtonLink href="/exports/new">New export</ButtonLink>}>
       {error === null ? null : <ErrorNotice error={error} />}
       {exports.data?.length === 0 ? (
         <EmptyState title="Nothing has been exported yet">
