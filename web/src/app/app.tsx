@@ -10,9 +10,11 @@ const AgentsPage = lazy(() => import("../agents/agents-page.tsx"));
 const AssistantPage = lazy(() => import("../agents/assistant/assistant-page.tsx"));
 const ChatPage = lazy(() => import("../agents/chat/chat-page.tsx"));
 const ChartsPage = lazy(() => import("../traces/charts/charts-page.tsx"));
+const ComparePage = lazy(() => import("../traces/compare/compare-page.tsx"));
 const DeploymentPage = lazy(() => import("../deployments/deployment-page.tsx"));
 const DeploymentsPage = lazy(() => import("../deployments/deployments-page.tsx"));
 const NewDeploymentPage = lazy(() => import("../deployments/new-deployment-page.tsx"));
+const DestinationsPage = lazy(() => import("../exports/destinations-page.tsx"));
 const ExportPage = lazy(() => import("../exports/export-page.tsx"));
 const ExportsPage = lazy(() => import("../exports/exports-page.tsx"));
 const NewExportPage = lazy(() => import("../exports/new-export-page.tsx"));
@@ -91,6 +93,9 @@ function Pages(): ReactNode {
       <Route path="/exports/new">
         <NewExportPage />
       </Route>
+      <Route path="/exports/destinations">
+        <DestinationsPage />
+      </Route>
       <Route path="/exports/:export">
         {(params) => <ExportPage key={params.export} exportId={params.export} />}
       </Route>
@@ -107,6 +112,9 @@ function Pages(): ReactNode {
       </Route>
       <Route path="/workspace/:view?">
         {({ view }) => <WorkspacePage view={view ?? "plan"} />}
+      </Route>
+      <Route path="/compare/:left/:right?">
+        {({ left, right }) => <ComparePage key={left} left={left} right={right} />}
       </Route>
       <Route path="/runs/:run">{({ run }) => <RunPage runId={run} />}</Route>
       <Route>

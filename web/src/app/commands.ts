@@ -27,6 +27,7 @@ export function useCommands(): Command[] {
     page("Traces", "/traces"),
     page("Exports", "/exports"),
     page("A new export", "/exports/new"),
+    page("Destinations of exports", "/exports/destinations"),
     page("Deployments", "/deployments"),
     page("A new deployment", "/deployments/new"),
     page("Plan and limits", "/workspace"),

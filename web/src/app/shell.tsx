@@ -24,7 +24,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
         </Link>
         <nav className={styles.nav} aria-label="Areas">
           <Area href="/agents" pattern="/agents/*?" name="Agents" />
-          <Area href="/traces" pattern={/^\/(?:traces|runs)(?:\/.*)?$/} name="Traces" />
+          <Area href="/traces" pattern={/^\/(?:traces|runs|compare)(?:\/.*)?$/} name="Traces" />
           <Area href="/exports" pattern="/exports/*?" name="Exports" />
           <Area
             href="/deployments"

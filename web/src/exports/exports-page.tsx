@@ -23,7 +23,15 @@ export default function ExportsPage(): ReactNode {
   const bucketOf = (id: string): string =>
     destinations.data?.find((destination) => destination.id === id)?.display_name ?? "";
   return (
-    <Page title="Exports" actions={<ButtonLink href="/exports/new">New export</ButtonLink>}>
+    <Page
+      title="Exports"
+      actions={
+        <div className={styles.actions}>
+          <Link href="/exports/destinations">Destinations</Link>
+          <ButtonLink href="/exports/new">New export</ButtonLink>
+        </div>
+      }
+    >
       {error === null ? null : <ErrorNotice error={error} />}
       {exports.data?.length === 0 ? (
         <EmptyState title="Nothing has been exported yet">
