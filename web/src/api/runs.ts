@@ -85,6 +85,8 @@ export function runsQuery(
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ cursors }) => cursors.next,
+    // Otherwise each page that comes is a reason to compare all that came before.
+    structuralSharing: false,
   });
 }
 

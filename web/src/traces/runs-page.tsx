@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { useSearchParams } from "wouter";
 import { runsQuery } from "../api/runs.ts";
 import { useTracing } from "../api/tracing.ts";
@@ -22,7 +22,8 @@ export default function RunsPage({ projectId }: { projectId: string }): ReactNod
     // With more pages every one of them would be asked again.
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? TAIL_MS : false),
   });
-  const rows = runs.data?.pages.flatMap((page) => page.runs) ?? [];
+  const pages = runs.data?.pages;
+  const rows = useMemo(() => pages?.flatMap((page) => page.runs) ?? [], [pages]);
   const setFilter = (text: string): void => setSearch(text === "" ? {} : { filter: text });
 
   return (
