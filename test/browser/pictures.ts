@@ -52,10 +52,6 @@ try {
   await page.getByRole("option", { name: /^status/ }).waitFor();
   await picture(page, "filter");
   await page.getByRole("combobox", { name: "Filter" }).fill("");
-  await page.getByRole("link", { name: "Charts" }).click();
-  await page.getByRole("button", { name: "1 h", exact: true }).click();
-  await page.getByRole("slider", { name: "Cost over time" }).waitFor();
-  await picture(page, "charts");
   await page.keyboard.press("Control+k");
   await page.getByRole("option").first().waitFor();
   await picture(page, "palette");
@@ -77,6 +73,7 @@ try {
   await page.getByText("serves").waitFor();
   await page.getByRole("button", { name: "Deploy again" }).click();
   await page.getByRole("button", { name: "Roll back" }).waitFor();
+  await page.getByRole("listitem").first().getByText("serves").waitFor();
   await picture(page, "deployment");
   await page.setViewportSize(PHONE);
   await picture(page, "deployment-phone");
@@ -84,9 +81,6 @@ try {
   await page.getByRole("link", { name: "Logs" }).first().click();
   await page.getByText("The revision is deployed").last().waitFor();
   await picture(page, "logs");
-  await page.goto(`${server.url}/console/workspace/keys`);
-  await page.getByText("this page's key").waitFor();
-  await picture(page, "keys");
   await page.goto(`${server.url}/console/agents`);
   await page
     .getByRole("link", { name: /^version/ })

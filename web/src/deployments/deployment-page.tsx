@@ -17,7 +17,7 @@ import { statusWords } from "./status-words.ts";
 
 type Props = { deploymentId: string; view: string };
 
-const FOLLOW_MS = 3_000;
+const FOLLOW_MS = 1_500;
 
 /** One deployment, a view of it for each of its addresses. */
 export default function DeploymentPage({ deploymentId, view }: Props): ReactNode {

@@ -43,13 +43,14 @@ export function Revisions({ deployment }: { deployment: Deployment }): ReactNode
     },
   });
   const problem = error ?? act.error;
+  const active = data?.findIndex(({ id }) => id === deployment.active_revision_id) ?? 0;
   return (
     <div className={styles.columns}>
       <section aria-labelledby="revisions">
         <h2 id="revisions">Revisions</h2>
         {problem === null ? null : <ErrorNotice error={problem} />}
         <ol className={styles.list}>
-          {data?.map((revision) => (
+          {data?.map((revision, index) => (
             <li key={revision.id}>
               <Status
                 status={
@@ -73,7 +74,7 @@ export function Revisions({ deployment }: { deployment: Deployment }): ReactNode
                     disabled={act.isPending}
                     onClick={() => act.mutate({ id: revision.id, what: "redeploy" })}
                   >
-                    {revision.id === deployment.active_revision_id ? "Deploy again" : "Roll back"}
+                    {index > active ? "Roll back" : "Deploy again"}
                   </Button>
                 ) : (
                   <Button

@@ -29,10 +29,9 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
   const end = (times.at(-1) ?? first) + step;
   const heights = series.flatMap(({ values }) => values.map((value) => value ?? 0));
   const x = scaleTime([first, end], [MARGIN.left, Math.max(width - MARGIN.right, MARGIN.left + 1)]);
-  const y = scaleLinear(
-    [0, Math.max(...heights, Number.MIN_VALUE)],
-    [HEIGHT - MARGIN.bottom, MARGIN.top],
-  ).nice(3);
+  const y = scaleLinear([0, Math.max(...heights) || 1], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(
+    3,
+  );
   const at = chosen === null ? null : Math.min(chosen, times.length - 1);
   const time = at === null ? undefined : times[at];
   const words = series
@@ -56,6 +55,11 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
     setChosen(Math.min(Math.max((at ?? times.length) + by, 0), times.length - 1));
   }
 
+  // A text at the very end would be cut off.
+  const ticks = x
+    .ticks(Math.max(Math.floor(width / TICK_PX), 2))
+    .filter((tick) => x(tick) < width - MARGIN.left / 2);
+  const isEmpty = series.every(({ values }) => values.every((value) => !value));
   const axis = end - first > TWO_DAYS_MS ? day : hour;
   const bar = Math.max(x(first + step) - x(first) - 1, 1);
   return (
@@ -73,6 +77,7 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
         ) : (
           <p className={styles.readout}>{readout}</p>
         )}
+        {isEmpty ? <p className={styles.readout}>nothing in this time</p> : null}
       </figcaption>
       <svg
         className={styles.plot}
@@ -90,7 +95,7 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
         onKeyDown={move}
         onBlur={() => setChosen(null)}
       >
-        {y.ticks(3).map((value) => (
+        {(isEmpty ? [0] : y.ticks(3)).map((value) => (
           <g key={value}>
             <line className={styles.grid} x1={MARGIN.left} x2={width} y1={y(value)} y2={y(value)} />
             <text className={styles.value} x={MARGIN.left - 6} y={y(value) + 4}>
@@ -98,7 +103,7 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
             </text>
           </g>
         ))}
-        {x.ticks(Math.max(Math.floor(width / TICK_PX), 2)).map((tick) => (
+        {ticks.map((tick) => (
           <text key={tick.getTime()} className={styles.time} x={x(tick)} y={HEIGHT - 4}>
             {axis.format(tick)}
           </text>

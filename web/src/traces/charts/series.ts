@@ -17,7 +17,7 @@ export function linePath(
       const goesOn = index > 0 && values[index - 1] !== null;
       const place = `${x(index).toFixed(1)},${y(value).toFixed(1)}`;
       const isAlone = !goesOn && values[index + 1] == null;
-      return `${goesOn ? "L" : "M"}${place}${isAlone ? "h3" : ""}`;
+      return `${goesOn ? "L" : "M"}${place}${isAlone ? "h5" : ""}`;
     })
     .join("");
 }
