@@ -45,6 +45,17 @@ async function open(path: string): Promise<Page> {
   return consolePage.page;
 }
 
+/** A destination in the server's own bucket. */
+async function describeBucket(name: string, prefix: string): Promise<{ id: string }> {
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
+  return (await api("/bulk-exports/destinations", {
+    destination_type: "s3",
+    display_name: name,
+    config: { bucket_name: bucket, prefix, endpoint_url: endpoint },
+    credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
+  })) as { id: string };
+}
+
 test("a bucket is described, refused in the server's words, then exported to", async () => {
   const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
   const page = await open("/exports");
@@ -95,13 +106,8 @@ test("a bucket is described, refused in the server's words, then exported to", a
 });
 
 test("keys of a bucket are replaced, after the server has tried them, and columns are chosen", async () => {
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
-  const destination = (await api("/bulk-exports/destinations", {
-    destination_type: "s3",
-    display_name: "with old keys",
-    config: { bucket_name: bucket, prefix: "rotated", endpoint_url: endpoint },
-    credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
-  })) as { id: string };
+  const { accessKeyId, secretAccessKey } = server.s3;
+  const destination = await describeBucket("with old keys", "rotated");
   const page = await open("/exports/destinations");
   const row = page.getByRole("listitem").filter({ hasText: "with old keys" });
   await row.getByText("Replace its keys").click();
@@ -132,13 +138,7 @@ test("keys of a bucket are replaced, after the server has tried them, and column
 });
 
 test("a schedule is cancelled", async () => {
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
-  const destination = (await api("/bulk-exports/destinations", {
-    destination_type: "s3",
-    display_name: "for a schedule",
-    config: { bucket_name: bucket, prefix: "scheduled", endpoint_url: endpoint },
-    credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
-  })) as { id: string };
+  const destination = await describeBucket("for a schedule", "scheduled");
   const page = await open("/exports/new");
   await page.getByRole("combobox", { name: /^Destination/ }).selectOption(destination.id);
   await page.getByLabel(/^Repeat every/).fill("24");
