@@ -34,10 +34,10 @@ export function ColumnChoice(): ReactNode {
       </summary>
       {error === null ? null : <ErrorNotice error={error} />}
       <div className={styles.actions}>
-        <Button size="s" onClick={() => setLeft(new Set())}>
+        <Button size="s" disabled={data === undefined} onClick={() => setLeft(new Set())}>
           All
         </Button>
-        <Button size="s" onClick={() => setLeft(new Set(all))}>
+        <Button size="s" disabled={data === undefined} onClick={() => setLeft(new Set(all))}>
           None
         </Button>
       </div>
