@@ -1,13 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { Scalar } from "@scalar/hono-api-reference";
 import type { AppEnv } from "./app-types.ts";
-import { type ApiDocument, renderPlainReference } from "./plain-reference.ts";
-
-/**
- * Scalar's own code is too large (4 MB) to be served from here, so its page loads it from the web.
- * Without a way there the page would stay empty: then the plain one is shown.
- */
-const FALLBACK = `<script>if (!window.Scalar) location.replace("/docs/plain");</script>`;
+import { SCRIPT, STYLE } from "./reference/html.ts";
+import { type ApiDocument, renderReference } from "./reference/reference-page.ts";
 
 /**
  * Strict schemas say of themselves that they take no other members. Those of requests do, and ignore
@@ -20,17 +14,32 @@ export function withoutStrictness(document: object): ApiDocument & object {
   return JSON.parse(text);
 }
 
-/** `/openapi.json`, and for people `/docs` (Scalar) and `/docs/plain` (one page that loads nothing). */
+/** `/openapi.json`, and for people `/docs`: one page that loads nothing, so that it needs no other host. */
 export function describeApi(app: OpenAPIHono<AppEnv>, describe: () => ApiDocument & object): void {
-  const reference = Scalar<AppEnv>({
-    url: "/openapi.json",
-    pageTitle: "Threadworks API reference",
-  });
+  let policy: Promise<string> | null = null;
   app.get("/openapi.json", (c) => c.json(describe()));
-  app.get("/docs/plain", (c) => c.html(renderPlainReference(describe())));
-  app.get("/docs", async (c, next) => {
-    const page = await reference(c, next);
-    if (!(page instanceof Response)) throw new Error("Scalar rendered no page");
-    return c.html((await page.text()).replace("</body>", `${FALLBACK}</body>`));
+  // Where the page was before there was one only. Relative: a deployment may be below a path.
+  app.get("/docs/plain", (c) => c.redirect("../docs"));
+  app.get("/docs", async (c) => {
+    c.header("content-security-policy", await (policy ??= contentSecurityPolicy()));
+    c.header("x-content-type-options", "nosniff");
+    return c.html(renderReference(describe()));
   });
+}
+
+/** The page's own style and script, by their digests, and nothing else. */
+async function contentSecurityPolicy(): Promise<string> {
+  return [
+    "default-src 'none'",
+    `style-src '${await digestOf(STYLE)}'`,
+    `script-src '${await digestOf(SCRIPT)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+async function digestOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `sha256-${Buffer.from(digest).toString("base64")}`;
 }

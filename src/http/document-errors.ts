@@ -1,4 +1,4 @@
-import type { ApiDocument } from "./plain-reference.ts";
+import type { ApiDocument } from "./reference/reference-page.ts";
 
 type Operation = {
   parameters?: unknown[];

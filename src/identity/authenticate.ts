@@ -67,7 +67,7 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
  * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
  * 403 when `X-Tenant-Id` names another workspace than the key's.
  */
-async function requireKey(c: AppContext, asOf: KeyAsOf): Promise<KeyIdentity> {
+export async function requireKey(c: AppContext, asOf: KeyAsOf): Promise<KeyIdentity> {
   return identify(c, c.var.arrival.caller.key, asOf);
 }
 

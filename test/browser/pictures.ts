@@ -47,6 +47,11 @@ try {
   await page.getByRole("link", { name: "default" }).click();
   await page.getByRole("row").nth(2).waitFor();
   await picture(page, "runs");
+  await page.getByRole("combobox", { name: "Filter" }).click();
+  await page.getByRole("combobox", { name: "Filter" }).pressSequentially("and(eq(s");
+  await page.getByRole("option", { name: /^status/ }).waitFor();
+  await picture(page, "filter");
+  await page.getByRole("combobox", { name: "Filter" }).fill("");
   await page.keyboard.press("Control+k");
   await page.getByRole("option").first().waitFor();
   await picture(page, "palette");
@@ -62,6 +67,20 @@ try {
   await page.getByText("completed", { exact: true }).first().waitFor();
   await page.getByText(/of 3 parts, [1-9]/).waitFor();
   await picture(page, "export");
+  await page.goto(`${server.url}/console/deployments/new`);
+  await page.getByLabel(/^Name/).fill("weather");
+  await page.getByRole("button", { name: "Deploy" }).click();
+  await page.getByText("serves").waitFor();
+  await page.getByRole("button", { name: "Deploy again" }).click();
+  await page.getByRole("button", { name: "Roll back" }).waitFor();
+  await page.getByRole("listitem").first().getByText("serves").waitFor();
+  await picture(page, "deployment");
+  await page.setViewportSize(PHONE);
+  await picture(page, "deployment-phone");
+  await page.setViewportSize(WIDE);
+  await page.getByRole("link", { name: "Logs" }).first().click();
+  await page.getByText("The revision is deployed").last().waitFor();
+  await picture(page, "logs");
   await page.goto(`${server.url}/console/agents`);
   await page
     .getByRole("link", { name: /^version/ })

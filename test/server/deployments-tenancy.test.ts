@@ -124,7 +124,7 @@ test("every route needs a key", async ({ server, acme, expect }) => {
   const routes = (await documentedRoutes(server)).filter(({ path }) =>
     path.startsWith("/v2/deployments"),
   );
-  expect(routes).toHaveLength(19);
+  expect(routes).toHaveLength(20);
   for (const { method, path } of routes) {
     const target = path
       .replace("{deployment_id}", acme.made[0].id)

@@ -25,6 +25,7 @@ const IDS: PathIds = {
   id: MISSING_ID,
   bulk_export_id: MISSING_ID,
   destination_id: MISSING_ID,
+  api_key_id: MISSING_ID,
 };
 
 async function tracingRoutes(server: TestServer): Promise<Route[]> {
@@ -173,12 +174,15 @@ describe("what is another workspace's", () => {
       completion_cost: "1",
     });
     const { id } = (await price.json()) as { id: string };
+    const key = await workspace.api("POST", "/api-key", { description: "secret" });
+    const { id: api_key_id } = (await key.json()) as { id: string };
     return {
       run_id: run.id,
       trace_id: run.trace_id,
       session_id,
       feedback_id,
       id,
+      api_key_id,
       thread_id: "secret thread",
     };
   }
@@ -214,6 +218,7 @@ describe("what is another workspace's", () => {
       session_id: crypto.randomUUID(),
       feedback_id: crypto.randomUUID(),
       id: crypto.randomUUID(),
+      api_key_id: crypto.randomUUID(),
       thread_id: "secret thread",
     };
     const read = async () => {

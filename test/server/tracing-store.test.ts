@@ -452,6 +452,46 @@ describe("amounts and statistics", () => {
     });
   });
 
+  test("by the time of the start are in order, over days, and need a time that is not too long", async ({
+    server,
+    expect,
+  }) => {
+    const workspace = await ingestWorkspace(server, "intervals");
+    const at = (minute: number, error?: string): RunData => {
+      const start = new Date(MIDNIGHT.getTime() + minute * 60_000);
+      return runData("p", { start, end_time: start.getTime() + 1000, ...(error && { error }) });
+    };
+    await workspace.batch({ post: [at(65), at(-5), at(5), at(20, "broken")] });
+    const group = async (fields: object, start_time: string | null = "2026-02-27T00:00:00Z") =>
+      ask(workspace, "POST", "/runs/stats", {
+        group_by: { attribute: "start_time", interval_seconds: 3600, ...fields },
+        select: ["run_count", "error_rate", "latency_p50"],
+        start_time,
+        end_time: "2026-03-04T00:00:00Z",
+      });
+    const hour = (offset: number): string =>
+      new Date(MIDNIGHT.getTime() + offset * 3_600_000).toISOString().replace("Z", "000Z");
+    const groups = await group({});
+    expect(groups).toEqual({
+      [hour(-1)]: { run_count: 1, error_rate: 0, latency_p50: 1 },
+      [hour(0)]: { run_count: 2, error_rate: 0.5, latency_p50: 1 },
+      [hour(1)]: { run_count: 1, error_rate: 0, latency_p50: 1 },
+    });
+    expect(Object.keys(groups)).toEqual([hour(-1), hour(0), hour(1)]);
+    const field = "group_by.interval_seconds";
+    for (const [fields, start, named] of [
+      [{ interval_seconds: null }, undefined, field],
+      [{ interval_seconds: 9 }, undefined, field],
+      [{ interval_seconds: 60 }, undefined, field],
+      [{}, null, "start_time"],
+    ] as const) {
+      const refused = await group(fields, start).catch(String);
+      const loc = JSON.stringify(["body", ...named.split(".")]);
+      expect(refused).toMatch(/422/);
+      expect(refused).toContain(loc);
+    }
+  });
+
   test("of threads are those of their roots", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "threads");
     const turn = (thread_id: string, minute: number, fields: Json = {}): RunData => {

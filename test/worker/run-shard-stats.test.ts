@@ -244,6 +244,10 @@ function groupsOf(all: readonly Model[], groupBy: GroupBy | null): Map<string, M
         return model.tags;
       case "metadata":
         return model.env === null ? [] : [model.env];
+      case "start_time": {
+        const micros = model.start * 1000;
+        return [String(micros - (micros % groupBy.intervalMicros))];
+      }
       case undefined:
         return [ALL_RUNS];
     }
@@ -265,6 +269,7 @@ const GROUPINGS: (GroupBy | null)[] = [
   { attribute: "run_type" },
   { attribute: "tag" },
   { attribute: "metadata", path: "env" },
+  { attribute: "start_time", intervalMicros: 5 * 3_600_000_000 },
 ];
 
 const SELECTIONS: [RunSelection, (model: Model) => boolean][] = [

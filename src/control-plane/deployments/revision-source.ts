@@ -5,7 +5,8 @@ import { invalidField } from "../../lib/api-error.ts";
 import type { RevisionConfig } from "./schemas.ts";
 
 /** Projects that are shipped with the installation and can be deployed by name. */
-const TEMPLATE_IDS: readonly string[] = Object.keys(templates);
+/** The examples of this installation that can be deployed by their names. */
+export const TEMPLATE_IDS: readonly string[] = Object.keys(templates);
 
 /** What of a request says which source a revision has. */
 type Given = { source: Source; templateId: string | null; config: RevisionConfig };

@@ -1,4 +1,4 @@
-import { createRoute } from "@hono/zod-openapi";
+import { createRoute, z } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
 import { requestDeletion, requestDeletions } from "./delete-deployment.ts";
 import { changeDeployment } from "./change-deployment.ts";
@@ -6,6 +6,7 @@ import { createDeployment } from "./create-deployment.ts";
 import { toDeploymentJson } from "./deployment-json.ts";
 import { depsOf, urlsOf } from "./deps.ts";
 import { findDeployments, requireDeployment } from "./find-deployments.ts";
+import { TEMPLATE_IDS } from "./revision-source.ts";
 import {
   deploymentCreateSchema,
   deploymentDeleteQuery,
@@ -91,6 +92,29 @@ deploymentRoutes.openapi(
     const result = await requestDeletions(depsOf(c), c.req.valid("query").deployment_ids);
     return c.json(result, result.failed.length === 0 ? 200 : 207);
   },
+);
+
+// Before the deployments: `templates` is no deployment's id.
+deploymentRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/deployments/templates",
+    tags,
+    summary: "List the templates that a deployment can be made of",
+    responses: {
+      200: {
+        description: "The templates",
+        content: {
+          "application/json": {
+            schema: z
+              .object({ resources: z.array(z.object({ template_id: z.string() })) })
+              .openapi("TemplatesList"),
+          },
+        },
+      },
+    },
+  }),
+  (c) => c.json({ resources: TEMPLATE_IDS.map((template_id) => ({ template_id })) }, 200),
 );
 
 deploymentRoutes.openapi(

@@ -25,7 +25,9 @@ export type DetailsColumn = (typeof DETAILS)[number];
 
 export type GroupBy =
   | { attribute: "name" | "run_type" | "tag" }
-  | { attribute: "metadata"; path: string };
+  | { attribute: "metadata"; path: string }
+  /** By the time at which the interval of a run's start begins: microseconds, as a decimal text. */
+  | { attribute: "start_time"; intervalMicros: number };
 
 export type StatsQuery = {
   groupBy: GroupBy | null;
@@ -233,6 +235,11 @@ function grouping(groupBy: GroupBy | null, runs: string): { from: string; group:
   if (groupBy.attribute === "name" || groupBy.attribute === "run_type") {
     return { from: runs, group: `r.${groupBy.attribute}` };
   }
+  if (groupBy.attribute === "start_time") {
+    // Numbers are bound as floating point, whose text would have an exponent.
+    const begin = "CAST(r.start_time - r.start_time % ? AS INTEGER)";
+    return { from: runs, group: `CAST(${begin} AS TEXT)` };
+  }
   return groupBy.attribute === "tag"
     ? {
         from: `${runs} JOIN json_each(r.tags) g ON ${isFirstOfTag("g")}`,
@@ -250,6 +257,8 @@ function isFirstOfTag(entry: string): string {
     SELECT 1 FROM json_each(r.tags) twin WHERE twin.value = ${entry}.value AND twin.key < ${entry}.key)`;
 }
 
-function groupingParams(groupBy: GroupBy | null): string[] {
+/** The group is named before what the runs are read from, and only one of the two has a parameter. */
+function groupingParams(groupBy: GroupBy | null): (string | number)[] {
+  if (groupBy?.attribute === "start_time") return [groupBy.intervalMicros];
   return groupBy?.attribute === "metadata" ? [groupBy.path] : [];
 }

@@ -140,6 +140,24 @@ test("a message that is sent meanwhile is shown as queued, and answered after th
   await expectRuns(page, ["success", "success"]);
 });
 
+test("a queued run that has begun is stopped on the server, too", async () => {
+  const page = await openChat("agent", SLOW);
+  await say(page, "What is 1 + 1?");
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  await page
+    .getByRole("textbox", { name: "Message" })
+    .fill("Tell me everything that you can do for me");
+  await page.getByRole("button", { name: "Queue" }).click();
+  const queue = page.getByRole("list", { name: "Queued messages" });
+  await queue.getByRole("listitem").waitFor();
+  await queue.getByRole("listitem").waitFor({ state: "detached" });
+  // The second run's first words are there.
+  await expect.poll(() => texts(page)).toHaveLength(4);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await expectRuns(page, ["interrupted", "success"]);
+});
+
 test("a page that is loaded again in mid-run goes on with it", async () => {
   const page = await openChat("agent", { token_delay_ms: 400 });
   await say(page, "What is the weather in Bern?");

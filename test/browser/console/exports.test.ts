@@ -45,6 +45,17 @@ async function open(path: string): Promise<Page> {
   return consolePage.page;
 }
 
+/** A destination in the server's own bucket. */
+async function describeBucket(name: string, prefix: string): Promise<{ id: string }> {
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
+  return (await api("/bulk-exports/destinations", {
+    destination_type: "s3",
+    display_name: name,
+    config: { bucket_name: bucket, prefix, endpoint_url: endpoint },
+    credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
+  })) as { id: string };
+}
+
 test("a bucket is described, refused in the server's words, then exported to", async () => {
   const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
   const page = await open("/exports");
@@ -94,14 +105,40 @@ test("a bucket is described, refused in the server's words, then exported to", a
   expect(files.filter((file) => !file.includes(`${folder}/`))).toEqual([]);
 });
 
+test("keys of a bucket are replaced, after the server has tried them, and columns are chosen", async () => {
+  const { accessKeyId, secretAccessKey } = server.s3;
+  const destination = await describeBucket("with old keys", "rotated");
+  const page = await open("/exports/destinations");
+  const row = page.getByRole("listitem").filter({ hasText: "with old keys" });
+  await row.getByText("Replace its keys").click();
+  await row.getByLabel("Key id").fill(accessKeyId);
+  await row.getByLabel("Secret").fill("another secret");
+  await row.getByRole("button", { name: "Replace the keys" }).click();
+  await row.getByRole("alert").waitFor();
+  await expectAccessible(page);
+  await row.getByLabel("Secret").fill(secretAccessKey);
+  await row.getByRole("button", { name: "Replace the keys" }).click();
+  await row.getByText("The keys are replaced.").waitFor();
+
+  await page.goto(`${server.url}/console/exports/new`);
+  await page.getByRole("combobox", { name: /^Destination/ }).selectOption(destination.id);
+  await page.getByRole("combobox", { name: /^Format/ }).selectOption("v2_beta");
+  await page.getByText("Columns: all").click();
+  await page.getByRole("button", { name: "None" }).click();
+  await page.getByRole("checkbox", { name: "id", exact: true }).check();
+  await page.getByRole("checkbox", { name: "name", exact: true }).check();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Start the export" }).click();
+  await page.getByRole("heading", { name: /^Export of/ }).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect(await api(`/bulk-exports/${id}`)).toMatchObject({
+    format_version: "v2_beta",
+    export_fields: ["id", "name"],
+  });
+});
+
 test("a schedule is cancelled", async () => {
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
-  const destination = (await api("/bulk-exports/destinations", {
-    destination_type: "s3",
-    display_name: "for a schedule",
-    config: { bucket_name: bucket, prefix: "scheduled", endpoint_url: endpoint },
-    credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
-  })) as { id: string };
+  const destination = await describeBucket("for a schedule", "scheduled");
   const page = await open("/exports/new");
   await page.getByRole("combobox", { name: /^Destination/ }).selectOption(destination.id);
   await page.getByLabel(/^Repeat every/).fill("24");

@@ -74,14 +74,22 @@ test("a filter is checked as it is written, applied, and kept in the address", a
   ]);
   const page = await open(`/traces/${project}`);
   await page.getByRole("row").filter({ hasText: "good run" }).waitFor();
-  const field = page.getByRole("textbox", { name: "Filter" });
+  const field = page.getByRole("combobox", { name: "Filter" });
   await field.fill('eq(statos, "error")');
   await page
     .getByText(/status/)
     .first()
     .waitFor();
   await expectAccessible(page);
-  await field.fill('eq(status, "error")');
+  // What may come next is offered: by keys, and by the pointer.
+  await field.fill("eq(sta");
+  await page.getByRole("option", { name: /^status/ }).waitFor();
+  await expectAccessible(page);
+  await field.press("ArrowDown");
+  await field.press("Enter");
+  await expect.poll(() => field.inputValue()).toBe("eq(status, ");
+  await page.getByRole("option", { name: /^error/ }).click();
+  await expect.poll(() => field.inputValue()).toBe('eq(status, "error")');
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("row").filter({ hasText: "good run" }).waitFor({ state: "detached" });
   expect(new URL(page.url()).searchParams.get("filter")).toBe('eq(status, "error")');
@@ -90,6 +98,67 @@ test("a filter is checked as it is written, applied, and kept in the address", a
   expect(await page.getByRole("row").count()).toBe(2);
   await page.getByRole("link", { name: "Traces" }).last().click();
   await page.getByRole("row").filter({ hasText: "filtered" }).waitFor();
+  await expectAccessible(page);
+});
+
+test("names that runs have are offered to a filter", async () => {
+  const project = await store("completed", [makeRun(2_000, { ...ENDED, name: "an odd name" })]);
+  const page = await open(`/traces/${project}`);
+  const field = page.getByRole("combobox", { name: "Filter" });
+  await field.fill("eq(name, ");
+  await page.getByRole("option", { name: /^an odd name/ }).click();
+  await field.press("Enter");
+  await page.waitForURL(/filter=/);
+  expect(new URL(page.url()).searchParams.get("filter")).toBe('eq(name, "an odd name")');
+});
+
+test("charts say in words what happened in an interval, and keep range and filter in the address", async () => {
+  const minute = 60_000;
+  const start = Math.floor(Date.now() / minute) * minute - 4.5 * minute;
+  const project = await store("charted", [
+    makeRun(Date.now() - start, { ...ENDED, name: "good run" }),
+    makeRun(Date.now() - start, { ...ENDED, name: "bad run", error: "Broken" }),
+  ]);
+  const page = await open(`/traces/${project}`);
+  await page.getByRole("link", { name: "Charts" }).click();
+  await page.getByRole("button", { name: "1 h", exact: true }).click();
+  await page.getByRole("button", { name: "1 h", exact: true, pressed: true }).waitFor();
+  await expectAccessible(page);
+  const chart = page.getByRole("slider", { name: "Runs over time" });
+  await chart.focus();
+  const said: string[] = [];
+  for (let step = 0; step < 10; step++) {
+    await chart.press("ArrowLeft");
+    said.push((await chart.getAttribute("aria-valuetext")) ?? "");
+  }
+  expect(said.filter((text) => text.endsWith("runs 2, errors 1"))).toHaveLength(1);
+  expect(new URL(page.url()).searchParams.get("range")).toBe("1 h");
+  await page.goto(`${page.url()}&filter=${encodeURIComponent('eq(status, "error")')}`);
+  await expect
+    .poll(async () => {
+      await chart.press("ArrowLeft");
+      return chart.getAttribute("aria-valuetext");
+    })
+    .toMatch(/runs 1, errors 1$/);
+});
+
+test("two runs are chosen and compared at an address of their own", async () => {
+  const one = makeRun(9_000, { ...ENDED, name: "asked", inputs: { q: "why?", same: "yes" } });
+  const other = makeRun(5_000, { ...ENDED, name: "asked", inputs: { q: "when?", same: "yes" } });
+  await store("compared", [one, other, makeRun(1_000, { ...ENDED, name: "not asked" })]);
+  const page = await open(`/runs/${one.id}`);
+  await page.getByRole("link", { name: "Compare" }).click();
+  const choice = page.getByRole("list", { name: "Compare with" });
+  await choice.getByRole("listitem").first().waitFor();
+  expect(await choice.getByRole("listitem").count()).toBe(1);
+  await expectAccessible(page);
+  await choice.getByRole("link").click();
+  await page.waitForURL(`**/compare/${one.id}/${other.id}`);
+  const row = page.getByRole("row").filter({ hasText: "why?" });
+  await row.filter({ hasText: "when?" }).waitFor();
+  expect(await page.getByRole("rowheader", { name: "same", exact: true }).count()).toBe(0);
+  await page.getByRole("button", { name: "Also what is the same" }).click();
+  await page.getByRole("rowheader", { name: "same", exact: true }).waitFor();
   await expectAccessible(page);
 });
 
@@ -129,6 +198,9 @@ test("nothing that a trace says becomes HTML, on its own page or where it is sha
   await page.getByRole("option").nth(1).click();
   await page.waitForURL(`**/runs/${child.id}`);
   await expectHarmless(page);
+  const compared = await open(`/compare/${root.id}/${child.id}`);
+  await compared.getByRole("rowheader").first().waitFor();
+  await expectHarmless(compared);
   const shared = await open(`/shared/${share_token}`, false);
   await shared.getByRole("option").nth(1).waitFor();
   await expectHarmless(shared);

@@ -12,13 +12,21 @@ export type ConsolePage = {
   problems: string[];
 };
 
+type Options = {
+  path?: string;
+  signedIn?: boolean;
+  /** Before the page is opened. */
+  prepare?: (context: BrowserContext) => Promise<void>;
+};
+
 /** A tab of a browser of its own, at a page of the console; signed in unless it is to have no key. */
 export async function openConsole(
   browser: Browser,
-  server: ConsoleServer,
-  { path = "", signedIn = true }: { path?: string; signedIn?: boolean } = {},
+  server: Pick<ConsoleServer, "url" | "apiKey">,
+  { path = "", signedIn = true, prepare }: Options = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({ colorScheme: "light" });
+  await prepare?.(context);
   const page = await context.newPage();
   page.setDefaultTimeout(WITHIN_MS);
   const problems: string[] = [];

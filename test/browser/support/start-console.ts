@@ -28,8 +28,11 @@ const SETTINGS = {
   ENCRYPTION_KEYS: `1:${randomBytes(32).toString("base64url")}`,
 };
 
-/** The platform with the example agents and open to this machine, as `npm start` serves it, on a new state directory. */
-export async function startConsole(): Promise<ConsoleServer> {
+/**
+ * The platform with the example agents and open to this machine, as `npm start` serves it, on a new state directory;
+ * with variables that win over those of the set-up.
+ */
+export async function startConsole(given: Record<string, string> = {}): Promise<ConsoleServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-console-"));
   const removeState = (): void => rmSync(stateDir, { recursive: true, force: true });
   const apiKey = generateApiKey("us");
@@ -42,7 +45,7 @@ export async function startConsole(): Promise<ConsoleServer> {
       port: 0,
       watch: false,
       schemas: true,
-      vars: { ...SETTINGS, AGENT_WORKSPACE_ID: workspaceId, LOG_LEVEL: "error" },
+      vars: { ...SETTINGS, AGENT_WORKSPACE_ID: workspaceId, LOG_LEVEL: "error", ...given },
       prepareDatabase: (database) =>
         ensureLocalWorkspace(localDatabase(database), { workspaceId, apiKey }),
       onLog: ({ level, message }) => {

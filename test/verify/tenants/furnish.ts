@@ -88,6 +88,7 @@ async function platformThings(call: Call, s3: LocalS3): Promise<Ids> {
     "/api/v1/bulk-exports/destinations",
     destinationBody({ url, ...bucket }),
   );
+  const key = await call("POST", "/api/v1/api-key", { description: "another one" });
   const { object_path } = await call("POST", "/v2/deployments/upload-url");
   await call("POST", "/v2/auth/providers", {
     provider_id: "notes",
@@ -104,6 +105,7 @@ async function platformThings(call: Call, s3: LocalS3): Promise<Ids> {
   });
   return {
     id: String(price["id"]),
+    api_key_id: String(key["id"]),
     destination_id: String(destination["id"]),
     bulk_export_destination_id: String(destination["id"]),
     source_tarball_path: String(object_path),

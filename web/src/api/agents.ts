@@ -9,7 +9,13 @@ const MOST_ASSISTANTS = 100;
 export function useAgents(): Client {
   const { config, apiKey } = useSession();
   return useMemo(
-    () => new Client({ apiUrl: config.agents_url ?? location.origin, apiKey }),
+    () =>
+      new Client({
+        apiUrl: config.agents_url ?? location.origin,
+        apiKey,
+        // Queries are tried again by the page, and streams by the client itself: each of its attempts need not be.
+        callerOptions: { maxRetries: 0 },
+      }),
     [config, apiKey],
   );
 }

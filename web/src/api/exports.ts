@@ -1,10 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
+import { request } from "./request.ts";
 import type { Tracing } from "./tracing.ts";
 
 export type Destination = {
   id: string;
   display_name: string;
   config: { bucket_name: string; prefix: string; endpoint_url: string | null };
+  /** Names of the members that are stored; none where the installation's are used. */
+  credentials_keys: string[];
 };
 
 export type BulkExport = {
@@ -39,6 +42,26 @@ const FOLLOW_MS = 1_500;
 
 export function isOver(status: string): boolean {
   return !["CREATED", "RUNNING"].includes(status);
+}
+
+type ApiDocument = {
+  components: {
+    schemas: { BulkExportCreate: { properties: { export_fields: ColumnsSchema } } };
+  };
+};
+type ColumnsSchema = { items?: { enum: string[] }; anyOf?: { items?: { enum: string[] } }[] };
+
+/** The columns that an export may have, as the API describes itself: there is no other list of them. */
+export function exportColumnsQuery(host: string) {
+  return queryOptions({
+    queryKey: ["export-columns"],
+    staleTime: Infinity,
+    queryFn: async ({ signal }): Promise<string[]> => {
+      const { components } = await request<ApiDocument>(`${host}/openapi.json`, { signal });
+      const { items, anyOf } = components.schemas.BulkExportCreate.properties.export_fields;
+      return (items ?? anyOf?.find((branch) => branch.items !== undefined)?.items)?.enum ?? [];
+    },
+  });
 }
 
 export function destinationsQuery(tracing: Tracing) {

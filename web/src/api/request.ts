@@ -22,9 +22,20 @@ export async function request<T = unknown>(url: string, options: Options = {}): 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
+  const text = await textOf(response);
+  return (text === "" ? null : JSON.parse(text)) as T;
+}
+
+/** Stores a file by a URL that the API gave for it: the URL is all that it needs. */
+export async function upload(url: string, file: Blob): Promise<void> {
+  const headers = { "content-type": "application/gzip" };
+  await textOf(await fetch(url, { method: "PUT", headers, body: file }));
+}
+
+async function textOf(response: Response): Promise<string> {
   const text = await response.text();
   if (!response.ok) throw new ServerError(response.status, messageOf(response.status, text));
-  return (text === "" ? null : JSON.parse(text)) as T;
+  return text;
 }
 
 function messageOf(status: number, text: string): string {

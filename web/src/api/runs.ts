@@ -61,16 +61,21 @@ const SUMMARY = [
 
 const WITH_PREVIEWS = [...SUMMARY, "inputs_preview", "outputs_preview"];
 
-/** The root runs of a project that a filter chooses, page by page, the newest first. */
-export function runsQuery(tracing: Tracing, projectId: string, filter: string) {
+/** The runs of a project that a filter chooses, its root runs or those below, page by page, the newest first. */
+export function runsQuery(
+  tracing: Tracing,
+  projectId: string,
+  filter: string,
+  { isRoot = true }: { isRoot?: boolean } = {},
+) {
   return infiniteQueryOptions({
-    queryKey: ["runs", projectId, filter],
+    queryKey: ["runs", projectId, filter, isRoot],
     queryFn: ({ pageParam, signal }) =>
       tracing<Page>("/runs/query", {
         method: "POST",
         body: {
           session: [projectId],
-          is_root: true,
+          is_root: isRoot,
           limit: PAGE,
           select: WITH_PREVIEWS,
           ...(filter === "" ? {} : { filter }),
@@ -80,6 +85,8 @@ export function runsQuery(tracing: Tracing, projectId: string, filter: string) {
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ cursors }) => cursors.next,
+    // Otherwise each page that comes is a reason to compare all that came before.
+    structuralSharing: false,
   });
 }
 

@@ -9,6 +9,12 @@ import { Shell } from "./shell.tsx";
 const AgentsPage = lazy(() => import("../agents/agents-page.tsx"));
 const AssistantPage = lazy(() => import("../agents/assistant/assistant-page.tsx"));
 const ChatPage = lazy(() => import("../agents/chat/chat-page.tsx"));
+const ChartsPage = lazy(() => import("../traces/charts/charts-page.tsx"));
+const ComparePage = lazy(() => import("../traces/compare/compare-page.tsx"));
+const DeploymentPage = lazy(() => import("../deployments/deployment-page.tsx"));
+const DeploymentsPage = lazy(() => import("../deployments/deployments-page.tsx"));
+const NewDeploymentPage = lazy(() => import("../deployments/new-deployment-page.tsx"));
+const DestinationsPage = lazy(() => import("../exports/destinations-page.tsx"));
 const ExportPage = lazy(() => import("../exports/export-page.tsx"));
 const ExportsPage = lazy(() => import("../exports/exports-page.tsx"));
 const NewExportPage = lazy(() => import("../exports/new-export-page.tsx"));
@@ -16,6 +22,7 @@ const ProjectsPage = lazy(() => import("../traces/projects-page.tsx"));
 const RunsPage = lazy(() => import("../traces/runs-page.tsx"));
 const RunPage = lazy(() => import("../traces/run-page.tsx"));
 const SharedPage = lazy(() => import("../traces/shared-page.tsx"));
+const WorkspacePage = lazy(() => import("../workspace/workspace-page.tsx"));
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -77,14 +84,37 @@ function Pages(): ReactNode {
       <Route path="/traces/:project">
         {({ project }) => <RunsPage key={project} projectId={project} />}
       </Route>
+      <Route path="/traces/:project/charts">
+        {({ project }) => <ChartsPage key={project} projectId={project} />}
+      </Route>
       <Route path="/exports">
         <ExportsPage />
       </Route>
       <Route path="/exports/new">
         <NewExportPage />
       </Route>
+      <Route path="/exports/destinations">
+        <DestinationsPage />
+      </Route>
       <Route path="/exports/:export">
         {(params) => <ExportPage key={params.export} exportId={params.export} />}
+      </Route>
+      <Route path="/deployments">
+        <DeploymentsPage />
+      </Route>
+      <Route path="/deployments/new">
+        <NewDeploymentPage />
+      </Route>
+      <Route path="/deployments/:deployment/:view?">
+        {({ deployment, view }) => (
+          <DeploymentPage key={deployment} deploymentId={deployment} view={view ?? "revisions"} />
+        )}
+      </Route>
+      <Route path="/workspace/:view?">
+        {({ view }) => <WorkspacePage view={view ?? "plan"} />}
+      </Route>
+      <Route path="/compare/:left/:right?">
+        {({ left, right }) => <ComparePage key={left} left={left} right={right} />}
       </Route>
       <Route path="/runs/:run">{({ run }) => <RunPage runId={run} />}</Route>
       <Route>

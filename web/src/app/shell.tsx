@@ -24,12 +24,21 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
         </Link>
         <nav className={styles.nav} aria-label="Areas">
           <Area href="/agents" pattern="/agents/*?" name="Agents" />
-          <Area href="/traces" pattern={/^\/(?:traces|runs)(?:\/.*)?$/} name="Traces" />
+          <Area href="/traces" pattern={/^\/(?:traces|runs|compare)(?:\/.*)?$/} name="Traces" />
           <Area href="/exports" pattern="/exports/*?" name="Exports" />
+          <Area
+            href="/deployments"
+            pattern={/^\/(?:deployments|workspace)(?:\/.*)?$/}
+            name="Deployments"
+          />
         </nav>
         <div className={styles.actions}>
           <Button kind="quiet" size="s" onClick={() => setSearching(true)}>
-            <span>Search</span> <kbd className={styles.key}>Ctrl K</kbd>
+            <svg className={`${styles.icon} ${styles.lens}`} viewBox="0 0 16 16" aria-hidden="true">
+              <circle cx="7" cy="7" r="4.5" />
+              <path d="M10.5 10.5 14 14" />
+            </svg>
+            <span className={styles.search}>Search</span> <kbd className={styles.key}>Ctrl K</kbd>
           </Button>
           <Button
             kind="quiet"

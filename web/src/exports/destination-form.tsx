@@ -1,11 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTracing } from "../api/tracing.ts";
-import { Button } from "../ui/button.tsx";
-import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Field } from "./field.tsx";
-import styles from "./form.module.css";
-import { optional, textIn } from "./form-values.ts";
+import { Field, Form, FormNote } from "../ui/form.tsx";
+import { optional, textIn } from "../ui/form-values.ts";
 
 /** A bucket that exports are written to. The server tries it before it takes it, and says what it refuses. */
 export function DestinationForm(): ReactNode {
@@ -37,17 +34,11 @@ export function DestinationForm(): ReactNode {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["destinations"] }),
   });
   return (
-    <form
-      className={styles.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate(new FormData(event.currentTarget));
-      }}
-    >
-      <p className={`${styles.note} ${styles.wide}`}>
+    <Form sending={create} submit="Add the destination" busy="Trying the bucket">
+      <FormNote>
         Any S3-compatible bucket. On your machine, npm start serves one, and prints its endpoint,
         name and keys.
-      </p>
+      </FormNote>
       <Field name="Name">
         <input name="name" required />
       </Field>
@@ -69,16 +60,6 @@ export function DestinationForm(): ReactNode {
       <Field name="Prefix" hint="Before the names of the files">
         <input name="prefix" />
       </Field>
-      {create.isError ? (
-        <div className={styles.wide}>
-          <ErrorNotice error={create.error} />
-        </div>
-      ) : null}
-      <div className={styles.wide}>
-        <Button type="submit" kind="primary" disabled={create.isPending}>
-          {create.isPending ? "Trying the bucket" : "Add the destination"}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

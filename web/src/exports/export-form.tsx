@@ -4,11 +4,9 @@ import { useLocation } from "wouter";
 import type { BulkExport, Destination } from "../api/exports.ts";
 import type { Project } from "../api/projects.ts";
 import { useTracing } from "../api/tracing.ts";
-import { Button } from "../ui/button.tsx";
-import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Field } from "./field.tsx";
-import styles from "./form.module.css";
-import { isoTime, localTime, optional, textIn } from "./form-values.ts";
+import { COLUMN_FIELD, ColumnChoice } from "./column-choice.tsx";
+import { Field, Form } from "../ui/form.tsx";
+import { isoTime, localTime, optional, textIn } from "../ui/form-values.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -25,6 +23,7 @@ export function ExportForm({ projects, destinations }: Props): ReactNode {
   const create = useMutation({
     mutationFn: (form: FormData) => {
       const hours = textIn(form, "hours");
+      const columns = form.getAll(COLUMN_FIELD);
       return tracing<BulkExport>("/bulk-exports", {
         method: "POST",
         body: {
@@ -35,6 +34,8 @@ export function ExportForm({ projects, destinations }: Props): ReactNode {
             ? { end_time: isoTime(textIn(form, "to")) }
             : { interval_hours: Number(hours) }),
           compression: textIn(form, "compression"),
+          format_version: textIn(form, "version"),
+          ...(columns.length === 0 ? {} : { export_fields: columns }),
           ...optional("filter", textIn(form, "filter")),
         },
       });
@@ -45,13 +46,7 @@ export function ExportForm({ projects, destinations }: Props): ReactNode {
     },
   });
   return (
-    <form
-      className={styles.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate(new FormData(event.currentTarget));
-      }}
-    >
+    <Form sending={create} submit="Start the export">
       <Field name="Project">
         <select name="project">
           {projects.map(({ id, name }) => (
@@ -86,19 +81,17 @@ export function ExportForm({ projects, destinations }: Props): ReactNode {
           ))}
         </select>
       </Field>
+      <Field name="Format" hint="v2_beta has lists, JSON and costs as such, v1 as texts and floats">
+        <select name="version" defaultValue="v1">
+          {["v1", "v2_beta"].map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </Field>
       <Field name="Repeat every … hours" hint="Left empty, once. A schedule has no end">
         <input name="hours" type="number" min={1} max={MOST_HOURS} />
       </Field>
-      {create.isError ? (
-        <div className={styles.wide}>
-          <ErrorNotice error={create.error} />
-        </div>
-      ) : null}
-      <div className={styles.wide}>
-        <Button type="submit" kind="primary" disabled={create.isPending}>
-          Start the export
-        </Button>
-      </div>
-    </form>
+      <ColumnChoice />
+    </Form>
   );
 }

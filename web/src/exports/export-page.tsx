@@ -62,7 +62,10 @@ export default function ExportPage({ exportId }: { exportId: string }): ReactNod
           {data.hold_reason === null ? null : <span>{data.hold_reason}</span>}
         </p>
       )}
-      <ExportProgress runs={runs.data ?? []} />
+      <ExportProgress
+        runs={runs.data ?? []}
+        since={isFollowed && data.interval_hours === null ? data.created_at : null}
+      />
       {data === undefined || destination === undefined ? null : (
         <section className={styles.snippets} aria-label="How to read the files">
           <h2>Read the files</h2>

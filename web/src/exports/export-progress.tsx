@@ -2,11 +2,17 @@ import type { ReactNode } from "react";
 import { type ExportRun, isOver } from "../api/exports.ts";
 import { count } from "../ui/figures.ts";
 import { Status } from "../ui/status.tsx";
-import { exactTime } from "../ui/time.ts";
+import { duration, exactTime } from "../ui/time.ts";
 import styles from "./export-progress.module.css";
 
+type Props = {
+  runs: readonly ExportRun[];
+  /** When the export began; null for one that is over, or has no end. */
+  since: string | null;
+};
+
 /** How far an export is: all of it as a bar, and each part of its time with its rows, files and errors. */
-export function ExportProgress({ runs }: { runs: readonly ExportRun[] }): ReactNode {
+export function ExportProgress({ runs, since }: Props): ReactNode {
   if (runs.length === 0)
     return <p className={styles.waiting}>Its parts are listed here once it has begun.</p>;
   const done = runs.filter(({ status }) => isOver(status)).length;
@@ -18,6 +24,7 @@ export function ExportProgress({ runs }: { runs: readonly ExportRun[] }): ReactN
         <progress max={runs.length} value={done} />
         <span>
           {done} of {runs.length} parts, {count(rows)} rows, {count(files)} files
+          {since === null ? "" : remaining(since, done, runs.length)}
         </span>
       </label>
       <ul className={styles.parts} aria-label="Parts">
@@ -39,4 +46,11 @@ export function ExportProgress({ runs }: { runs: readonly ExportRun[] }): ReactN
       </ul>
     </>
   );
+}
+
+/** As long for each part as the parts took that are done. */
+function remaining(since: string, done: number, all: number): string {
+  if (done === 0 || done === all) return "";
+  const seconds = (Date.now() - Date.parse(since)) / 1000;
+  return `, about ${duration((seconds / done) * (all - done))} left`;
 }

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { destinationsQuery, exportsQuery } from "../api/exports.ts";
 import { projectsQuery } from "../api/projects.ts";
 import { useTracing } from "../api/tracing.ts";
+import { ButtonLink } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Page } from "../ui/page.tsx";
@@ -25,9 +26,10 @@ export default function ExportsPage(): ReactNode {
     <Page
       title="Exports"
       actions={
-        <Link className={styles.new} href="/exports/new">
-          New export
-        </Link>
+        <div className={styles.actions}>
+          <Link href="/exports/destinations">Destinations</Link>
+          <ButtonLink href="/exports/new">New export</ButtonLink>
+        </div>
       }
     >
       {error === null ? null : <ErrorNotice error={error} />}

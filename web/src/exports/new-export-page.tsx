@@ -9,7 +9,7 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Page } from "../ui/page.tsx";
 import { DestinationForm } from "./destination-form.tsx";
 import { ExportForm } from "./export-form.tsx";
-import styles from "./form.module.css";
+import styles from "./new-export-page.module.css";
 
 /** An export needs a bucket, which is described once, and a project. */
 export default function NewExportPage(): ReactNode {

@@ -8,8 +8,8 @@ import { EmptyState } from "../ui/empty-state.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { cost, count, percentage } from "../ui/figures.ts";
 import { Page } from "../ui/page.tsx";
+import styles from "../ui/table.module.css";
 import { ago, duration } from "../ui/time.ts";
-import styles from "./projects-page.module.css";
 
 const SNIPPET = `LANGSMITH_TRACING=true
 LANGSMITH_ENDPOINT=${location.origin}/api/v1

@@ -7,6 +7,7 @@ import { useTracing } from "../api/tracing.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { RunDetails } from "./run-details.tsx";
 import { RunFeedback } from "./run-feedback.tsx";
+import styles from "./share-link.module.css";
 import { ShareLink } from "./share-link.tsx";
 import { TraceLayout } from "./trace-layout.tsx";
 
@@ -44,7 +45,14 @@ export default function RunPage({ runId }: { runId: string }): ReactNode {
       runs={trace.data ?? []}
       selectedId={runId}
       onSelect={(id) => go(`/runs/${id}`, { replace: true })}
-      actions={run.data === undefined ? null : <ShareLink runId={run.data.trace_id} />}
+      actions={
+        run.data === undefined ? null : (
+          <div className={styles.actions}>
+            <Link href={`/compare/${runId}`}>Compare</Link>
+            <ShareLink runId={run.data.trace_id} />
+          </div>
+        )
+      }
       notice={error === null ? null : <ErrorNotice error={error} retry={run.refetch} />}
     >
       {run.data === undefined ? null : (

@@ -1,14 +1,12 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { Link, useSearchParams } from "wouter";
-import { projectQuery } from "../api/projects.ts";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type ReactNode, useMemo } from "react";
+import { useSearchParams } from "wouter";
 import { runsQuery } from "../api/runs.ts";
 import { useTracing } from "../api/tracing.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { usePageTitle } from "../ui/use-page-title.ts";
-import { FilterField } from "./filter-field.tsx";
-import { ProjectFigures } from "./project-figures.tsx";
+import { FilterField } from "./filter/filter-field.tsx";
+import { ProjectHeader } from "./project-header.tsx";
 import styles from "./runs-page.module.css";
 import { RunsTable } from "./runs-table.tsx";
 
@@ -19,29 +17,19 @@ export default function RunsPage({ projectId }: { projectId: string }): ReactNod
   const tracing = useTracing();
   const [search, setSearch] = useSearchParams();
   const filter = search.get("filter") ?? "";
-  const project = useQuery(projectQuery(tracing, projectId));
   const runs = useInfiniteQuery({
     ...runsQuery(tracing, projectId, filter),
     // With more pages every one of them would be asked again.
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? TAIL_MS : false),
   });
-  usePageTitle(project.data?.name ?? "Traces");
-  const rows = runs.data?.pages.flatMap((page) => page.runs) ?? [];
+  const pages = runs.data?.pages;
+  const rows = useMemo(() => pages?.flatMap((page) => page.runs) ?? [], [pages]);
   const setFilter = (text: string): void => setSearch(text === "" ? {} : { filter: text });
 
   return (
     <div className={styles.page}>
-      <header className={styles.header}>
-        <div>
-          <p className={styles.trail}>
-            <Link href="/traces">Traces</Link>
-          </p>
-          <h1>{project.data?.name ?? "\u00a0"}</h1>
-        </div>
-        <ProjectFigures project={project.data} />
-      </header>
-      <FilterField filter={filter} onFilter={setFilter} />
-      {project.isError ? <ErrorNotice error={project.error} /> : null}
+      <ProjectHeader projectId={projectId} view="runs" filter={filter} />
+      <FilterField projectId={projectId} filter={filter} onFilter={setFilter} />
       {runs.isError ? <ErrorNotice error={runs.error} retry={runs.refetch} /> : null}
       {runs.isSuccess && rows.length === 0 ? (
         <EmptyState title={filter === "" ? "No run has been traced yet" : "No run is like that"}>

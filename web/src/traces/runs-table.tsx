@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useRef } from "react";
 import { Link } from "wouter";
 import type { RunSummary } from "../api/runs.ts";
 import { cost, count } from "../ui/figures.ts";
@@ -17,12 +17,14 @@ type Props = { runs: readonly RunSummary[]; hasMore: boolean; onMore: () => void
 /** A table of any length: only the rows in sight are there. */
 export function RunsTable({ runs, hasMore, onMore }: Props): ReactNode {
   const scroll = useRef<HTMLDivElement>(null);
+  // With another function all rows are placed anew, so it is the same one while the runs are.
+  const getItemKey = useCallback((index: number) => runs[index]?.id ?? index, [runs]);
   const virtualizer = useVirtualizer({
     count: runs.length,
     getScrollElement: () => scroll.current,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
-    getItemKey: (index) => runs[index]?.id ?? index,
+    getItemKey,
   });
   const rows = virtualizer.getVirtualItems();
   const last = rows.at(-1)?.index ?? 0;
@@ -58,7 +60,10 @@ export function RunsTable({ runs, hasMore, onMore }: Props): ReactNode {
   );
 }
 
-function RunRow({ run, index, top }: { run: RunSummary; index: number; top: number }): ReactNode {
+type RowProps = { run: RunSummary; index: number; top: number };
+
+/** A row that stays in sight while the table is scrolled is not made again. */
+const RunRow = memo(function RunRow({ run, index, top }: RowProps): ReactNode {
   const seconds = secondsOf(run.start_time, run.end_time);
   return (
     <div
@@ -85,4 +90,4 @@ function RunRow({ run, index, top }: { run: RunSummary; index: number; top: numb
       </span>
     </div>
   );
-}
+});

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { count } from "../ui/figures.ts";
 import { duration } from "../ui/time.ts";
 import type { Span } from "./span-tree.ts";
@@ -11,7 +11,13 @@ const MIN_WIDTH = 0.004;
 
 type Props = { span: Span; top: number; isSelected: boolean; onSelect: (id: string) => void };
 
-export function WaterfallRow({ span, top, isSelected, onSelect }: Props): ReactNode {
+/** A row that stays in sight while the trace is scrolled is not made again. */
+export const WaterfallRow = memo(function WaterfallRow({
+  span,
+  top,
+  isSelected,
+  onSelect,
+}: Props): ReactNode {
   const { run, depth, from, to, seconds } = span;
   const kind = styles[run.run_type] ?? styles.chain;
   return (
@@ -47,4 +53,4 @@ export function WaterfallRow({ span, top, isSelected, onSelect }: Props): ReactN
       </span>
     </button>
   );
-}
+});

@@ -1,7 +1,11 @@
 import type { ComponentProps, ReactNode } from "react";
+import { Link } from "wouter";
 import styles from "./button.module.css";
 
-type Props = ComponentProps<"button"> & { kind?: "primary" | "plain" | "quiet"; size?: "m" | "s" };
+type Props = ComponentProps<"button"> & {
+  kind?: "primary" | "plain" | "quiet" | "danger";
+  size?: "m" | "s";
+};
 
 export function Button({
   kind = "plain",
@@ -12,4 +16,13 @@ export function Button({
 }: Props): ReactNode {
   const classes = [styles.button, styles[kind], styles[size], className].join(" ");
   return <button type={type} className={classes} {...rest} />;
+}
+
+/** A link to where something is made: it looks like the page's main button, and is a link. */
+export function ButtonLink({ href, children }: { href: string; children: ReactNode }): ReactNode {
+  return (
+    <Link href={href} className={[styles.button, styles.primary, styles.m].join(" ")}>
+      {children}
+    </Link>
+  );
 }

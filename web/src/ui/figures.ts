@@ -21,3 +21,16 @@ export function cost(value: string | number | null | undefined): string {
 export function percentage(value: number | null | undefined): string {
   return value == null ? NONE : share.format(value);
 }
+
+const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** In powers of a thousand, as bills have them. */
+export function byteCount(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < BYTE_UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${compact.format(value)} ${BYTE_UNITS[unit]}`;
+}

@@ -14,6 +14,19 @@ const TONES: Record<string, string> = {
   busy: "busy",
   running: "busy",
   interrupted: "wait",
+  ready: "good",
+  deployed: "good",
+  serves: "good",
+  creating: "busy",
+  queued: "wait",
+  building: "busy",
+  deploying: "busy",
+  "awaiting build": "busy",
+  "awaiting deploy": "busy",
+  "awaiting delete": "wait",
+  "create failed": "bad",
+  "build failed": "bad",
+  "deploy failed": "bad",
 };
 
 /** The status of a run or a thread: a colour, and always the word. */

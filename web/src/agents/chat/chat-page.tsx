@@ -53,6 +53,11 @@ export default function ChatPage({ assistantId, threadId }: Props): ReactNode {
         <Conversation chat={chat} assistant={assistant.data} />
         <div className={styles.foot}>
           {chat.error === null ? null : <ErrorNotice error={chat.error} />}
+          {chat.queue.isLost ? (
+            <p className={styles.lost} role="status">
+              The server does not answer. This page goes on as soon as it does.
+            </p>
+          ) : null}
           {stream.interrupt !== undefined && !stream.isLoading ? (
             <InterruptForm
               key={stream.interrupt.id ?? "interrupt"}

@@ -2,6 +2,7 @@ import type { Client, Command } from "@langchain/langgraph-sdk";
 import { useStream } from "@langchain/langgraph-sdk/react";
 import { useRef, useState } from "react";
 import type { From, State } from "./chat-state.ts";
+import { isConnectionLost } from "./connection.ts";
 import { useActiveTasks } from "./use-active-tasks.ts";
 import { useQueuedRuns } from "./use-queued-runs.ts";
 
@@ -37,10 +38,17 @@ export function useChat({ agents, assistantId, threadId, onThreadId }: Options) 
     onStop: tasks.clear,
     onError: (problem) => {
       tasks.clear();
-      setError(problem);
+      // A run that has begun goes on: the queue joins it when the server is there again, and says meanwhile that it is not.
+      setError(isConnectionLost(problem) && runId.current !== null ? null : problem);
     },
   });
-  const queue = useQueuedRuns({ agents, assistantId, threadId, stream });
+  const queue = useQueuedRuns({
+    agents,
+    assistantId,
+    threadId,
+    stream,
+    lastRun: () => runId.current,
+  });
 
   /** Sends at once, or into the queue where something runs; `from` is the checkpoint to go on from. */
   async function send(input: Partial<State>, shown: string, from?: From): Promise<void> {
@@ -49,6 +57,7 @@ export function useChat({ agents, assistantId, threadId, onThreadId }: Options) 
       await queue.add(input, shown).catch(setError);
       return;
     }
+    runId.current = null;
     await stream.submit(input, {
       optimisticValues: (before) => withMessages(before, input),
       streamSubgraphs: true,
@@ -58,6 +67,7 @@ export function useChat({ agents, assistantId, threadId, onThreadId }: Options) 
 
   async function resume(command: Command): Promise<void> {
     setError(null);
+    runId.current = null;
     await stream.submit(null, { command, streamSubgraphs: true });
   }
 

@@ -2,12 +2,15 @@ import type { Client } from "@langchain/langgraph-sdk";
 import type { UseStream } from "@langchain/langgraph-sdk/react";
 import { useEffect, useEffectEvent, useState } from "react";
 import type { State } from "./chat-state.ts";
+import { untilReached } from "./connection.ts";
 
 type Options = {
   agents: Client;
   assistantId: string;
   threadId: string | null;
   stream: Pick<UseStream<State>, "isLoading" | "isThreadLoading" | "joinStream">;
+  /** The run that was read last; the server's own list has it only while it is not over. */
+  lastRun: () => string | null;
 };
 
 export type QueuedRun = { id: string; text: string };
@@ -18,8 +21,9 @@ const MODES = ["values", "messages-tuple", "updates", "tasks"] as const;
  * What waits behind the run that is shown. The server has the queue; here it is followed: when a run ends, the next
  * one is joined, also after the page was loaded again and when another page has sent it.
  */
-export function useQueuedRuns({ agents, assistantId, threadId, stream }: Options) {
+export function useQueuedRuns({ agents, assistantId, threadId, stream, lastRun }: Options) {
   const [queued, setQueued] = useState<QueuedRun[]>([]);
+  const [isLost, setLost] = useState(false);
 
   async function add(input: Partial<State>, text: string): Promise<void> {
     if (threadId === null) return;
@@ -39,25 +43,36 @@ export function useQueuedRuns({ agents, assistantId, threadId, stream }: Options
     setQueued((before) => before.filter((run) => run.id !== id));
   }
 
-  const follow = useEffectEvent(async ([next, ...rest]: string[]): Promise<void> => {
-    setQueued((before) =>
-      rest.map((id) => before.find((run) => run.id === id) ?? { id, text: "A message" }),
-    );
-    if (next !== undefined) await stream.joinStream(next, "-1", { streamMode: [...MODES] });
-  });
+  const follow = useEffectEvent(
+    async ([next, ...rest]: string[], wasLost: boolean): Promise<void> => {
+      setLost(false);
+      setQueued((before) =>
+        rest.map((id) => before.find((run) => run.id === id) ?? { id, text: "A message" }),
+      );
+      // A run that ended while the server could not be reached has said things that nobody has read.
+      const joined = next ?? (wasLost ? lastRun() : null);
+      if (joined !== null) await stream.joinStream(joined, "-1", { streamMode: [...MODES] });
+    },
+  );
 
   const { isLoading, isThreadLoading } = stream;
   useEffect(() => {
     if (threadId === null || isLoading || isThreadLoading) return undefined;
     const controller = new AbortController();
-    // What cannot be listed is shown by the next run, or when the page is loaded again.
-    unfinished(agents, threadId, controller.signal)
-      .then(follow)
-      .catch(() => {});
+    const { signal } = controller;
+    let wasLost = false;
+    const onLost = (): void => {
+      wasLost = true;
+      setLost(true);
+    };
+    // What the server does not list is shown by the next run, or when the page is loaded again.
+    untilReached(() => unfinished(agents, threadId, signal), { signal, onLost })
+      .then((ids) => follow(ids, wasLost))
+      .catch(() => setLost(false));
     return () => controller.abort();
   }, [agents, threadId, isLoading, isThreadLoading]);
 
-  return { queued, add, cancel };
+  return { queued, isLost, add, cancel };
 }
 
 /** The ids of a thread's runs that have not ended, the oldest first. Rejects when nobody waits for them any more. */

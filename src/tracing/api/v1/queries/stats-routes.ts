@@ -2,6 +2,8 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../../../lib/api-error.ts";
 import { notServed } from "../../../../http/not-served.ts";
 import { createRouter } from "../../../../http/router.ts";
+import { microsToIso } from "../../../../lib/time.ts";
+import type { RunSelection } from "../../../shard/selection.ts";
 import { ALL_RUNS, type GroupBy } from "../../../shard/shard-stats.ts";
 import { selectionMembers } from "./query-schemas.ts";
 import { readSelection } from "./read-selection.ts";
@@ -13,10 +15,27 @@ export const statsRoutes = createRouter();
 
 const DEFAULT_MAX_GROUPS = 5;
 
+/** A longer time needs longer intervals. */
+const MAX_INTERVALS = 1000;
+const MIN_INTERVAL_SECONDS = 10;
+const MAX_INTERVAL_SECONDS = 31 * 86_400;
+const MICROS_PER_SECOND = 1_000_000;
+
 const groupBySchema = z.strictObject({
-  attribute: z.enum(["name", "run_type", "tag", "metadata"]),
-  path: z.string().nullish(),
-  max_groups: z.int().min(1).max(1000).nullish(),
+  attribute: z.enum(["name", "run_type", "tag", "metadata", "start_time"]),
+  path: z.string().nullish().openapi({ description: "Of `metadata`: the key to group by" }),
+  interval_seconds: z
+    .int()
+    .min(MIN_INTERVAL_SECONDS)
+    .max(MAX_INTERVAL_SECONDS)
+    .nullish()
+    .openapi({ description: "Of `start_time`: how long an interval is" }),
+  max_groups: z
+    .int()
+    .min(1)
+    .max(1000)
+    .nullish()
+    .openapi({ description: "The largest groups; of `start_time` all are there" }),
 });
 
 statsRoutes.openapi(
@@ -42,7 +61,8 @@ statsRoutes.openapi(
     },
     responses: {
       200: {
-        description: "One object, or with `group_by` one for each group by its name",
+        description:
+          "One object, or with `group_by` one for each group by its name; of `start_time` by when an interval begins, in order",
         content: {
           "application/json": { schema: z.union([runStatsSchema, groupedRunStatsSchema]) },
         },
@@ -52,16 +72,28 @@ statsRoutes.openapi(
   async (c) => {
     const body = c.req.valid("json");
     const select = body.select ?? STATS_SELECT;
-    const groupBy = body.group_by ? readGroupBy(body.group_by) : null;
+    const read = readSelection(body);
+    const groupBy = body.group_by ? readGroupBy(body.group_by, read.selection) : null;
     const groups = await collectStats(c.env, {
       workspaceId: c.var.scope.workspaceId,
-      ...readSelection(body),
+      ...read,
       groupBy,
       query: neededFor(select),
     });
     if (groupBy === null) {
       const totals = groups.get(ALL_RUNS);
       return c.json(totals === undefined ? {} : toStatsJson(totals, select), 200);
+    }
+    if (groupBy.attribute === "start_time") {
+      return c.json(
+        Object.fromEntries(
+          [...groups]
+            .map(([begin, totals]) => [Number(begin), totals] as const)
+            .toSorted(([left], [right]) => left - right)
+            .map(([begin, totals]) => [microsToIso(begin), toStatsJson(totals, select)]),
+        ),
+        200,
+      );
     }
     const largest = [...groups]
       .toSorted(([, left], [, right]) => right.runs - left.runs)
@@ -73,11 +105,34 @@ statsRoutes.openapi(
   },
 );
 
-function readGroupBy({ attribute, path }: z.output<typeof groupBySchema>): GroupBy {
+function readGroupBy(group: z.output<typeof groupBySchema>, selection: RunSelection): GroupBy {
+  const { attribute, path, interval_seconds: seconds } = group;
+  if (attribute === "start_time") return readInterval(seconds ?? null, selection);
   if (attribute !== "metadata") return { attribute };
   if (!path) {
     const msg = "Field required when the attribute is 'metadata': the key to group by";
     throw invalidField(["body", "group_by", "path"], msg, "missing");
   }
   return { attribute, path };
+}
+
+function readInterval(seconds: number | null, { from, to }: RunSelection): GroupBy {
+  const loc = ["body", "group_by", "interval_seconds"];
+  if (seconds === null) {
+    throw invalidField(loc, "Field required when the attribute is 'start_time'", "missing");
+  }
+  if (from === undefined) {
+    const msg = "Field required to group by 'start_time': the first time";
+    throw invalidField(["body", "start_time"], msg, "missing");
+  }
+  const span = ((to ?? Date.now() * 1000) - from) / MICROS_PER_SECOND;
+  if (span > seconds * MAX_INTERVALS) {
+    const least = Math.ceil(span / MAX_INTERVALS);
+    throw invalidField(
+      loc,
+      `Input should be at least ${least} for this time`,
+      "greater_than_equal",
+    );
+  }
+  return { attribute: "start_time", intervalMicros: seconds * MICROS_PER_SECOND };
 }

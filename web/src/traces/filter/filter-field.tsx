@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useDeferredValue, useState } from "react";
-import { filterProblemQuery } from "../api/runs.ts";
-import { useTracing } from "../api/tracing.ts";
-import { Button } from "../ui/button.tsx";
+import { filterProblemQuery } from "../../api/runs.ts";
+import { useTracing } from "../../api/tracing.ts";
+import { Button } from "../../ui/button.tsx";
+import { CompletedInput } from "./completed-input.tsx";
 import styles from "./filter-field.module.css";
 
 const EXAMPLES = [
@@ -12,10 +13,10 @@ const EXAMPLES = [
   ["Rated bad", 'and(eq(feedback_key, "user_score"), eq(feedback_score, 0))'],
 ] as const;
 
-type Props = { filter: string; onFilter: (filter: string) => void };
+type Props = { projectId: string; filter: string; onFilter: (filter: string) => void };
 
 /** A filter as it is written: the server checks it meanwhile, and the address keeps it. */
-export function FilterField({ filter, onFilter }: Props): ReactNode {
+export function FilterField({ projectId, filter, onFilter }: Props): ReactNode {
   const [text, setText] = useState(filter);
   const [applied, setApplied] = useState(filter);
   if (applied !== filter) {
@@ -39,14 +40,12 @@ export function FilterField({ filter, onFilter }: Props): ReactNode {
       }}
     >
       <div className={styles.row}>
-        <input
-          aria-label="Filter"
-          aria-invalid={isWrong}
-          aria-describedby="filter-problem"
-          spellCheck={false}
-          placeholder={'and(eq(status, "error"), gt(latency, "2s"))'}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
+        <CompletedInput
+          projectId={projectId}
+          text={text}
+          isWrong={isWrong}
+          describedBy="filter-problem"
+          onText={setText}
         />
         <Button type="submit" disabled={isWrong}>
           Filter

@@ -1,0 +1,126 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { ApiKeyRow } from "../db/api-keys-repo.ts";
+import { notServed } from "../http/not-served.ts";
+import { uuidParam } from "../http/path-params.ts";
+import { createRouter } from "../http/router.ts";
+import { toIso } from "../lib/time.ts";
+import { createApiKey, findApiKeys, removeApiKey } from "./api-key-service.ts";
+import { requireKey } from "./authenticate.ts";
+
+/**
+ * The keys of a workspace. A key that was revoked a moment ago may still read for some seconds elsewhere; here it may
+ * not, or it could make itself a successor.
+ */
+export const apiKeyRoutes = createRouter();
+
+const MAX_DESCRIPTION_CHARS = 255;
+
+const tags = ["Workspaces"];
+
+const listedKey = {
+  id: z.uuid(),
+  short_key: z.string().openapi({ description: "How the key begins, to tell it from others" }),
+  description: z.string(),
+  read_only: z.literal(false),
+  created_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().nullable().openapi({ description: "To the minute" }),
+  expires_at: z.null().openapi({ description: "A key holds until it is revoked" }),
+};
+
+const keySchema = z.object(listedKey).openapi("APIKeyGetResponse");
+const createdKeySchema = z
+  .object({ ...listedKey, key: z.string().openapi({ description: "Shown now, and never again" }) })
+  .openapi("APIKeyCreateResponse");
+
+const ROLES = "Keys have no roles: each may do all that its workspace may";
+
+const createSchema = z
+  .strictObject({
+    description: z.string().min(1).max(MAX_DESCRIPTION_CHARS).default("Default API key"),
+    read_only: z.literal(false, ROLES).optional(),
+    expires_at: notServed("Keys do not expire: revoke the key when it has served"),
+    workspaces: notServed("A key is one of the workspace whose key makes it"),
+    default_workspace_id: notServed("A key is one of the workspace whose key makes it"),
+    role_id: notServed(ROLES),
+    org_role_id: notServed(ROLES),
+  })
+  .openapi("APIKeyCreateRequest");
+
+apiKeyRoutes.openapi(
+  createRoute({
+    method: "get",
+    path: "/api-key",
+    tags,
+    summary: "List the workspace's API keys, the oldest first",
+    responses: {
+      200: {
+        description: "The keys that were not revoked, without their texts",
+        content: { "application/json": { schema: z.array(keySchema) } },
+      },
+    },
+  }),
+  async (c) => {
+    const { workspace_id } = await requireKey(c, "current");
+    const keys = await findApiKeys(c.env.DB, workspace_id);
+    return c.json(keys.map(toKeyJson), 200);
+  },
+);
+
+apiKeyRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/api-key",
+    tags,
+    summary: "Create an API key of the workspace",
+    request: {
+      body: { required: true, content: { "application/json": { schema: createSchema } } },
+    },
+    responses: {
+      200: {
+        description: "The key, with its text",
+        content: { "application/json": { schema: createdKeySchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { workspace_id: workspaceId } = await requireKey(c, "current");
+    const { description: name } = c.req.valid("json");
+    const { region } = c.var.settings;
+    const { row, key } = await createApiKey(c.env.DB, { workspaceId, name, region });
+    c.header("cache-control", "no-store");
+    return c.json({ ...toKeyJson(row), key }, 200);
+  },
+);
+
+apiKeyRoutes.openapi(
+  createRoute({
+    method: "delete",
+    path: "/api-key/{api_key_id}",
+    tags,
+    summary: "Revoke an API key of the workspace, which is not the one that asks",
+    request: { params: z.object({ api_key_id: uuidParam() }) },
+    responses: {
+      200: {
+        description: "The key as it was",
+        content: { "application/json": { schema: keySchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const asking = await requireKey(c, "current");
+    const row = await removeApiKey(c.env.DB, asking, c.req.valid("param").api_key_id);
+    return c.json(toKeyJson(row), 200);
+  },
+);
+
+function toKeyJson({ id, name, prefix, created_at, last_used_at }: ApiKeyRow) {
+  return {
+    id,
+    short_key: `${prefix}...`,
+    description: name,
+    read_only: false as const,
+    created_at: toIso(created_at),
+    last_used_at: last_used_at === null ? null : toIso(last_used_at),
+    expires_at: null,
+  };
+}

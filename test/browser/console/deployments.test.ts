@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { TEMPLATES_FILE } from "../../../cli/project/build-templates.ts";
+import { launchChromium } from "../support/chromium.ts";
+import {
+  closeQuiet,
+  type ConsolePage,
+  expectAccessible,
+  openConsole,
+} from "../support/console-page.ts";
+import { type ConsoleServer, startConsole } from "../support/start-console.ts";
+
+const SECRET = "a secret that nobody reads back";
+
+let server: ConsoleServer;
+let browser: Browser;
+/** A file with a project as `threadworks build` makes it. */
+let tarball: string;
+let folder: string;
+const opened: ConsolePage[] = [];
+
+beforeAll(async () => {
+  server = await startConsole();
+  browser = await launchChromium();
+  const templates = (await import(TEMPLATES_FILE)) as { default: Record<string, string> };
+  folder = mkdtempSync(join(tmpdir(), "threadworks-tarball-"));
+  tarball = join(folder, "project.tar.gz");
+  writeFileSync(tarball, Buffer.from(templates.default["agent"] ?? "", "base64"));
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(() => closeQuiet(opened.splice(0)));
+
+async function open(path: string): Promise<Page> {
+  const consolePage = await openConsole(browser, server, { path });
+  opened.push(consolePage);
+  return consolePage.page;
+}
+
+async function api(path: string, apiKey = server.apiKey): Promise<Response> {
+  return fetch(`${server.url}${path}`, { headers: { "x-api-key": apiKey } });
+}
+
+/** The revisions in the page, the newest first, are like this. */
+async function expectRevisions(page: Page, statuses: string[]): Promise<void> {
+  const rows = page.getByRole("region", { name: "Revisions" }).getByRole("listitem");
+  await expect
+    .poll(async () => {
+      const texts = await rows.allTextContents();
+      return texts.map((text) => statuses.find((status) => text.startsWith(status)) ?? text);
+    })
+    .toEqual(statuses);
+}
+
+test("a template is deployed, rolled back, given other secrets, and deleted", async () => {
+  const page = await open("/deployments");
+  await page.getByRole("heading", { name: "Nothing is deployed yet" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "New deployment" }).click();
+  await page.getByLabel(/^Name/).fill("no good name");
+  await page.getByRole("button", { name: "Deploy" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/name: /)
+    .waitFor();
+  await page.getByLabel(/^Name/).fill("weather");
+  await page.getByLabel("Made of").selectOption("agent");
+  await page.getByRole("button", { name: "Add a secret" }).click();
+  await page.getByLabel("Name of the secret").fill("MODEL_KEY");
+  await page.getByLabel("Value of MODEL_KEY").fill(SECRET);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Deploy" }).click();
+  await page.getByRole("heading", { name: "weather" }).waitFor();
+  await expectRevisions(page, ["serves"]);
+  await expectAccessible(page);
+
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  await page.getByRole("button", { name: "Deploy again" }).click();
+  await expectRevisions(page, ["serves", "deployed"]);
+  await page.getByRole("button", { name: "Roll back" }).click();
+  await expectRevisions(page, ["serves", "deployed", "deployed"]);
+
+  await page.getByRole("link", { name: "Secrets" }).click();
+  await page.getByRole("list", { name: "Secrets that it has" }).getByText("MODEL_KEY").waitFor();
+  expect(await page.content()).not.toContain(SECRET);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Replace the secrets" }).click();
+  await page.getByRole("alert").getByText("MODEL_KEY has no value yet").waitFor();
+  await page.getByLabel("Value of MODEL_KEY").fill("another one");
+  await page.getByRole("button", { name: "Replace the secrets" }).click();
+  await page.getByRole("link", { name: "Revisions" }).click();
+  await expectRevisions(page, ["serves", "deployed", "deployed", "deployed"]);
+
+  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("heading", { name: "It has used nothing yet" }).waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Keep" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("group").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "Deployments" }).waitFor();
+  await expect.poll(async () => (await api(`/v2/deployments/${id}`)).status).toBe(404);
+});
+
+test("a tarball is dropped, one that is none is refused, and the log is followed", async () => {
+  const page = await open("/deployments/new");
+  await page.getByLabel(/^Name/).fill("dropped");
+  await page.getByLabel("Made of").selectOption({ label: "a project of your own" });
+  await page.getByRole("button", { name: "Deploy" }).click();
+  await page.getByRole("alert").getByText("Choose a tarball first").waitFor();
+  const field = page.getByLabel("Tarball of the project");
+  await field.setInputFiles({ name: "none.tar.gz", mimeType: "", buffer: Buffer.from("no gzip") });
+  await page.getByRole("button", { name: "Deploy" }).click();
+  await page.getByRole("alert").getByText(/gzip/).waitFor();
+  await drop(page, tarball);
+  await page.getByText("project.tar.gz").waitFor();
+  await page.getByRole("button", { name: "Deploy" }).click();
+  await page.getByRole("heading", { name: "dropped" }).waitFor();
+  await expectRevisions(page, ["serves"]);
+
+  await page.getByRole("region", { name: "Revisions" }).getByRole("link", { name: "Logs" }).click();
+  const lines = page.getByRole("list", { name: "Lines" });
+  await page.getByLabel("Part").selectOption("build");
+  await lines.getByText(/./).first().waitFor();
+  const built = await lines.getByRole("listitem").allTextContents();
+  expect(built.length).toBeGreaterThan(0);
+  await page.getByLabel("Part").selectOption("");
+  await lines.getByText("INFO").first().waitFor();
+  await page.getByLabel("Revision").selectOption({ label: "all" });
+  await expectAccessible(page);
+  const id = /deployments\/([^/]+)/.exec(page.url())?.[1] ?? "";
+  const redeploy = `/v2/deployments/${id}/revisions`;
+  const count = await lines.getByRole("listitem").count();
+  const answer = await fetch(`${server.url}${redeploy}`, {
+    method: "POST",
+    headers: { "x-api-key": server.apiKey, "content-type": "application/json" },
+    body: "{}",
+  });
+  expect(answer.status).toBe(201);
+  // Nobody asks the page for them: they come as they are written.
+  await expect.poll(() => lines.getByRole("listitem").count()).toBeGreaterThan(count);
+  const all = await lines.locator("time").allTextContents();
+  expect(all).toEqual(all.toSorted());
+});
+
+/** As somebody drops a file from the desktop: the browser itself is told of it. */
+async function drop(page: Page, file: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const box = await page.getByLabel("Tarball of the project").boundingBox();
+  if (box === null) throw new Error("There is no place to drop a file on");
+  const data = { items: [], files: [file], dragOperationsMask: 1 };
+  const place = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+    await session.send("Input.dispatchDragEvent", { type, ...place, data });
+  }
+}
+
+test("a key is made, shown once, used, and revoked", async () => {
+  const page = await open("/workspace");
+  await page
+    .getByText(/of \d+$/)
+    .first()
+    .waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByText("this page's key").waitFor();
+  await page.getByLabel("What it is for").fill("a program");
+  await page.getByRole("button", { name: "Make a key" }).click();
+  const key = (await page.getByLabel("Code").textContent()) ?? "";
+  expect(key).toMatch(/^tw_us_/);
+  await expectAccessible(page);
+  expect((await api("/v2/deployments", key)).status).toBe(200);
+  await page.reload();
+  const row = page.getByRole("listitem").filter({ hasText: "a program" });
+  await row.waitFor();
+  expect(await page.content()).not.toContain(key);
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await row.getByRole("group").getByRole("button", { name: "Revoke" }).click();
+  await row.waitFor({ state: "detached" });
+  await expect.poll(async () => (await api("/v2/deployments", key)).status).toBe(401);
+});
+
+test("a service is refused in the server's words, added, and removed", async () => {
+  const page = await open("/workspace/services");
+  await page.getByRole("heading", { name: "No service can be connected yet" }).waitFor();
+  await page.getByLabel(/^Id/).fill("notes");
+  await page.getByLabel("Name", { exact: true }).fill("Notes");
+  await page.getByLabel("Authorization URL").fill("no url");
+  await page.getByLabel("Token URL").fill("https://notes.example/token");
+  await page.getByLabel("Client id").fill("client");
+  await page.getByRole("button", { name: "Add the service" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/auth_url/)
+    .waitFor();
+  await page.getByLabel("Authorization URL").fill("https://notes.example/auth");
+  await page.getByLabel(/^Client secret/).fill("secret");
+  await page.getByRole("button", { name: "Add the service" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "notes.example" });
+  await row.waitFor();
+  await expectAccessible(page);
+  await row.getByRole("button", { name: "Remove" }).click();
+  await row.getByRole("group").getByRole("button", { name: "Remove" }).click();
+  await row.waitFor({ state: "detached" });
+});

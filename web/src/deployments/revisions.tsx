@@ -1,0 +1,112 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import {
+  type Deployment,
+  deployTarball,
+  isRolledOut,
+  pathOf,
+  type Revision,
+  revisionsQuery,
+} from "../api/deployments.ts";
+import { useControlPlane } from "../api/tracing.ts";
+import { Button } from "../ui/button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+import { Form } from "../ui/form.tsx";
+import { Status } from "../ui/status.tsx";
+import { ago, exactTime } from "../ui/time.ts";
+import styles from "./revisions.module.css";
+import { statusWords } from "./status-words.ts";
+import { TarballField } from "./tarball-field.tsx";
+
+/** What the deployment has run, runs and is about to run; and the way to the next revision. */
+export function Revisions({ deployment }: { deployment: Deployment }): ReactNode {
+  const control = useControlPlane();
+  const queries = useQueryClient();
+  const [tarball, setTarball] = useState<File | null>(null);
+  const { data, error } = useQuery(revisionsQuery(control, deployment.id));
+  const path = pathOf(deployment.id);
+  const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ["deployments"] });
+  const act = useMutation({
+    mutationFn: ({ id, what }: { id: string; what: "redeploy" | "interrupt" }) =>
+      control(`${path}/revisions/${id}/${what}`, { method: "POST", body: {} }),
+    onSettled: refresh,
+  });
+  const deploy = useMutation<void, Error, FormData>({
+    mutationFn: () => {
+      if (tarball === null) throw new Error("Choose a tarball first");
+      return deployTarball(control, deployment.id, tarball);
+    },
+    onSuccess: () => {
+      setTarball(null);
+      return refresh();
+    },
+  });
+  const problem = error ?? act.error;
+  const active = data?.findIndex(({ id }) => id === deployment.active_revision_id) ?? 0;
+  return (
+    <div className={styles.columns}>
+      <section aria-labelledby="revisions">
+        <h2 id="revisions">Revisions</h2>
+        {problem === null ? null : <ErrorNotice error={problem} />}
+        <ol className={styles.list}>
+          {data?.map((revision, index) => (
+            <li key={revision.id}>
+              <Status
+                status={
+                  revision.id === deployment.active_revision_id
+                    ? "serves"
+                    : statusWords(revision.status)
+                }
+              />
+              <span title={exactTime(revision.created_at)}>{ago(revision.created_at)}</span>
+              <span className={styles.source}>{sourceOf(revision, deployment)}</span>
+              <span className={styles.actions}>
+                <Link
+                  className={styles.logs}
+                  href={`/deployments/${deployment.id}/logs?revision=${revision.id}`}
+                >
+                  Logs
+                </Link>
+                {isRolledOut(revision) ? (
+                  <Button
+                    size="s"
+                    disabled={act.isPending}
+                    onClick={() => act.mutate({ id: revision.id, what: "redeploy" })}
+                  >
+                    {index > active ? "Roll back" : "Deploy again"}
+                  </Button>
+                ) : (
+                  <Button
+                    size="s"
+                    disabled={act.isPending}
+                    onClick={() => act.mutate({ id: revision.id, what: "interrupt" })}
+                  >
+                    Interrupt
+                  </Button>
+                )}
+              </span>
+              {revision.status_message === null ? null : (
+                <p className={styles.message}>{revision.status_message}</p>
+              )}
+            </li>
+          ))}
+        </ol>
+      </section>
+      <section aria-labelledby="next">
+        <h2 id="next">The next revision</h2>
+        <Form sending={deploy} submit="Deploy the tarball" busy="Uploading">
+          <TarballField file={tarball} onFile={setTarball} />
+        </Form>
+      </section>
+    </div>
+  );
+}
+
+function sourceOf(revision: Revision, deployment: Deployment): string {
+  if (revision.source === "internal_template") {
+    return `template ${deployment.source_config.template_id}`;
+  }
+  const path = revision.source_revision_config.source_tarball_path;
+  return path === null ? "waits for a tarball" : `tarball ${path.split("/").at(-1)}`;
+}
