@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { BILLING_REGION } from "../../src/lib/region.ts";
 import { CliError } from "../cli-error.ts";
+import { START_COMMAND } from "../installation.ts";
 import { applyMigrations } from "../platform/d1-migrations.ts";
 import { refuseMissingDatabases } from "../platform/local-databases.ts";
 import { stateRegion } from "../platform/state-region.ts";
@@ -51,7 +52,7 @@ async function withState<T>(
 ): Promise<T> {
   const persistPath = join(resolve(stateDir), "v3");
   if (!existsSync(persistPath)) {
-    throw new CliError(`${stateDir} holds no platform yet: start one with npm start`);
+    throw new CliError(`${stateDir} holds no platform yet: start one with ${START_COMMAND}`);
   }
   const config = await readWorkerConfig(repoRoot);
   refuseMissingDatabases(config, persistPath);
