@@ -5,6 +5,7 @@ import { addDelete } from "./commands/delete.ts";
 import { addDeploy } from "./commands/deploy.ts";
 import { addDev } from "./commands/dev.ts";
 import { addGlobalOptions, type GlobalOptions } from "./commands/global-options.ts";
+import { addInit } from "./commands/init.ts";
 import { addKey } from "./commands/key.ts";
 import { addList } from "./commands/list.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -19,6 +20,7 @@ const program = addGlobalOptions(new Command("threadworks"))
   .exitOverride();
 
 const COMMANDS = [
+  addInit,
   addDev,
   addBuild,
   addDeploy,

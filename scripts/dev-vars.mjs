@@ -1,7 +1,7 @@
 /** The settings of a platform on one's own machine. Runs before anything is installed, so it has no dependencies. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 
 const KEY_BYTES = 32;
 
@@ -33,7 +33,10 @@ export async function ensureDevVars(path) {
   if (missing.length === 0) return [];
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
-  await writeFile(path, text + separator + added, { mode: 0o600 });
+  // Two that begin at once each find a whole file afterwards, and the same one.
+  const partial = `${path}.${process.pid}`;
+  await writeFile(partial, text + separator + added, { mode: 0o600 });
+  await rename(partial, path);
   return missing.map(([name]) => name);
 }
 

@@ -1,5 +1,6 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { describeError } from "../cli-error.ts";
 import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
 import { builtParts } from "../installation.ts";
@@ -13,7 +14,11 @@ import { packageManifest } from "./manifest.ts";
 const OUT_DIR = join(REPO_ROOT, "dist/package");
 
 /** Files of this repository that are in the package as they are. */
-const COPIED = ["LICENSE", "CHANGELOG.md", "migrations", "wrangler.toml", "regions.toml"];
+const COPIED = ["LICENSE", "CHANGELOG.md", "migrations", "template", "wrangler.toml"];
+
+/** Declares the types that `threadworks/testing` exports, after those of `cli/testing/types.ts`. */
+const TESTING_TYPES =
+  "export declare function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform>;\n";
 
 /** Builds what npm packs: the folder of the package with all that a checkout would build at its start. */
 async function build(): Promise<void> {
@@ -42,7 +47,17 @@ async function build(): Promise<void> {
   cpSync(CONSOLE_FOLDER, parts.console, { recursive: true });
   await bundleGraphHost(OUT_DIR);
   await bundleCli(OUT_DIR);
+  const types = readFileSync(join(REPO_ROOT, "cli/testing/types.ts"), "utf8");
+  writeFileSync(join(OUT_DIR, "cli/testing.d.ts"), `${types}\n${TESTING_TYPES}`);
+  copySchemaTemplate();
   console.log(`Built ${OUT_DIR}.`);
+}
+
+/** The reader of schemas reads a file that lies beside it, in a folder of this name. */
+function copySchemaTemplate(): void {
+  const reader = createRequire(import.meta.url).resolve("@langchain/langgraph-api/schema");
+  const name = "schema/types.template.mts";
+  cpSync(join(dirname(reader), name), join(OUT_DIR, "cli", name));
 }
 
 /** The migrations' snapshots are of the tool that writes migrations. */

@@ -23,6 +23,7 @@ const REQUIRE = [
 /** Each is a file of its own in `cli`: a program, a process that the CLI starts, or what the package exports. */
 const ENTRIES = {
   bin: "cli/package/bin.ts",
+  testing: "cli/package/testing.ts",
   "schema-extractor-process": "cli/project/schema-extractor-process.ts",
 };
 

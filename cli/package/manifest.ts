@@ -30,7 +30,10 @@ export function packageManifest(): object {
     keywords: ["langgraph", "langchain", "agents", "cloudflare", "workers", "tracing"],
     type: "module",
     bin: { threadworks: "cli/bin.js" },
-    exports: { "./package.json": "./package.json" },
+    exports: {
+      "./testing": { types: "./cli/testing.d.ts", default: "./cli/testing.js" },
+      "./package.json": "./package.json",
+    },
     engines: { node: ">=20.16" },
     dependencies: Object.fromEntries(INSTALLED.map((name) => [name, versionOf(name)])),
     // A project brings its own LangGraph, and the bundler of components only where it has components.
