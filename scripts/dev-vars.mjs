@@ -33,7 +33,7 @@ export async function ensureDevVars(path) {
   if (missing.length === 0) return [];
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
-  // Two that begin at once each find a whole file afterwards, and the same one.
+  // Somebody else may be about to read it.
   const partial = `${path}.${process.pid}`;
   await writeFile(partial, text + separator + added, { mode: 0o600 });
   await rename(partial, path);

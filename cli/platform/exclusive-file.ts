@@ -52,7 +52,7 @@ function removeDead(file: string): boolean {
 function holds(text: string): boolean {
   try {
     const { pid, startedAt } = JSON.parse(text) as Holder;
-    return isAlive(pid) && startOf(pid) === startedAt;
+    return isAlive(pid) && (startedAt === "" || startOf(pid) === startedAt);
   } catch {
     return false;
   }
@@ -66,11 +66,13 @@ function read(file: string): string | undefined {
   }
 }
 
-/** When a process was started, as the system tells it; empty when it does not. */
+/** When a process was started, as the system tells it; empty when it does not, or when the process has ended already. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // One that was killed stays there until its parent asks how it ended.
+    return fields[0] === "Z" ? "" : (fields[19] ?? "");
   } catch {
     const ps = spawnSync("ps", ["-p", String(pid), "-o", "lstart="], { encoding: "utf8" });
     return (ps.stdout ?? "").trim();
