@@ -4,6 +4,7 @@ import { addBuild } from "./commands/build.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDeploy } from "./commands/deploy.ts";
 import { addDev } from "./commands/dev.ts";
+import { addDown } from "./commands/down.ts";
 import { addGlobalOptions, type GlobalOptions } from "./commands/global-options.ts";
 import { addInit } from "./commands/init.ts";
 import { addKey } from "./commands/key.ts";
@@ -11,6 +12,7 @@ import { addList } from "./commands/list.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addPrivateEndpoints } from "./commands/private-endpoint.ts";
 import { addRevisions } from "./commands/revisions.ts";
+import { addUp } from "./commands/up.ts";
 import { addWorkspace } from "./commands/workspace.ts";
 import { printJson } from "./terminal/print.ts";
 
@@ -28,6 +30,8 @@ const COMMANDS = [
   addList,
   addRevisions,
   addDelete,
+  addUp,
+  addDown,
   addWorkspace,
   addKey,
   addPrivateEndpoints,

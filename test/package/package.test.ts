@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { LLMock } from "@copilotkit/aimock";
 import { Client } from "@langchain/langgraph-sdk";
-import { inject, test as base } from "vitest";
+import { test as base } from "vitest";
 import { asked, said } from "../real-projects/support/messages.ts";
 import { modelVariables, startModels } from "../real-projects/support/model-server.ts";
-import { oldestNode } from "./support/installed-package.ts";
+import { installedPackage, oldestNode } from "./support/installed-package.ts";
 import { installedBytes } from "./support/installed-size.ts";
 import { servedUrl, userProject } from "./support/user-project.ts";
 
@@ -67,8 +67,8 @@ function clientOf(apiUrl: string): Client {
 }
 
 test("the tarball has at most 10 MB, and what it installs at most 300", ({ expect }) => {
-  expect(statSync(inject("tarball")).size).toBeLessThan(10 * MB);
-  const bytes = installedBytes(inject("installed"), "threadworks");
+  expect(statSync(installedPackage().tarball).size).toBeLessThan(10 * MB);
+  const bytes = installedBytes(installedPackage().installed, "threadworks");
   // Less than the runtime alone has would mean that something was not found.
   expect(bytes).toBeGreaterThan(150 * MB);
   expect(bytes).toBeLessThan(300 * MB);

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { TestProject } from "vitest/node";
 import { templateManifest } from "../../../cli/init/template-manifest.ts";
 import { run, withLock } from "../../../scripts/setup.mjs";
 
@@ -12,21 +11,23 @@ const BUILT = join(REPO_ROOT, "dist/package");
 const TIMEOUT_MS = 10 * 60_000;
 const HASH_CHARS = 16;
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** A folder in whose `node_modules` the package is, with what the template of `init` needs. */
-    installed: string;
-    tarball: string;
-  }
-}
-
 /**
  * Builds the package, packs it, and installs it in a folder that is outside of this repository: below it, the package
  * would find the packages of the repository. What it depends on is installed once for each content of its manifest.
  */
-export default async function installPackage(project: TestProject): Promise<void> {
+export default async function installPackage(): Promise<void> {
   const build = join(REPO_ROOT, "cli/package/build-package.ts");
   await step("the build", process.execPath, ["--disable-warning=ExperimentalWarning", build]);
+  const { installed, tarball, user } = installedPackage();
+  mkdirSync(installed, { recursive: true });
+  await withLock(join(installed, "install.lock"), async () => {
+    await step("npm pack", "npm", ["pack", "--silent", "--pack-destination", installed, BUILT]);
+    await install(installed, { tarball, user });
+  });
+}
+
+/** Where it is: a folder in whose `node_modules` the package is, with what the template of `init` needs. */
+export function installedPackage(): { installed: string; tarball: string; user: object } {
   const manifest = readFileSync(join(BUILT, "package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const { devDependencies: _, ...user } = templateManifest("user", version) as {
@@ -34,14 +35,7 @@ export default async function installPackage(project: TestProject): Promise<void
   };
   const hash = createHash("sha256").update(manifest).update(JSON.stringify(user));
   const installed = join(cacheFolder(), hash.digest("hex").slice(0, HASH_CHARS));
-  mkdirSync(installed, { recursive: true });
-  const tarball = join(installed, `threadworks-${version}.tgz`);
-  await withLock(join(installed, "install.lock"), async () => {
-    await step("npm pack", "npm", ["pack", "--silent", "--pack-destination", installed, BUILT]);
-    await install(installed, { tarball, user });
-  });
-  project.provide("installed", installed);
-  project.provide("tarball", tarball);
+  return { installed, tarball: join(installed, `threadworks-${version}.tgz`), user };
 }
 
 async function install(

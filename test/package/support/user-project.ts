@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inject, vi } from "vitest";
-import { oldestNode } from "./installed-package.ts";
+import { vi } from "vitest";
+import { installedPackage, oldestNode } from "./installed-package.ts";
 
 const START_TIMEOUT_MS = 120_000;
 const COMMAND_TIMEOUT_MS = 240_000;
@@ -29,10 +29,11 @@ export type UserProject = {
 
 /** A folder of a user with these files, where the package is installed. */
 export function userProject(files: Record<string, string | object>): UserProject {
-  const runs = join(inject("installed"), "runs");
+  const { installed } = installedPackage();
+  const runs = join(installed, "runs");
   mkdirSync(runs, { recursive: true });
   const folder = mkdtempSync(join(runs, "user-"));
-  symlinkSync(join(inject("installed"), "node_modules"), join(folder, "node_modules"));
+  symlinkSync(join(installed, "node_modules"), join(folder, "node_modules"));
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(
       join(folder, name),
