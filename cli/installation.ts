@@ -14,9 +14,7 @@ export type BuiltParts = {
 };
 
 /** Undefined in a checkout. */
-export const BUILT: BuiltParts | undefined = IS_PACKAGE
-  ? builtParts(BUILT_FOLDER)
-  : undefined;
+export const BUILT: BuiltParts | undefined = IS_PACKAGE ? builtParts(BUILT_FOLDER) : undefined;
 
 /** Loads the graphs of a project inside a Worker: it is bundled with each project. */
 export const GRAPH_HOST_MODULE = join(
@@ -55,9 +53,7 @@ export function defaultState(project?: string): string {
 
 /** The variables of the local platform: its key, its secrets, and whatever somebody has set there. */
 export function settingsFile(project?: string): string {
-  return BUILT === undefined
-    ? join(REPO_ROOT, ".dev.vars")
-    : join(homeOf(project), "settings.env");
+  return BUILT === undefined ? join(REPO_ROOT, ".dev.vars") : join(homeOf(project), "settings.env");
 }
 
 /** Makes what the package keeps in a project's folder. A checkout has it from its set-up. */

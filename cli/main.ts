@@ -4,6 +4,7 @@ import { addBuild } from "./commands/build.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDeploy } from "./commands/deploy.ts";
 import { addDev } from "./commands/dev.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addDown } from "./commands/down.ts";
 import { addGlobalOptions, type GlobalOptions } from "./commands/global-options.ts";
 import { addInit } from "./commands/init.ts";
@@ -30,6 +31,7 @@ const COMMANDS = [
   addList,
   addRevisions,
   addDelete,
+  addDoctor,
   addUp,
   addDown,
   addWorkspace,

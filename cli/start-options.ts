@@ -33,7 +33,10 @@ export type StartOptions = {
 export function readStartOptions(args: string[]): StartOptions {
   const options = addServeOptions(addGraphsOptions(new Command("npm start --")))
     .description("Serves a project of LangGraph graphs.")
-    .option("--state <folder>", "where threads, keys and runs are kept (default: .threadworks/state)")
+    .option(
+      "--state <folder>",
+      "where threads, keys and runs are kept (default: .threadworks/state)",
+    )
     .option("--watch", "reload when a file changes; so does npm run dev", false)
     .showHelpAfterError()
     .parse(args, { from: "user" })

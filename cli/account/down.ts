@@ -5,6 +5,7 @@ import type { Progress } from "../terminal/progress.ts";
 import { type Installation, writeConfig } from "./installation-config.ts";
 import { deleteResource, type Found, findResources } from "./resources.ts";
 import { listSecrets } from "./secrets.ts";
+import { remember } from "./up-state.ts";
 import { wrangler } from "./wrangler.ts";
 
 /**
@@ -48,6 +49,8 @@ async function takeOffline(
     return;
   }
   progress.show(`Taking ${config.name} off the network`);
+  // The next `up` has to deploy again, also when this ends before it is done.
+  remember(folder, { deployed: "" });
   writeConfig(installation, { databaseId, online: false });
   const env = { CLOUDFLARE_ACCOUNT_ID: api.accountId };
   await wrangler(["deploy"], { cwd: folder, env });

@@ -53,15 +53,15 @@ export function readInstallation(options: {
   name: string;
 }): Installation {
   const { project, region, name } = options;
-  const { env, build: _build, ...top } = parse(
-    readFileSync(join(REPO_ROOT, "wrangler.toml"), "utf8"),
-  );
+  const {
+    env,
+    build: _build,
+    ...top
+  } = parse(readFileSync(join(REPO_ROOT, "wrangler.toml"), "utf8"));
   const own = region === undefined ? {} : Reflect.get(Object(env), region);
   const overrides = readOverrides(project);
   const named = wranglerConfig.parse(
-    JSON.parse(
-      JSON.stringify({ ...top, ...own }).replaceAll(`"${NAME}`, `"${name}`),
-    ),
+    JSON.parse(JSON.stringify({ ...top, ...own }).replaceAll(`"${NAME}`, `"${name}`)),
   );
   const config: InstallationConfig = {
     ...named,

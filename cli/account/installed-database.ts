@@ -40,5 +40,9 @@ export async function openInstalledDatabase(env: string | undefined): Promise<Da
   const { d1_databases } = written.parse(JSON.parse(readFileSync(file, "utf8")));
   const api = await openAccount(folder);
   const billing = region === "eu" ? await openInstalledDatabase("us") : undefined;
-  return installedDatabase(api, { databaseId: d1_databases[0]?.database_id ?? "", region, billing });
+  return installedDatabase(api, {
+    databaseId: d1_databases[0]?.database_id ?? "",
+    region,
+    billing,
+  });
 }

@@ -4,7 +4,10 @@ import { findResources } from "./resources.ts";
 import { generateSecrets, listSecrets } from "./secrets.ts";
 
 /** What `up` would do, in sentences, by what the account has now. */
-export async function planOf(api: CloudflareApi, { config, region }: Installation): Promise<string[]> {
+export async function planOf(
+  api: CloudflareApi,
+  { config, region }: Installation,
+): Promise<string[]> {
   const resources = await findResources(api, config);
   const secrets = await listSecrets(api, config.name);
   const needed = [

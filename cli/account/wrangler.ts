@@ -47,7 +47,9 @@ export async function wrangler(
 
 /** What wrangler says went wrong, in one line. */
 export function reasonOf({ code, stdout, stderr }: WranglerResult): string {
-  const lines = stripVTControlCharacters(`${stderr}\n${stdout}`).split("\n").map((line) => line.trim());
+  const lines = stripVTControlCharacters(`${stderr}\n${stdout}`)
+    .split("\n")
+    .map((line) => line.trim());
   const at = lines.findIndex((line) => line.includes("[ERROR]"));
   const told = at === -1 ? lines : lines.slice(at);
   const text = told

@@ -13,7 +13,11 @@ export function addAccountOptions(command: Command): Command {
   return command
     .argument("[dir]", "the project's folder", undefined)
     .option("-c, --config <file>", "the project's langgraph.json")
-    .option("--name <name>", "with what the names of everything in the account begin", "threadworks")
+    .option(
+      "--name <name>",
+      "with what the names of everything in the account begin",
+      "threadworks",
+    )
     .option("--regions", "two installations, US and EU, that share nothing but plans", false);
 }
 

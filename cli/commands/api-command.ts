@@ -44,15 +44,14 @@ export function openApi(
   );
 }
 
-function localPlatform(
-  { state }: GlobalOptions,
-  project: string,
-): LocalPlatform | undefined {
+function localPlatform({ state }: GlobalOptions, project: string): LocalPlatform | undefined {
   const stateDir = state === undefined ? defaultState(project) : pathFromUser(state);
   const url = runningPlatformUrl(stateDir);
   if (url === undefined) {
     if (state === undefined) return undefined;
-    throw new CliError(`nothing serves ${stateDir}: start it with ${START_COMMAND}, and the same --state`);
+    throw new CliError(
+      `nothing serves ${stateDir}: start it with ${START_COMMAND}, and the same --state`,
+    );
   }
   return { url, apiKey: readEnvFile(settingsFile(project))["LOCAL_API_KEY"] };
 }

@@ -27,5 +27,7 @@ function init(dir: string, options: GlobalOptions): void {
     "npx threadworks dev      # serves the agent, with its console and traces",
     "npm test                 # asks the agent on a platform of the test's own",
   ];
-  console.log(`Wrote ${files.join(", ")} to ${folder}.\n\n${steps.map((step) => `  ${step}`).join("\n")}`);
+  console.log(
+    `Wrote ${files.join(", ")} to ${folder}.\n\n${steps.map((step) => `  ${step}`).join("\n")}`,
+  );
 }

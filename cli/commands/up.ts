@@ -8,7 +8,9 @@ type UpOptions = AccountOptions & { dryRun: boolean; url?: string };
 
 export function addUp(program: Command): void {
   addAccountOptions(program.command("up"))
-    .description("make or update a platform in the Cloudflare account that wrangler is logged in to")
+    .description(
+      "make or update a platform in the Cloudflare account that wrangler is logged in to",
+    )
     .option("--dry-run", "print what would be made, and change nothing", false)
     .option("--url <url>", "where the platform answers, when it has a domain of its own")
     .action((dir: string | undefined, _options, command: Command) =>
@@ -39,7 +41,9 @@ async function runUp(dir: string | undefined, options: UpOptions): Promise<void>
   try {
     const shared: Record<string, string> = {};
     if (options.regions) {
-      const has = await Promise.all(installations.map(({ config }) => listSecrets(api, config.name)));
+      const has = await Promise.all(
+        installations.map(({ config }) => listSecrets(api, config.name)),
+      );
       const isShared = has.every((names) => names?.has("REGION_SECRET") ?? false);
       if (!isShared) shared["REGION_SECRET"] = newSecret();
     }

@@ -28,8 +28,7 @@ async function execute(cwd: string, args: string[]): Promise<Record<string, unkn
   const child = await runWrangler(args, { cwd });
   const output = parseJson(child.stdout);
   const answered = success.safeParse(output);
-  if (child.code === 0 && answered.success)
-    return answered.data.flatMap(({ results }) => results);
+  if (child.code === 0 && answered.success) return answered.data.flatMap(({ results }) => results);
   const failed = failure.safeParse(output);
   const reason = failed.success ? failed.data.error.text : reasonOf(child);
   throw new CliError(`wrangler d1 execute failed: ${reason}`);

@@ -28,10 +28,7 @@ async function build(): Promise<void> {
   for (const name of COPIED) {
     cpSync(join(REPO_ROOT, name), join(OUT_DIR, name), { recursive: true, filter: isShipped });
   }
-  writeFileSync(
-    join(OUT_DIR, "package.json"),
-    `${JSON.stringify(packageManifest(), null, 2)}\n`,
-  );
+  writeFileSync(join(OUT_DIR, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   const config = await readWorkerConfig(OUT_DIR);
   await bundleWorker({
     repoRoot: REPO_ROOT,

@@ -88,11 +88,7 @@ export async function buildPlatform(options: BuildOptions, buildDir: string): Pr
   };
 }
 
-function configOf(
-  repoRoot: string,
-  settingsPath: string,
-  buildDir: string,
-): Promise<WorkerConfig> {
+function configOf(repoRoot: string, settingsPath: string, buildDir: string): Promise<WorkerConfig> {
   const names = ["wrangler.toml", ".env", ".env.local"];
   const cloudflare = Object.entries(process.env).filter(([name]) => name.startsWith("CLOUDFLARE_"));
   return unlessUnchanged({

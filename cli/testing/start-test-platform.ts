@@ -63,11 +63,7 @@ export async function startPlatform(options: TestPlatformOptions): Promise<Start
 }
 
 /** The SDK is the project's own, so that its version is the one that the project is tested with. */
-async function clientOf(
-  projectDir: string,
-  { url }: Platform,
-  apiKey: string,
-): Promise<Client> {
+async function clientOf(projectDir: string, { url }: Platform, apiKey: string): Promise<Client> {
   const path = createRequire(join(projectDir, "package.json")).resolve("@langchain/langgraph-sdk");
   const sdk = (await import(pathToFileURL(path).href)) as typeof import("@langchain/langgraph-sdk");
   return new sdk.Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LLMock } from "@copilotkit/aimock";
 import { Client } from "@langchain/langgraph-sdk";
@@ -103,7 +103,11 @@ test("npx threadworks deploy rolls it out there, and the deployment answers", as
 }) => {
   // It finds the platform that serves the folder, and its key.
   expect(served.url).toMatch(/^http/);
-  const { code, stdout, stderr } = await project.run("npx", ["threadworks", "deploy", "--no-input"]);
+  const { code, stdout, stderr } = await project.run("npx", [
+    "threadworks",
+    "deploy",
+    "--no-input",
+  ]);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const listed = await project.run("npx", ["threadworks", "list", "--json"]);
   expect(listed.code).toBe(0);
@@ -115,6 +119,34 @@ test("npx threadworks deploy rolls it out there, and the deployment answers", as
   });
   const values = await deployed.runs.wait(null, "agent", { input: asked("The weather in Oslo?") });
   expect(said(values)).toEqual(ANSWERED);
+});
+
+test("npx threadworks doctor finds nothing wrong, and says what to do where something is", async ({
+  project,
+  served,
+  expect,
+}) => {
+  expect(served.url).toMatch(/^http/);
+  const { code, stdout } = await project.run("npx", ["threadworks", "doctor"]);
+  expect({ code, stdout }).toMatchObject({ code: 0 });
+  for (const text of ["the graphs build", "OPENAI_API_KEY is set", "takes the key"]) {
+    expect(stdout).toContain(text);
+  }
+
+  writeFileSync(
+    join(project.folder, "langgraph.json.broken"),
+    '{"graphs":{"agent":"./gone.ts:agent"}}',
+  );
+  const wrong = await project.run("npx", [
+    "threadworks",
+    "doctor",
+    "--config",
+    "langgraph.json.broken",
+    "--json",
+  ]);
+  expect(wrong.code).toBe(1);
+  const findings = JSON.parse(wrong.stdout) as { ok: boolean; text: string }[];
+  expect(findings.find(({ ok }) => !ok)?.text).toContain("gone.ts");
 });
 
 test("a folder is served once, and again with its threads after its server was killed", async ({

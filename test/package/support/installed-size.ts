@@ -27,12 +27,14 @@ export function installedBytes(folder: string, name: string): number {
 /** Where a package's imports are looked for, the nearest first: `a/`, then what lies above. */
 function placesAbove(path: string): string[] {
   const parts = path.split("node_modules/").slice(1);
-  return parts.map((_, index) =>
-    parts
-      .slice(0, parts.length - index)
-      .map((part) => `node_modules/${part.replace(/\/$/, "")}/`)
-      .join(""),
-  ).concat("");
+  return parts
+    .map((_, index) =>
+      parts
+        .slice(0, parts.length - index)
+        .map((part) => `node_modules/${part.replace(/\/$/, "")}/`)
+        .join(""),
+    )
+    .concat("");
 }
 
 /** Packages that are nested in it are counted where they are reached, and a file of two names once. */

@@ -88,12 +88,18 @@ function startCommand(
 
 /** Nothing that tells of this repository, its Node, or a platform. */
 function cleanEnvironment(): Record<string, string> {
-  const told = /^(?:THREADWORKS|LANGGRAPH|LANGSMITH|LANGCHAIN|OPENAI|npm|NODE|VITEST|CLOUDFLARE)_|^(?:INIT_CWD|TEST|VITEST)$/;
+  const told =
+    /^(?:THREADWORKS|LANGGRAPH|LANGSMITH|LANGCHAIN|OPENAI|npm|NODE|VITEST|CLOUDFLARE)_|^(?:INIT_CWD|TEST|VITEST)$/;
   const entries = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !told.test(entry[0]),
   );
   const path = `${oldestNode().folder}:${process.env["PATH"] ?? ""}`;
-  return { ...Object.fromEntries(entries), PATH: path, npm_config_offline: "true", npm_config_loglevel: "error" };
+  return {
+    ...Object.fromEntries(entries),
+    PATH: path,
+    npm_config_offline: "true",
+    npm_config_loglevel: "error",
+  };
 }
 
 /** The URL that `threadworks dev` prints when it serves. */

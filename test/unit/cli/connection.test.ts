@@ -56,7 +56,13 @@ describe("the key", () => {
       "LOCAL_API_KEY of this machine's platform",
       "tw_local",
     ],
-    ["http://localhost:8123", undefined, {}, "LOCAL_API_KEY of this machine's platform", "tw_local"],
+    [
+      "http://localhost:8123",
+      undefined,
+      {},
+      "LOCAL_API_KEY of this machine's platform",
+      "tw_local",
+    ],
   ] as const) {
     test(`of ${hostUrl ?? "this machine"} is that of ${source}`, ({ expect }) => {
       expect(chooseConnection({ hostUrl, apiKey }, env, LOCAL)).toMatchObject({

@@ -16,7 +16,10 @@ export type Script = {
 
 /** What an account of Cloudflare has, as far as an installation of the platform needs it. */
 export class Account {
-  readonly databases = new Map<string, { name: string; jurisdiction?: string; sqlite: DatabaseSync }>();
+  readonly databases = new Map<
+    string,
+    { name: string; jurisdiction?: string; sqlite: DatabaseSync }
+  >();
   readonly buckets = new Map<string, string>();
   readonly queues = new Map<string, Queue>();
   readonly scripts = new Map<string, Script>();
@@ -61,7 +64,10 @@ export class Account {
       databases: [...this.databases.values()].map(({ name, jurisdiction }) => [name, jurisdiction]),
       buckets: [...this.buckets],
       queues: [...this.queues].map(([name, { consumers }]) => [name, [...consumers.values()]]),
-      scripts: [...this.scripts].map(([name, { secrets }]) => [name, [...secrets.keys()].toSorted()]),
+      scripts: [...this.scripts].map(([name, { secrets }]) => [
+        name,
+        [...secrets.keys()].toSorted(),
+      ]),
     };
   }
 }

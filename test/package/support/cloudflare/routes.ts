@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { SQLInputValue } from "node:sqlite";
-import type { Account } from "./account.ts";
+import type { Account, Queue } from "./account.ts";
 
 export type Asked = {
   method: string;
@@ -25,7 +25,13 @@ const ok = (result: unknown = null): Answer => ({ status: 200, result });
 const list = (result: unknown[]): Answer => ({
   status: 200,
   result,
-  result_info: { page: 1, per_page: 100, count: result.length, total_count: result.length, total_pages: 1 },
+  result_info: {
+    page: 1,
+    per_page: 100,
+    count: result.length,
+    total_count: result.length,
+    total_pages: 1,
+  },
 });
 const failed = (status: number, code: number, message: string): Answer => ({
   status,
@@ -48,12 +54,17 @@ const ROUTES: Record<string, Route> = {
   },
   "GET /d1/database/*": ({ databases }, _asked, [id = ""]) => {
     const found = databases.get(id);
-    return found === undefined ? failed(404, 7404, "not found") : ok({ uuid: id, name: found.name });
+    return found === undefined
+      ? failed(404, 7404, "not found")
+      : ok({ uuid: id, name: found.name });
   },
   "DELETE /d1/database/*": ({ databases }, _asked, [id = ""]) =>
     databases.delete(id) ? ok() : failed(404, 7404, "not found"),
   "POST /d1/database/*/query": (account, { body }, [id = ""]) => {
-    const { sql, params = [] } = JSON.parse(String(body)) as { sql: string; params?: SQLInputValue[] };
+    const { sql, params = [] } = JSON.parse(String(body)) as {
+      sql: string;
+      params?: SQLInputValue[];
+    };
     const found = account.query(id, sql, params);
     return found === undefined ? failed(404, 7404, "not found") : ok(found);
   },
@@ -63,7 +74,8 @@ const ROUTES: Record<string, Route> = {
       : failed(404, 10006, "The specified bucket does not exist."),
   "POST /r2/buckets": ({ buckets }, { body, headers }) => {
     const { name } = JSON.parse(String(body)) as { name: string };
-    if (buckets.has(name)) return failed(409, 10004, "The bucket you tried to create already exists");
+    if (buckets.has(name))
+      return failed(409, 10004, "The bucket you tried to create already exists");
     buckets.set(name, String(headers["cf-r2-jurisdiction"] ?? "default"));
     return ok({ name });
   },
@@ -73,7 +85,12 @@ const ROUTES: Record<string, Route> = {
     list(
       [...queues]
         .filter(([name]) => name === (query.get("name") ?? name))
-        .map(([queue_name, { id }]) => ({ queue_name, queue_id: id, producers: [], consumers: [] })),
+        .map(([queue_name, queue]) => ({
+          queue_name,
+          queue_id: queue.id,
+          producers: [],
+          consumers: consumersOf(queue),
+        })),
     ),
   "POST /queues": ({ queues }, { body }) => {
     const { queue_name } = JSON.parse(String(body)) as { queue_name: string };
@@ -84,14 +101,16 @@ const ROUTES: Record<string, Route> = {
   },
   "GET /queues/*/consumers": ({ queues }, _asked, [id]) => {
     const queue = [...queues.values()].find((each) => each.id === id);
-    const found = [...(queue?.consumers ?? [])];
-    return list(found.map(([consumer_id, script]) => ({ consumer_id, script, service: script, type: "worker" })));
+    return queue === undefined ? failed(404, 11000, "Queue not found") : list(consumersOf(queue));
   },
   "POST /queues/*/consumers": ({ queues }, { body }, [id]) => {
     const queue = [...queues.values()].find((each) => each.id === id);
     if (queue === undefined) return failed(404, 11000, "Queue not found");
     const consumer_id = randomUUID();
     const { script_name } = JSON.parse(String(body)) as { script_name: string };
+    if ([...queue.consumers.values()].includes(script_name)) {
+      return failed(400, 11004, "Queue already has a consumer");
+    }
     queue.consumers.set(consumer_id, script_name);
     return ok({ consumer_id });
   },
@@ -109,13 +128,17 @@ const ROUTES: Record<string, Route> = {
   },
   "GET /workers/scripts/*/secrets": ({ scripts }, _asked, [name = ""]) => {
     const script = scripts.get(name);
-    if (script === undefined) return failed(404, 10007, "This Worker does not exist on your account.");
-    return list([...script.secrets.keys()].map((secret) => ({ name: secret, type: "secret_text" })));
+    if (script === undefined)
+      return failed(404, 10007, "This Worker does not exist on your account.");
+    return list(
+      [...script.secrets.keys()].map((secret) => ({ name: secret, type: "secret_text" })),
+    );
   },
   "PUT /workers/scripts/*/secrets": ({ scripts }, { body }, [name = ""]) => {
     const secret = JSON.parse(String(body)) as { name: string; text: string };
     const script = scripts.get(name);
-    if (script === undefined) return failed(404, 10007, "This Worker does not exist on your account.");
+    if (script === undefined)
+      return failed(404, 10007, "This Worker does not exist on your account.");
     script.secrets.set(secret.name, secret.text);
     return ok({ name: secret.name, type: "secret_text" });
   },
@@ -126,6 +149,17 @@ const ROUTES: Record<string, Route> = {
     return scripts.delete(name) ? ok() : failed(404, 10007, "This Worker does not exist.");
   },
 };
+
+function consumersOf({ consumers }: Queue): object[] {
+  return [...consumers].map(([consumer_id, script]) => ({
+    consumer_id,
+    script,
+    service: script,
+    environment: "production",
+    type: "worker",
+    settings: {},
+  }));
+}
 
 /** What `wrangler deploy` asks. */
 const DEPLOY_ROUTES: Record<string, Route> = {
@@ -139,7 +173,12 @@ const DEPLOY_ROUTES: Record<string, Route> = {
         })
       : failed(404, 10090, "workers.api.error.service_not_found"),
   "GET /workers/scripts": ({ scripts }) =>
-    list([...scripts].map(([id, { metadata }]) => ({ id, migration_tag: metadata.migrations?.new_tag }))),
+    list(
+      [...scripts].map(([id, { metadata }]) => ({
+        id,
+        migration_tag: metadata.migrations?.new_tag,
+      })),
+    ),
   "GET /workers/scripts/*/deployments": ({ scripts }, _asked, [name = ""]) =>
     scripts.has(name)
       ? ok({ deployments: [] })
@@ -148,6 +187,10 @@ const DEPLOY_ROUTES: Record<string, Route> = {
   "POST /workers/scripts/*/assets-upload-session": () => ok({ jwt: "a token", buckets: [] }),
   "PUT /workers/scripts/*": (account, { headers, body }, [name = ""]) =>
     upload(account, name, { headers, body }),
+  "GET /workers/workers/*": ({ scripts }, _asked, [name = ""]) =>
+    scripts.has(name)
+      ? ok({ id: name, name, subdomain: { enabled: true, previews_enabled: false } })
+      : failed(404, 10007, "This Worker does not exist on your account."),
   "GET /workers/subdomain": () => ok({ subdomain: "tests" }),
   "GET /workers/scripts/*/subdomain": ({ scripts }, _asked, [name = ""]) =>
     ok({ enabled: scripts.get(name)?.onWorkersDev ?? false, previews_enabled: false }),
@@ -169,12 +212,19 @@ async function upload(
   { headers, body }: Pick<Asked, "headers" | "body">,
 ): Promise<Answer> {
   const type = headers["content-type"] ?? "";
-  const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
+  const form = await new Response(new Uint8Array(body), {
+    headers: { "content-type": type },
+  }).formData();
   const script = account.script(name);
   script.metadata = JSON.parse(String(form.get("metadata"))) as typeof script.metadata;
   script.modules = [...form.keys()].filter((key) => key !== "metadata").toSorted();
   script.uploads += 1;
-  return ok({ id: name, startup_time_ms: 1, deployment_id: randomUUID(), entry_point: "worker.js" });
+  return ok({
+    id: name,
+    startup_time_ms: 1,
+    deployment_id: randomUUID(),
+    entry_point: "worker.js",
+  });
 }
 
 export async function answer(account: Account, asked: Asked): Promise<Answer> {

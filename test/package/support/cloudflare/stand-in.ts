@@ -13,8 +13,11 @@ export type StandIn = {
   url: string;
   /** Method and path of what was asked, without the account. */
   asked: string[];
-  /** Called with each request that changes something, before it is answered; what it gives is the answer. */
-  interfere: (asked: Asked) => { status: number } | "hang" | undefined;
+  /**
+   * Called with each request that changes something. What it gives is the answer; or it is never answered, with
+   * "silent" after it was carried out.
+   */
+  interfere: (asked: Asked) => { status: number } | "hang" | "silent" | undefined;
   stop: () => Promise<void>;
 };
 
@@ -52,7 +55,11 @@ export async function startStandIn(): Promise<StandIn> {
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  { account, asked, standIn }: Pick<StandIn, "account" | "asked"> & {
+  {
+    account,
+    asked,
+    standIn,
+  }: Pick<StandIn, "account" | "asked"> & {
     standIn: Pick<StandIn, "interfere">;
   },
 ): Promise<void> {
@@ -71,7 +78,9 @@ async function handle(
   asked.push(`${method} ${path}`);
   const changed = method === "GET" ? undefined : standIn.interfere(made);
   if (changed === "hang") return;
-  const { status, ...body } = changed ?? (await answer(account, made));
+  const { status, ...body } =
+    changed === undefined || changed === "silent" ? await answer(account, made) : changed;
+  if (changed === "silent") return;
   response.writeHead(status, { "content-type": "application/json" });
   response.end(
     JSON.stringify({ success: status < 400, errors: [], messages: [], result: null, ...body }),
