@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => platform.stop());
 
-test("the agent asks its tool for the weather", async () => {
+await test("the agent asks its tool for the weather", async () => {
   const messages = [{ role: "user", content: "What is the weather in Oslo?" }];
   const state = await platform.client.runs.wait(null, "agent", { input: { messages } });
   const answer = state.messages.find(({ type }) => type === "tool");

@@ -14,7 +14,7 @@ const envelope = z.object({
 });
 
 /** What Cloudflare answered in place of a result. */
-export class CloudflareFailure extends CliError {
+class CloudflareFailure extends CliError {
   readonly status: number;
 
   constructor(message: string, status: number) {

@@ -68,7 +68,7 @@ export function readInstallation(options: {
     ...overrides,
     name: region === undefined ? name : `${name}-${region}`,
     vars: { ...named.vars, ...overrides.vars },
-    r2_buckets: named.r2_buckets.map(({ local_dev: _, ...bucket }) => bucket),
+    r2_buckets: named.r2_buckets.map(({ local_dev: _local, ...bucket }) => bucket),
   };
   return { region, folder: installationFolder(region, project), config };
 }

@@ -17,7 +17,7 @@ const databases = z.array(z.looseObject({ name: z.string(), uuid: z.string() }))
 const queueList = z.array(z.looseObject({ queue_name: z.string(), queue_id: z.string() }));
 const consumerList = z.array(z.looseObject({ consumer_id: z.string() }));
 
-export function resourcesOf(config: InstallationConfig): Resource[] {
+function resourcesOf(config: InstallationConfig): Resource[] {
   const jurisdiction = config.vars["JURISDICTION"] || undefined;
   const queues = new Set(
     [...config.queues.producers, ...config.queues.consumers].map(({ queue }) => queue),

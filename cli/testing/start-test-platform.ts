@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Client } from "@langchain/langgraph-sdk";
+import type * as Sdk from "@langchain/langgraph-sdk";
 import { releaseLeases } from "../../src/db/tools/release-leases.ts";
 import { localDatabase } from "../database/database.ts";
 import { ensureLocalWorkspace } from "../database/identity.ts";
@@ -63,9 +63,13 @@ export async function startPlatform(options: TestPlatformOptions): Promise<Start
 }
 
 /** The SDK is the project's own, so that its version is the one that the project is tested with. */
-async function clientOf(projectDir: string, { url }: Platform, apiKey: string): Promise<Client> {
+async function clientOf(
+  projectDir: string,
+  { url }: Platform,
+  apiKey: string,
+): Promise<Sdk.Client> {
   const path = createRequire(join(projectDir, "package.json")).resolve("@langchain/langgraph-sdk");
-  const sdk = (await import(pathToFileURL(path).href)) as typeof import("@langchain/langgraph-sdk");
+  const sdk = (await import(pathToFileURL(path).href)) as typeof Sdk;
   return new sdk.Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } });
 }
 

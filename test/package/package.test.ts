@@ -42,10 +42,11 @@ function answer(models: LLMock): void {
 }
 
 const test = base
-  .extend("models", { scope: "file" }, async ({}, { onCleanup }) => {
+  .extend("answer", { scope: "file" }, () => answer)
+  .extend("models", { scope: "file" }, async ({ answer: tell }, { onCleanup }) => {
     const models = await startModels();
     onCleanup(() => models.stop());
-    answer(models);
+    tell(models);
     return models;
   })
   .extend("project", { scope: "file" }, async ({ models }, { onCleanup }) => {

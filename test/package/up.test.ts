@@ -30,27 +30,29 @@ const QUEUES = [
 const SCRIPTS = [["threadworks", ["ENCRYPTION_KEYS", "PROJECT_ENV", "SIGNING_SECRET"]]];
 
 const test = base
-  .extend("cloudflare", async ({}, { onCleanup }) => {
-    const standIn = await startStandIn();
+  .extend("host", "127.0.0.1")
+  .extend("cloudflare", async ({ host }, { onCleanup }) => {
+    const standIn = await startStandIn(host);
     onCleanup(() => standIn.stop());
     return standIn;
   })
-  .extend("platform", async ({}, { onCleanup }) => {
+  .extend("platform", async ({ host }, { onCleanup }) => {
     // In place of the deployed Worker: what is asked of it is that it is there.
     const server = createServer((request, response) => {
       response.writeHead(request.url === "/ok?check_db=1" ? 200 : 404).end("{}");
-    }).listen(0, "127.0.0.1");
+    }).listen(0, host);
     await once(server, "listening");
     onCleanup(() => void server.close());
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("There is no port");
-    return `http://127.0.0.1:${address.port}`;
+    return `http://${host}:${address.port}`;
   })
-  .extend("project", async ({}, { onCleanup }) => {
+  .extend("agent", AGENT)
+  .extend("project", async ({ agent }, { onCleanup }) => {
     const project = userProject({
       "package.json": { name: "greeter", private: true, type: "module" },
       "langgraph.json": { graphs: { agent: "./agent.js:graph" }, env: { WHO: "you" } },
-      "agent.js": AGENT,
+      "agent.js": agent,
     });
     onCleanup(() => project.remove());
     return project;
@@ -70,14 +72,11 @@ function changes({ asked }: StandIn): string[] {
 }
 
 /** Rows of the one database. */
-function rows({ account }: StandIn, sql: string): unknown[] {
+function rows({ account }: StandIn, sql: string): Record<string, unknown>[] {
   const [database] = account.databases.values();
-  return database === undefined
-    ? []
-    : database.sqlite
-        .prepare(sql)
-        .all()
-        .map((row) => ({ ...row }));
+  const found = database?.sqlite.prepare(sql).all() ?? [];
+  // SQLite's rows have no prototype, which no comparison expects.
+  return JSON.parse(JSON.stringify(found)) as Record<string, unknown>[];
 }
 
 function keyIn({ stdout }: Ended): string | undefined {

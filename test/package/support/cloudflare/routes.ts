@@ -216,7 +216,7 @@ async function upload(
     headers: { "content-type": type },
   }).formData();
   const script = account.script(name);
-  script.metadata = JSON.parse(String(form.get("metadata"))) as typeof script.metadata;
+  script.metadata = JSON.parse(await textOf(form.get("metadata"))) as typeof script.metadata;
   script.modules = [...form.keys()].filter((key) => key !== "metadata").toSorted();
   script.uploads += 1;
   return ok({
@@ -225,6 +225,11 @@ async function upload(
     deployment_id: randomUUID(),
     entry_point: "worker.js",
   });
+}
+
+/** A part of a form, which is a file where its sender gave it a name. */
+async function textOf(part: FormDataEntryValue | null): Promise<string> {
+  return part === null || typeof part === "string" ? (part ?? "") : part.text();
 }
 
 export async function answer(account: Account, asked: Asked): Promise<Answer> {

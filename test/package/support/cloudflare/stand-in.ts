@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Account } from "./account.ts";
 import { answer, type Asked } from "./routes.ts";
 
-export const ACCOUNT_ID = "0123456789abcdef0123456789abcdef";
+const ACCOUNT_ID = "0123456789abcdef0123456789abcdef";
 const BASE = "/client/v4";
 
 export type StandIn = {
@@ -22,18 +22,18 @@ export type StandIn = {
 };
 
 /** Cloudflare's API on loopback, as documented, for the requests that `up`, `down` and wrangler make. */
-export async function startStandIn(): Promise<StandIn> {
+export async function startStandIn(host: string): Promise<StandIn> {
   const account = new Account();
   const asked: string[] = [];
   const standIn: Pick<StandIn, "interfere"> = { interfere: () => undefined };
   const server = createServer((request, response) => {
     void handle(request, response, { account, asked, standIn });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("There is no port");
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = `http://${host}:${address.port}`;
   return Object.assign(standIn, {
     account,
     asked,
