@@ -110,6 +110,8 @@ export default defineConfig({
           name: "package",
           globalSetup: ["test/package/support/installed-package.ts"],
           include: ["test/package/*.test.ts"],
+          // Some walk through a dozen processes, each of which builds and deploys.
+          testTimeout: 900_000,
         },
       },
     ],
