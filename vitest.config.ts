@@ -103,6 +103,17 @@ export default defineConfig({
           include: ["test/real-projects/*.test.ts"],
         },
       },
+      {
+        // The package as npm installs it, in folders outside of this repository. The first run installs it.
+        test: {
+          ...HANG_GUARDS,
+          name: "package",
+          globalSetup: ["test/package/support/installed-package.ts"],
+          include: ["test/package/*.test.ts"],
+          // Some walk through a dozen processes, each of which builds and deploys.
+          testTimeout: 900_000,
+        },
+      },
     ],
   },
 });

@@ -1,14 +1,20 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 
+/** The folder of the checkout, or that of the installed package. */
 export const REPO_ROOT = resolve(import.meta.dirname, "..");
-/** Where a local platform keeps its state, below the repository. */
-export const DEFAULT_STATE = ".threadworks/state";
 
+/** The folder of what the package brings built. A checkout has no such folder. */
+export const BUILT_FOLDER = join(REPO_ROOT, "built");
+export const IS_PACKAGE = existsSync(BUILT_FOLDER);
+
+/** Those of this repository, which npm runs in its folder. */
 const NPM_SCRIPTS = new Set(["start", "dev", "cli", "build", "deploy"]);
 
-/** A path as typed: npm changes to the package's folder before it runs a script. */
+/** A path as typed: npm changes to this repository's folder before it runs a script of it. */
 export function pathFromUser(path: string): string {
   const { npm_lifecycle_event: script = "", INIT_CWD: typedIn } = process.env;
-  const from = NPM_SCRIPTS.has(script) && typedIn !== undefined ? typedIn : process.cwd();
+  const isOurScript = !IS_PACKAGE && NPM_SCRIPTS.has(script);
+  const from = isOurScript && typedIn !== undefined ? typedIn : process.cwd();
   return resolve(from, path);
 }

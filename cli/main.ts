@@ -4,12 +4,16 @@ import { addBuild } from "./commands/build.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDeploy } from "./commands/deploy.ts";
 import { addDev } from "./commands/dev.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addDown } from "./commands/down.ts";
 import { addGlobalOptions, type GlobalOptions } from "./commands/global-options.ts";
+import { addInit } from "./commands/init.ts";
 import { addKey } from "./commands/key.ts";
 import { addList } from "./commands/list.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addPrivateEndpoints } from "./commands/private-endpoint.ts";
 import { addRevisions } from "./commands/revisions.ts";
+import { addUp } from "./commands/up.ts";
 import { addWorkspace } from "./commands/workspace.ts";
 import { printJson } from "./terminal/print.ts";
 
@@ -19,6 +23,7 @@ const program = addGlobalOptions(new Command("threadworks"))
   .exitOverride();
 
 const COMMANDS = [
+  addInit,
   addDev,
   addBuild,
   addDeploy,
@@ -26,6 +31,9 @@ const COMMANDS = [
   addList,
   addRevisions,
   addDelete,
+  addDoctor,
+  addUp,
+  addDown,
   addWorkspace,
   addKey,
   addPrivateEndpoints,

@@ -110,7 +110,10 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     warn(options, built);
     keepRegion(state.path, regionOf(varsOf(built.config, options)));
     makePrivateFolder(state.persistPath);
-    const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(state.workerdPidFile);
+    const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(
+      state.workerdPidFile,
+      options.configPath,
+    );
     cleanUps.push(stopRecording);
     const watchdog = startWatchdog(state.workerdPidFile);
     cleanUps.push(() => watchdog.stop());

@@ -1,8 +1,8 @@
-import { join } from "node:path";
 import { Command, Option } from "commander";
 import { CliError } from "./cli-error.ts";
 import { addGraphsOptions, type GraphsOptions, ownConfigPath } from "./graphs-options.ts";
-import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "./invocation.ts";
+import { defaultState } from "./installation.ts";
+import { pathFromUser } from "./invocation.ts";
 import type { LangGraphChoice } from "./project/langchain-source.ts";
 
 export const DEFAULT_PORT = 8123;
@@ -33,7 +33,10 @@ export type StartOptions = {
 export function readStartOptions(args: string[]): StartOptions {
   const options = addServeOptions(addGraphsOptions(new Command("npm start --")))
     .description("Serves a project of LangGraph graphs.")
-    .option("--state <folder>", `where threads, keys and runs are kept (default: ${DEFAULT_STATE})`)
+    .option(
+      "--state <folder>",
+      "where threads, keys and runs are kept (default: .threadworks/state)",
+    )
     .option("--watch", "reload when a file changes; so does npm run dev", false)
     .showHelpAfterError()
     .parse(args, { from: "user" })
@@ -73,7 +76,7 @@ export function startOptions(
   },
 ): StartOptions {
   const { configPath, state, watch, langGraph = "project" } = project;
-  const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
+  const stateDir = state === undefined ? defaultState(configPath) : pathFromUser(state);
   const logLevel = log ?? (watch ? "info" : "warn");
   return { configPath, stateDir, port, host, watch, langGraph, logLevel, vars };
 }

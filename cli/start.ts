@@ -4,10 +4,12 @@ import { describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
 import { releaseLeases } from "../src/db/tools/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
+import { prepareHome } from "./installation.ts";
 import { REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";
 import { nextFreePort } from "./platform/ports.ts";
+import { loadProjectConfig } from "./project/langgraph-json.ts";
 import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
 import {
   DEFAULT_HOST,
@@ -49,6 +51,7 @@ async function serve(options: StartOptions): Promise<void> {
   if (options.port === undefined && port !== DEFAULT_PORT) {
     console.log(`Port ${DEFAULT_PORT} is in use; using ${port}.`);
   }
+  await prepareHome(loadProjectConfig(options.configPath).projectDir);
   running = await startPlatform({
     repoRoot: REPO_ROOT,
     configPath: options.configPath,

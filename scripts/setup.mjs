@@ -3,19 +3,19 @@
  * Runs before anything is installed, on any Node from 20 on, so it has no dependencies.
  */
 import { spawn } from "node:child_process";
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ensureDevVars } from "./dev-vars.mjs";
 
 export const REPO_ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000;
 const BROWSER_TIMEOUT_MS = 10 * 60_000;
 const LOCK_POLL_MS = 500;
-const KEY_BYTES = 32;
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** A failure that its message explains. */
@@ -108,43 +108,6 @@ function npmCommand() {
   return { file: process.platform === "win32" ? "npm.cmd" : "npm", args: [] };
 }
 
-/**
- * Writes the settings of a local platform that `.dev.vars` lacks; what is there stays as it is.
- * Returns the names of those added.
- */
-export async function ensureDevVars(root = REPO_ROOT) {
-  const path = join(root, ".dev.vars");
-  const text = (await readIfExists(path)) ?? "";
-  const present = new Set(
-    [...text.matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/gm)].map(([, name]) => name),
-  );
-  const settings = {
-    AGENT_AUTH: "none",
-    AGENT_WORKSPACE_ID: randomUUID(),
-    LOCAL_API_KEY: newApiKey(),
-    SIGNING_SECRET: randomBytes(KEY_BYTES).toString("base64url"),
-    ENCRYPTION_KEYS: `1:${randomBytes(KEY_BYTES).toString("base64url")}`,
-    RATE_LIMITS: "off",
-    SELF_HOSTED: "on",
-    EXPORT_PRIVATE_ENDPOINTS: "allow",
-    OUTBOUND_PRIVATE_ENDPOINTS: "allow",
-    LOCAL_S3_ACCESS_KEY_ID: randomBytes(10).toString("hex"),
-    LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
-  };
-  const missing = Object.entries(settings).filter(([name]) => !present.has(name));
-  // It has keys in it, also where somebody else has written it.
-  if (text !== "") await chmod(path, 0o600);
-  if (missing.length === 0) return [];
-  const separator = text === "" || text.endsWith("\n") ? "" : "\n";
-  const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
-  await writeFile(path, text + separator + added, { mode: 0o600 });
-  return missing.map(([name]) => name);
-}
-
-export function newApiKey() {
-  return `tw_${randomBytes(KEY_BYTES).toString("base64url")}`;
-}
-
 /** The path of a Chromium, which is installed when this machine has none and is a Debian. */
 export async function ensureBrowser() {
   const configured = process.env.CHROMIUM_PATH;
@@ -182,7 +145,7 @@ function findBrowser() {
 /** Everything a checkout needs to run. */
 export async function setUp({ browser = false } = {}) {
   await installDependencies();
-  const added = await ensureDevVars();
+  const added = await ensureDevVars(join(REPO_ROOT, ".dev.vars"));
   if (added.length > 0) say(`Wrote ${added.join(", ")} to .dev.vars.`);
   if (browser) process.env.CHROMIUM_PATH = await ensureBrowser();
 }

@@ -10,23 +10,33 @@ const START_TIMEOUT_MS = 60_000;
 /** What the peer's own `dev` command uses when it is given none. */
 const PEER_WORKERS = 10;
 
+/** What the peer serves, and where its packages are. */
+export type PeerProject = { graphs: Record<string, string>; links: Record<string, string> };
+
+const BENCH_PROJECT: PeerProject = {
+  graphs: { agent: "./graphs/agent.ts:graph" },
+  links: { graphs: BENCH_GRAPHS, node_modules: join(REPO_ROOT, "node_modules") },
+};
+
 /**
  * Starts the peer's dev server as its `dev` command does, without the file watcher: its entry point
  * with its preload module. It keeps its files in the folder that it resolves graphs from, so it is
  * given a fresh folder with links to the graphs and the installed packages.
  */
-export async function startPeerServer(stateDir: string): Promise<StartedServer> {
+export async function startPeerServer(
+  stateDir: string,
+  { graphs, links }: PeerProject = BENCH_PROJECT,
+): Promise<StartedServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   await mkdir(stateDir, { recursive: true });
-  await symlink(BENCH_GRAPHS, join(stateDir, "graphs"));
-  await symlink(join(REPO_ROOT, "node_modules"), join(stateDir, "node_modules"));
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(stateDir, name));
   const payload = {
     port,
     host: "127.0.0.1",
     nWorkers: PEER_WORKERS,
     cwd: stateDir,
-    graphs: { agent: "./graphs/agent.ts:graph" },
+    graphs,
   };
   const server = startServerProcess({
     args: [

@@ -1,4 +1,5 @@
 import { CliError } from "../cli-error.ts";
+import { START_COMMAND } from "../installation.ts";
 
 /** Environment variables, the ones that win first. */
 type Variables = Record<string, string | undefined>;
@@ -33,14 +34,14 @@ export function chooseConnection(
   const url = chooseUrl(options.hostUrl, variables) ?? local?.url;
   if (url === undefined) {
     throw new CliError(
-      "which platform? Give its URL with --host-url or THREADWORKS_URL, or start one here with npm start",
+      `which platform? Give its URL with --host-url or THREADWORKS_URL, or start one here with ${START_COMMAND}`,
     );
   }
   const localKey = local !== undefined && isSameServer(url, local.url) ? local.apiKey : undefined;
   const candidates: [source: string, key: string | undefined][] = [
     ["--api-key", options.apiKey],
     [OWN_KEY_VARIABLE, variables[OWN_KEY_VARIABLE]],
-    ["LOCAL_API_KEY in .dev.vars", localKey],
+    ["LOCAL_API_KEY of this machine's platform", localKey],
     ...KEY_VARIABLES.map((name): [string, string | undefined] => [name, variables[name]]),
   ];
   const [keySource, apiKey] = candidates.find(([, key]) => isSet(key)) ?? [];

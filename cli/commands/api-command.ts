@@ -5,7 +5,8 @@ import { ControlPlane } from "../api/control-plane.ts";
 import { HttpClient } from "../api/http-client.ts";
 import { CliError } from "../cli-error.ts";
 import { readEnvFile } from "../deploy/env-file.ts";
-import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "../invocation.ts";
+import { defaultState, settingsFile, START_COMMAND } from "../installation.ts";
+import { pathFromUser } from "../invocation.ts";
 import { runningPlatformUrl } from "../platform/running-platform.ts";
 import type { GlobalOptions } from "./global-options.ts";
 
@@ -22,14 +23,15 @@ export function addApiOptions(command: Command): Command {
     )
     .option(
       "--host-url <url>",
-      "the platform; THREADWORKS_URL or LANGGRAPH_HOST_URL do, too (default: the one of npm start)",
+      "the platform; THREADWORKS_URL or LANGGRAPH_HOST_URL do, too (default: the one that runs on this machine)",
     );
 }
 
-/** The platform that the options or the environment name; `settings` are variables of a project. */
+/** The platform that the options or the environment name; `settings` are variables of a project, and `project` is its folder. */
 export function openApi(
   options: ApiOptions,
   settings: Record<string, string> = readEnvFile(join(pathFromUser("."), ".env")),
+  project: string = pathFromUser("."),
 ): ControlPlane {
   if (options.remote === true || options.env !== undefined) {
     throw new CliError(
@@ -38,16 +40,18 @@ export function openApi(
   }
   const variables = { ...settings, ...process.env };
   return new ControlPlane(
-    new HttpClient(chooseConnection(options, variables, localPlatform(options))),
+    new HttpClient(chooseConnection(options, variables, localPlatform(options, project))),
   );
 }
 
-function localPlatform({ state }: GlobalOptions): LocalPlatform | undefined {
-  const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
+function localPlatform({ state }: GlobalOptions, project: string): LocalPlatform | undefined {
+  const stateDir = state === undefined ? defaultState(project) : pathFromUser(state);
   const url = runningPlatformUrl(stateDir);
   if (url === undefined) {
     if (state === undefined) return undefined;
-    throw new CliError(`nothing serves ${stateDir}: start it with npm start -- --state ${state}`);
+    throw new CliError(
+      `nothing serves ${stateDir}: start it with ${START_COMMAND}, and the same --state`,
+    );
   }
-  return { url, apiKey: readEnvFile(join(REPO_ROOT, ".dev.vars"))["LOCAL_API_KEY"] };
+  return { url, apiKey: readEnvFile(settingsFile(project))["LOCAL_API_KEY"] };
 }

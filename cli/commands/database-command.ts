@@ -1,10 +1,10 @@
-import { join } from "node:path";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import type { SqlRow } from "../../src/db/tools/sql-runner.ts";
 import type { Database } from "../database/database.ts";
 import type { DatabaseTarget } from "../database/open-database.ts";
-import { DEFAULT_STATE, pathFromUser, REPO_ROOT } from "../invocation.ts";
+import { defaultState } from "../installation.ts";
+import { pathFromUser, REPO_ROOT } from "../invocation.ts";
 import { formatRows, printJson } from "../terminal/print.ts";
 import type { GlobalOptions } from "./global-options.ts";
 
@@ -31,7 +31,7 @@ function databaseTarget({ remote, env, state, billingState }: GlobalOptions): Da
     return { kind: "remote", env };
   }
   if (env !== undefined) throw new CliError("--env needs --remote");
-  const stateDir = state === undefined ? join(REPO_ROOT, DEFAULT_STATE) : pathFromUser(state);
+  const stateDir = state === undefined ? defaultState() : pathFromUser(state);
   const billingStateDir = billingState === undefined ? undefined : pathFromUser(billingState);
   return { kind: "local", stateDir, billingStateDir };
 }

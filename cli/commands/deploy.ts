@@ -47,7 +47,7 @@ export function addDeploy(program: Command): void {
 async function deploy(dir: string | undefined, options: DeployOptions): Promise<void> {
   const progress = new Progress();
   const project = loadProjectConfig(configPathOf(dir, options));
-  const api = openApi(options, settingsOf(project));
+  const api = openApi(options, settingsOf(project), project.projectDir);
   const target = await chooseTarget(project, options, progress);
   const { secrets, reserved } = secretsOf(project.env);
   if (reserved.length > 0)

@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { DEFAULT_STATE } from "../invocation.ts";
 
 export type GlobalOptions = {
   state?: string;
@@ -12,7 +11,7 @@ export type GlobalOptions = {
 /** Options that may stand before or after the command's name. */
 export function addGlobalOptions(program: Command): Command {
   return program
-    .option("--state <folder>", `a local platform's state (default: ${DEFAULT_STATE})`)
+    .option("--state <folder>", "a local platform's state (default: .threadworks/state)")
     .option("--billing-state <folder>", "that of the US region's platform, which has the plans")
     .option("--remote", "workspace, key: the deployed platform, with wrangler's credentials")
     .addOption(

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { CliError } from "../cli-error.ts";
+import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 
 /** Where wrangler.toml and the local server look for it. */
-export const CONSOLE_FOLDER = join(REPO_ROOT, ".threadworks/console");
+export const CONSOLE_FOLDER = BUILT?.console ?? join(REPO_ROOT, ".threadworks/console");
 const RECORD = join(REPO_ROOT, ".threadworks/console.json");
 const SOURCES = join(REPO_ROOT, "web");
 const PAGE = "index.html";
@@ -17,6 +18,7 @@ type File = { name: string; content: string | Uint8Array };
  * configuration names the folder, so it is there from the beginning on.
  */
 export async function buildConsole(): Promise<string[]> {
+  if (BUILT !== undefined) return [];
   mkdirSync(join(CONSOLE_FOLDER, "assets"), { recursive: true });
   return unlessUnchanged({
     recordFile: RECORD,

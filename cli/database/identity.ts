@@ -18,13 +18,18 @@ export async function ensureLocalWorkspace(
   database: Database,
   local: { workspaceId: string; apiKey: string },
 ): Promise<void> {
-  if (local.workspaceId === "") return;
-  const row = { id: local.workspaceId, name: "local", created_at: Date.now() };
-  await insertWorkspaceOnce(database, row);
-  await ensureLocalPlan(database, local.workspaceId);
-  if (local.apiKey === "") return;
-  if (await keyExists(database, await sha256Hex(local.apiKey))) return;
-  await storeKey(database, local.workspaceId, "local", local.apiKey);
+  if (local.workspaceId !== "") await ensureWorkspace(database, { ...local, name: "local" });
+}
+
+/** A workspace that may do everything, with a key of it unless that is empty; what is there stays as it is. */
+export async function ensureWorkspace(
+  database: Database,
+  { workspaceId, apiKey, name }: { workspaceId: string; apiKey: string; name: string },
+): Promise<void> {
+  await insertWorkspaceOnce(database, { id: workspaceId, name, created_at: Date.now() });
+  await ensureLocalPlan(database, workspaceId);
+  if (apiKey === "" || (await keyExists(database, await sha256Hex(apiKey)))) return;
+  await storeKey(database, workspaceId, name, apiKey);
 }
 
 export async function createWorkspace(

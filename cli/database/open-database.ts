@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { BILLING_REGION } from "../../src/lib/region.ts";
+import { openInstalledDatabase } from "../account/installed-database.ts";
 import { CliError } from "../cli-error.ts";
+import { START_COMMAND } from "../installation.ts";
+import { IS_PACKAGE } from "../invocation.ts";
 import { applyMigrations } from "../platform/d1-migrations.ts";
 import { refuseMissingDatabases } from "../platform/local-databases.ts";
 import { stateRegion } from "../platform/state-region.ts";
@@ -33,7 +36,10 @@ export async function withDatabase<T>(
   target: DatabaseTarget,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  if (target.kind === "remote") return use(remoteDatabase(repoRoot, target.env));
+  if (target.kind === "remote") {
+    if (IS_PACKAGE) return use(await openInstalledDatabase(target.env));
+    return use(remoteDatabase(repoRoot, target.env));
+  }
   const { stateDir, billingStateDir } = target;
   if (billingStateDir === undefined) return withState(repoRoot, stateDir, use);
   if (stateRegion(billingStateDir) !== BILLING_REGION) {
@@ -51,7 +57,7 @@ async function withState<T>(
 ): Promise<T> {
   const persistPath = join(resolve(stateDir), "v3");
   if (!existsSync(persistPath)) {
-    throw new CliError(`${stateDir} holds no platform yet: start one with npm start`);
+    throw new CliError(`${stateDir} holds no platform yet: start one with ${START_COMMAND}`);
   }
   const config = await readWorkerConfig(repoRoot);
   refuseMissingDatabases(config, persistPath);

@@ -1,14 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { z } from "zod";
+import { reasonOf, runWrangler } from "../account/wrangler.ts";
 import type { SqlValue } from "../../src/db/tools/sql-runner.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database } from "./database.ts";
 
 const BINDING = "DB";
-const TIMEOUT_MS = 60_000;
 
-const require = createRequire(import.meta.url);
 const success = z.array(z.object({ results: z.array(z.record(z.string(), z.unknown())) }));
 const failure = z.object({ error: z.object({ text: z.string() }) });
 
@@ -27,23 +24,14 @@ export function remoteDatabase(repoRoot: string, env: string | undefined): Datab
   };
 }
 
-function execute(repoRoot: string, args: string[]): Record<string, unknown>[] {
-  const wrangler = require
-    .resolve("wrangler/package.json")
-    .replace("package.json", "bin/wrangler.js");
-  const child = spawnSync(process.execPath, [wrangler, ...args], {
-    cwd: repoRoot,
-    encoding: "utf8",
-    timeout: TIMEOUT_MS,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const output = parseJson(child.stdout ?? "");
+async function execute(cwd: string, args: string[]): Promise<Record<string, unknown>[]> {
+  const child = await runWrangler(args, { cwd });
+  const output = parseJson(child.stdout);
   const answered = success.safeParse(output);
-  if (child.status === 0 && answered.success)
-    return answered.data.flatMap(({ results }) => results);
+  if (child.code === 0 && answered.success) return answered.data.flatMap(({ results }) => results);
   const failed = failure.safeParse(output);
-  const reason = failed.success ? failed.data.error.text : firstLine(child.stderr || child.stdout);
-  throw new CliError(`wrangler d1 execute failed: ${child.error?.message ?? reason}`);
+  const reason = failed.success ? failed.data.error.text : reasonOf(child);
+  throw new CliError(`wrangler d1 execute failed: ${reason}`);
 }
 
 /** wrangler takes no parameters, so each `?` becomes a SQL literal. */
@@ -71,9 +59,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function firstLine(text: string): string {
-  const line = text.split("\n").find((candidate) => candidate.trim() !== "");
-  return line?.trim() ?? "no answer";
 }

@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { copyFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
+import { BUILT, settingsFile } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildProject, type BuiltProject } from "../project/build-project.ts";
 import { buildTemplates } from "../project/build-templates.ts";
@@ -69,13 +70,14 @@ export async function buildPlatform(options: BuildOptions, buildDir: string): Pr
   const consoleBuild = buildConsole();
   // Should something else fail first, that is what is told.
   consoleBuild.catch(() => {});
-  const config = await configOf(repoRoot, buildDir);
+  const settingsPath = settingsFile(options.configPath);
+  const config = await configOf(repoRoot, settingsPath, buildDir);
   const project = await projectOf(options, buildDir);
   await buildTemplates();
   const main = options.workerMain ?? config.main;
   const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
   const consoleInputs = await consoleBuild;
-  const settings = ["wrangler.toml", ".dev.vars"].map((name) => join(repoRoot, name));
+  const settings = [join(repoRoot, "wrangler.toml"), settingsPath];
   return {
     config,
     project,
@@ -86,16 +88,16 @@ export async function buildPlatform(options: BuildOptions, buildDir: string): Pr
   };
 }
 
-function configOf(repoRoot: string, buildDir: string): Promise<WorkerConfig> {
-  const names = ["wrangler.toml", ".dev.vars", ".env", ".env.local"];
+function configOf(repoRoot: string, settingsPath: string, buildDir: string): Promise<WorkerConfig> {
+  const names = ["wrangler.toml", ".env", ".env.local"];
   const cloudflare = Object.entries(process.env).filter(([name]) => name.startsWith("CLOUDFLARE_"));
   return unlessUnchanged({
     recordFile: join(buildDir, "config.json"),
-    key: [repoRoot, cloudflare],
+    key: [repoRoot, settingsPath, cloudflare],
     outputs: [],
     build: async () => ({
-      result: await readWorkerConfig(repoRoot),
-      inputs: [...names.map((name) => join(repoRoot, name)), ...toolFiles()],
+      result: await readWorkerConfig(repoRoot, settingsPath),
+      inputs: [settingsPath, ...names.map((name) => join(repoRoot, name)), ...toolFiles()],
     }),
   });
 }
@@ -154,6 +156,7 @@ function workerOf(
     key: options,
     outputs: [outFile, `${outFile}.map`],
     build: async () => {
+      if (BUILT !== undefined) return takeBuiltWorker(BUILT.worker, outFile);
       const { inputs, modules } = await bundleWorker({ ...options, outFile });
       return {
         result: inputs,
@@ -161,6 +164,13 @@ function workerOf(
       };
     },
   });
+}
+
+function takeBuiltWorker(worker: string, outFile: string): { result: string[]; inputs: string[] } {
+  const files = [worker, `${worker}.map`];
+  copyFileSync(worker, outFile);
+  copyFileSync(`${worker}.map`, `${outFile}.map`);
+  return { result: [], inputs: files };
 }
 
 /** What decides which modules the imports of these files are: other names beside them, and what is installed. */
@@ -176,6 +186,8 @@ function resolvedBy(files: readonly string[]): string[] {
 }
 
 function toolFiles(): string[] {
+  // All of a package is written when it is installed.
+  if (BUILT !== undefined) return [join(REPO_ROOT, "package.json"), BUILT.config];
   const names = readdirSync(TOOLS_FOLDER);
   return [
     ...names.map((name) => join(TOOLS_FOLDER, name)),

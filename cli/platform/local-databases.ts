@@ -1,9 +1,10 @@
 import { createHash, createHmac } from "node:crypto";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
 import { appliedMigrations, applyMigrations, migrationsIn } from "./d1-migrations.ts";
+import { sqlite } from "./sqlite.ts";
 import { damagedFile, sqliteFailure, stateFailure } from "./state-failure.ts";
 import {
   createMiniflare,
@@ -58,16 +59,17 @@ export function refuseMissingDatabases(config: WorkerConfig, persistPath: string
   }
 }
 
-/** False when the file lacks a migration: D1 itself applies those, not another version of SQLite. */
+/** False when the file lacks a migration, which D1 itself applies, or when there is no SQLite here but that of D1. */
 async function prepareFile(
   file: string,
   { migrationsDir, table }: WorkerConfig["databases"][number],
   prepare: Preparation["prepare"],
 ): Promise<boolean> {
+  if (sqlite === undefined) return false;
   let opened: DatabaseSync | undefined;
   try {
     accessSync(file, constants.W_OK);
-    opened = new DatabaseSync(file, { timeout: 5_000 });
+    opened = new sqlite.DatabaseSync(file, { timeout: 5_000 });
     const problem = statSync(file).size > MAX_CHECKED_BYTES ? undefined : problemOf(opened);
     if (problem !== undefined) throw damagedFile(file, problem, REMEDY);
     const database = fileDatabase(opened);

@@ -1,8 +1,10 @@
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
+import { holdFile } from "./exclusive-file.ts";
 import { makePrivateFolder } from "./private-folder.ts";
+import { sqlite } from "./sqlite.ts";
 import { sqliteFailure, stateFailure } from "./state-failure.ts";
 import { killWorkerd } from "./workerd-process.ts";
 
@@ -24,7 +26,7 @@ type Owner = { pid: number; url?: string };
 /**
  * Takes a state directory for this process, or throws a `CliError` that names the process which has it.
  * Ends a workerd that an earlier owner left behind. The lock is SQLite's own file lock: the system
- * drops it when the process dies, whatever kills it.
+ * drops it when the process dies, whatever kills it. Node before 22.13 has no SQLite, and takes a file with its process id.
  */
 export function acquireStateDir(stateDir: string): StateDir {
   const path = resolve(stateDir);
@@ -66,10 +68,11 @@ function acquire(path: string): StateDir {
 }
 
 /** Undefined when another process has the lock. */
-function lockFile(file: string): DatabaseSync | undefined {
+function lockFile(file: string): { close: () => void } | undefined {
+  if (sqlite === undefined) return holdFile(`${file}-holder`);
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(file, { timeout: 0 });
+    database = new sqlite.DatabaseSync(file, { timeout: 0 });
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {

@@ -16,6 +16,9 @@ export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
 export const TEMPLATES_MODULE = "templates.js";
 
+/** Names stay as they are: stack traces tell them. */
+const SHIPPED = { minifyWhitespace: true, minifySyntax: true, sourcesContent: false } as const;
+
 /**
  * Bundles the Worker itself. The project of graphs stays a module of its own, next to the result.
  * Returns the files that the bundle was made from: those that somebody edits, and with installed packages.
@@ -25,6 +28,8 @@ export async function bundleWorker(options: {
   main: string;
   define: Record<string, string>;
   outFile: string;
+  /** Made to be sent: small, and without the texts of its sources. */
+  shipped?: boolean;
 }): Promise<{ inputs: string[]; modules: string[] }> {
   try {
     const result = await esbuild.build({
@@ -32,6 +37,7 @@ export async function bundleWorker(options: {
       absWorkingDir: options.repoRoot,
       entryPoints: [options.main],
       outfile: options.outFile,
+      ...(options.shipped === true ? SHIPPED : {}),
       define: { "process.env.NODE_ENV": '"production"', ...options.define },
       plugins: [projectModulePlugin, nodeBuiltinsPlugin()],
     });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type {
   Log as LogType,
@@ -9,6 +10,9 @@ import type {
   WorkerdStructuredLog,
 } from "miniflare";
 import { CliError } from "../cli-error.ts";
+import { readEnvFile } from "../deploy/env-file.ts";
+import { BUILT } from "../installation.ts";
+import { REPO_ROOT } from "../invocation.ts";
 import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "./miniflare.ts";
@@ -46,8 +50,15 @@ export type WorkerConfig = {
   miniflare: WorkerSettings;
 };
 
-/** Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. */
-export async function readWorkerConfig(repoRoot: string): Promise<WorkerConfig> {
+/**
+ * Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. A package brings what was read of the one,
+ * and the settings of the project that it serves lie elsewhere.
+ */
+export async function readWorkerConfig(
+  repoRoot: string,
+  settingsPath?: string,
+): Promise<WorkerConfig> {
+  if (BUILT !== undefined) return readBuiltConfig(BUILT.config, settingsPath);
   const configPath = join(repoRoot, "wrangler.toml");
   // Loaded only now: it takes longer than all else that a start needs when nothing has changed.
   const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = await import("wrangler");
@@ -72,6 +83,23 @@ export async function readWorkerConfig(repoRoot: string): Promise<WorkerConfig> 
     crons: config.triggers.crons ?? [],
     databases,
     miniflare: workerOptions,
+  };
+}
+
+function readBuiltConfig(file: string, settingsPath: string | undefined): WorkerConfig {
+  const config = JSON.parse(readFileSync(file, "utf8")) as WorkerConfig;
+  const settings = settingsPath === undefined ? {} : readEnvFile(settingsPath);
+  return {
+    ...config,
+    databases: config.databases.map(({ migrationsDir, ...database }) => ({
+      ...database,
+      migrationsDir: migrationsDir === undefined ? undefined : resolve(REPO_ROOT, migrationsDir),
+    })),
+    miniflare: {
+      ...config.miniflare,
+      rootPath: REPO_ROOT,
+      bindings: { ...config.miniflare.bindings, ...settings },
+    },
   };
 }
 

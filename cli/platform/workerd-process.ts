@@ -2,11 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
-import { dirname, resolve } from "node:path";
+import { dirname, join } from "node:path";
+import { homeOf } from "../installation.ts";
 
 const require = createRequire(import.meta.url);
 
-const LAUNCHER = resolve(import.meta.dirname, "../../.threadworks/launch-workerd");
 const PID_FILE_VARIABLE = "THREADWORKS_WORKERD_PID_FILE";
 const PATH_VARIABLE = "MINIFLARE_WORKERD_PATH";
 
@@ -18,13 +18,16 @@ let pathBefore: string | undefined;
  * into the file that `runtimeEnv` names (the id stays the same when the program becomes workerd), and
  * that keeps the terminal's signals away from it: the parent decides when workerd ends.
  */
-export function recordWorkerdPid(pidFile: string): {
+export function recordWorkerdPid(
+  pidFile: string,
+  project?: string,
+): {
   runtimeEnv: Record<string, string>;
   stop: () => void;
 } {
   if (users === 0) {
     pathBefore = process.env[PATH_VARIABLE];
-    process.env[PATH_VARIABLE] = writeLauncher();
+    process.env[PATH_VARIABLE] = writeLauncher(join(homeOf(project), "launch-workerd"));
   }
   users += 1;
   const stop = (): void => {
@@ -36,7 +39,7 @@ export function recordWorkerdPid(pidFile: string): {
   return { runtimeEnv: { [PID_FILE_VARIABLE]: pidFile }, stop };
 }
 
-function writeLauncher(): string {
+function writeLauncher(file: string): string {
   // Miniflare's own copy: another package may have a workerd of another version installed.
   const { default: workerd } = createRequire(require.resolve("miniflare"))("workerd") as {
     default: string;
@@ -47,11 +50,11 @@ function writeLauncher(): string {
     `if [ -n "$${PID_FILE_VARIABLE}" ]; then echo $$ > "$${PID_FILE_VARIABLE}"; fi`,
     `exec ${shellQuote(workerd)} "$@"`,
   ];
-  mkdirSync(dirname(LAUNCHER), { recursive: true });
-  const partial = `${LAUNCHER}.${process.pid}`;
+  mkdirSync(dirname(file), { recursive: true });
+  const partial = `${file}.${process.pid}`;
   writeFileSync(partial, `${script.join("\n")}\n`, { mode: 0o755 });
-  renameSync(partial, LAUNCHER);
-  return LAUNCHER;
+  renameSync(partial, file);
+  return file;
 }
 
 export type Watchdog = {

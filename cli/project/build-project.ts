@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type * as esbuild from "esbuild";
+import { GRAPH_HOST_MODULE } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { bundleGraphs } from "./bundle-graphs.ts";
 import { checkAuth } from "./check-auth.ts";
@@ -16,8 +17,6 @@ import {
   readProjectFiles,
 } from "./project-files.ts";
 import { bundledFiles, bundledModules, isInstalled } from "./workerd-build.ts";
-
-const GRAPH_HOST_MODULE = join(REPO_ROOT, "src/graph-runtime/graph-host.ts");
 
 const NO_FILES: ProjectFiles = { files: [], warnings: [] };
 

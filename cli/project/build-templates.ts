@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildTarball } from "./tarball.ts";
 
 /** The module `#templates` of package.json. */
-export const TEMPLATES_FILE = join(REPO_ROOT, ".threadworks/templates.js");
+export const TEMPLATES_FILE = BUILT?.templates ?? join(REPO_ROOT, ".threadworks/templates.js");
 
 const EXAMPLES = join(REPO_ROOT, "examples");
 
@@ -16,6 +17,7 @@ const INPUTS = ["examples", "src/graph-runtime", "src/lib", "cli/project", "pack
  * module that is shipped with the Worker. Does nothing while that is newer than what it is made of.
  */
 export async function buildTemplates(): Promise<void> {
+  if (BUILT !== undefined) return;
   const builtAt = statSync(TEMPLATES_FILE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)) return;
   const names = readdirSync(EXAMPLES).filter((name) =>

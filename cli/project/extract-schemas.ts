@@ -1,11 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { extname, join } from "node:path";
+import { homeOf } from "../installation.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 import { cacheKey, readAnswer, type TypesAnswer, writeAnswer } from "./schema-cache.ts";
 import { mirrorProject } from "./type-mirror.ts";
 
-const EXTRACTOR = join(import.meta.dirname, "schema-extractor-process.ts");
+/** Beside this module, and a module of the same kind: TypeScript, or what it was bundled to. */
+const EXTRACTOR = join(
+  import.meta.dirname,
+  `schema-extractor-process${extname(import.meta.filename)}`,
+);
 const WORTH_A_WORD_MS = 2_000;
 const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
@@ -37,7 +42,7 @@ export async function beginReadingSchemas(
   const graphs = project.graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
   if (graphs.length === 0) return { known: { schemas: {}, warnings: [] } };
   const typed = { ...project, graphs };
-  const cacheDir = join(repoRoot, ".threadworks/cache");
+  const cacheDir = join(homeOf(project.projectDir), "cache");
   try {
     const key = cacheKey(typed, sources, repoRoot);
     const file = join(cacheDir, `schemas-${key}.json`);

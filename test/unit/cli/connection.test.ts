@@ -53,10 +53,16 @@ describe("the key", () => {
       undefined,
       undefined,
       without("THREADWORKS_API_KEY"),
-      "LOCAL_API_KEY in .dev.vars",
+      "LOCAL_API_KEY of this machine's platform",
       "tw_local",
     ],
-    ["http://localhost:8123", undefined, {}, "LOCAL_API_KEY in .dev.vars", "tw_local"],
+    [
+      "http://localhost:8123",
+      undefined,
+      {},
+      "LOCAL_API_KEY of this machine's platform",
+      "tw_local",
+    ],
   ] as const) {
     test(`of ${hostUrl ?? "this machine"} is that of ${source}`, ({ expect }) => {
       expect(chooseConnection({ hostUrl, apiKey }, env, LOCAL)).toMatchObject({

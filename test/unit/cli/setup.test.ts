@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
-import { ensureDevVars } from "../../../scripts/setup.mjs";
+import { ensureDevVars } from "../../../scripts/dev-vars.mjs";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 function read(folder: string): Record<string, string> {
@@ -15,7 +15,7 @@ describe(".dev.vars", () => {
   }) => {
     const folder = temporaryProject({});
 
-    const added = await ensureDevVars(folder);
+    const added = await ensureDevVars(join(folder, ".dev.vars"));
 
     expect(added).toEqual([
       "AGENT_AUTH",
@@ -48,25 +48,25 @@ describe(".dev.vars", () => {
 
   test("stays as it is when nothing is missing", async ({ expect }) => {
     const folder = temporaryProject({});
-    await ensureDevVars(folder);
+    await ensureDevVars(join(folder, ".dev.vars"));
     const before = read(folder);
 
-    expect(await ensureDevVars(folder)).toEqual([]);
+    expect(await ensureDevVars(join(folder, ".dev.vars"))).toEqual([]);
     expect(read(folder)).toEqual(before);
   });
 
   test("becomes readable by its owner only, whoever wrote it", async ({ expect }) => {
     const folder = temporaryProject({});
-    await ensureDevVars(folder);
+    await ensureDevVars(join(folder, ".dev.vars"));
     chmodSync(join(folder, ".dev.vars"), 0o644);
-    await ensureDevVars(folder);
+    await ensureDevVars(join(folder, ".dev.vars"));
     expect(statSync(join(folder, ".dev.vars")).mode & 0o777).toBe(0o600);
   });
 
   test("keeps its values and gets only those it lacks", async ({ expect }) => {
     const folder = temporaryProject({ ".dev.vars": "AGENT_AUTH=api-key\nOTHER=1" });
 
-    const added = await ensureDevVars(folder);
+    const added = await ensureDevVars(join(folder, ".dev.vars"));
 
     expect(added).not.toContain("AGENT_AUTH");
     expect(added).toContain("LOCAL_API_KEY");

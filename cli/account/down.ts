@@ -1,0 +1,58 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { CloudflareApi } from "./cloudflare-api.ts";
+import type { Progress } from "../terminal/progress.ts";
+import { type Installation, writeConfig } from "./installation-config.ts";
+import { deleteResource, type Found, findResources } from "./resources.ts";
+import { listSecrets } from "./secrets.ts";
+import { remember } from "./up-state.ts";
+import { wrangler } from "./wrangler.ts";
+
+/**
+ * Takes an installation off the network, and removes its queues, which hold nothing but reminders of what the database
+ * says. With `data` everything goes, the Worker with its objects first, so that nothing writes any more.
+ */
+export async function down(
+  installation: Installation,
+  { api, data, progress }: { api: CloudflareApi; data: boolean; progress: Progress },
+): Promise<void> {
+  const { folder, config } = installation;
+  progress.show(`Looking at what there is of ${config.name}`);
+  const found = await findResources(api, config);
+  const hasWorker = (await listSecrets(api, config.name)) !== undefined;
+  if (hasWorker && data) {
+    progress.show(`Removing the Worker ${config.name} and its objects`);
+    await api.request("DELETE", `/workers/scripts/${config.name}?force=true`);
+    progress.line(`Removed the Worker ${config.name} and its objects.`);
+  }
+  if (hasWorker && !data) await takeOffline(installation, { api, found, progress });
+  for (const { resource, id } of found) {
+    if (id === undefined || (!data && resource.kind !== "queue")) continue;
+    progress.show(`Removing the ${resource.kind} ${resource.name}`);
+    await deleteResource(api, resource, id);
+    progress.line(`Removed the ${resource.kind} ${resource.name}.`);
+  }
+  progress.end();
+  // The next `up` deploys again, and begins with a workspace and a key of its own when nothing is left.
+  if (data) rmSync(folder, { recursive: true, force: true });
+}
+
+/** The Worker stays, because its objects hold the threads and the traces; nothing calls it any more. */
+async function takeOffline(
+  installation: Installation,
+  { api, found, progress }: { api: CloudflareApi; found: Found[]; progress: Progress },
+): Promise<void> {
+  const { folder, config } = installation;
+  const databaseId = found.find(({ resource }) => resource.kind === "database")?.id;
+  if (databaseId === undefined || !existsSync(join(folder, "worker/worker.js"))) {
+    progress.warn(`${config.name} stays on the network: npx threadworks up has not been run here`);
+    return;
+  }
+  progress.show(`Taking ${config.name} off the network`);
+  // The next `up` has to deploy again, also when this ends before it is done.
+  remember(folder, { deployed: "" });
+  writeConfig(installation, { databaseId, online: false });
+  const env = { CLOUDFLARE_ACCOUNT_ID: api.accountId };
+  await wrangler(["deploy"], { cwd: folder, env });
+  progress.line(`Took ${config.name} off the network; npx threadworks up brings it back.`);
+}

@@ -1,0 +1,147 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { parse } from "smol-toml";
+import { z } from "zod";
+import type { Region } from "../../src/lib/region.ts";
+import { CliError } from "../cli-error.ts";
+import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
+import { BUILT, homeOf } from "../installation.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { makePrivateFolder } from "../platform/private-folder.ts";
+import { bundleWorker } from "../platform/worker-bundle.ts";
+import { buildProject } from "../project/build-project.ts";
+import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
+
+/** With what the names of all resources in `wrangler.toml` begin. */
+const NAME = "threadworks";
+/** Settings of a project's own for its installation, beside its `langgraph.json`. */
+const OVERRIDES = "threadworks.cloudflare.json";
+
+const wranglerConfig = z.looseObject({
+  vars: z.record(z.string(), z.unknown()),
+  rules: z.array(z.unknown()),
+  assets: z.looseObject({}),
+  d1_databases: z.array(z.looseObject({ database_name: z.string() })).length(1),
+  r2_buckets: z.array(
+    z.looseObject({ bucket_name: z.string(), jurisdiction: z.string().optional() }),
+  ),
+  queues: z.object({
+    producers: z.array(z.looseObject({ queue: z.string() })),
+    consumers: z.array(z.looseObject({ queue: z.string() })),
+  }),
+});
+export type InstallationConfig = z.infer<typeof wranglerConfig> & { name: string };
+
+/** One installation of the platform in an account. */
+export type Installation = {
+  /** One of two; an installation on its own when absent. */
+  region: Region | undefined;
+  /** Its folder beside the project: what was generated for it, and what `up` remembers. */
+  folder: string;
+  config: InstallationConfig;
+};
+
+/** Where an installation of a project has its generated files. */
+export function installationFolder(region: Region | undefined, project?: string): string {
+  return join(homeOf(project), "cloudflare", region ?? "single");
+}
+
+/** What `wrangler.toml` says of an installation, under the names that `name` makes of its resources. */
+export function readInstallation(options: {
+  project: string;
+  region: Region | undefined;
+  name: string;
+}): Installation {
+  const { project, region, name } = options;
+  const {
+    env,
+    build: _build,
+    ...top
+  } = parse(readFileSync(join(REPO_ROOT, "wrangler.toml"), "utf8"));
+  const own = region === undefined ? {} : Reflect.get(Object(env), region);
+  const overrides = readOverrides(project);
+  const named = wranglerConfig.parse(
+    JSON.parse(JSON.stringify({ ...top, ...own }).replaceAll(`"${NAME}`, `"${name}`)),
+  );
+  const config: InstallationConfig = {
+    ...named,
+    ...overrides,
+    name: region === undefined ? name : `${name}-${region}`,
+    vars: { ...named.vars, ...overrides.vars },
+    r2_buckets: named.r2_buckets.map(({ local_dev: _local, ...bucket }) => bucket),
+  };
+  return { region, folder: installationFolder(region, project), config };
+}
+
+function readOverrides(project: string): { vars?: Record<string, unknown> } {
+  const file = join(project, OVERRIDES);
+  if (!existsSync(file)) return {};
+  try {
+    const shape = z.looseObject({ vars: z.record(z.string(), z.unknown()).optional() });
+    const { vars, ...others } = shape.parse(JSON.parse(readFileSync(file, "utf8")));
+    return { ...others, ...(vars === undefined ? {} : { vars }) };
+  } catch (error) {
+    throw new CliError(`${file} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+/** Writes the Worker with the project's graphs, its console and its templates to where wrangler uploads it from. */
+export async function writeWorker(
+  { folder }: Installation,
+  project: string,
+): Promise<{ warnings: string[]; env: Record<string, string> }> {
+  makePrivateFolder(folder);
+  const worker = join(folder, "worker");
+  rmSync(worker, { recursive: true, force: true });
+  mkdirSync(worker);
+  const built = await buildProject({
+    configPath: project,
+    outFile: join(worker, "project.js"),
+    schemas: true,
+    compact: true,
+  });
+  rmSync(join(worker, "project.js.map"), { force: true });
+  const outFile = join(worker, "worker.js");
+  if (BUILT === undefined) {
+    const main = join(REPO_ROOT, "src/index.ts");
+    await bundleWorker({ repoRoot: REPO_ROOT, main, define: {}, outFile, shipped: true });
+    rmSync(`${outFile}.map`);
+  } else {
+    cpSync(BUILT.worker, outFile);
+  }
+  await buildTemplates();
+  cpSync(TEMPLATES_FILE, join(worker, "templates.js"));
+  await buildConsole();
+  for (const { path, text } of built.files) {
+    mkdirSync(dirname(join(worker, path)), { recursive: true });
+    writeFileSync(join(worker, path), text);
+  }
+  return { warnings: built.warnings, env: built.env };
+}
+
+/** Writes the configuration that wrangler reads. Without `online` nothing reaches the Worker, and nothing calls it. */
+export function writeConfig(
+  { folder, config }: Installation,
+  { databaseId, online }: { databaseId: string; online: boolean },
+): string {
+  const { queues, triggers, ...kept } = config;
+  const file = join(folder, "wrangler.json");
+  const written = {
+    ...kept,
+    main: "worker/worker.js",
+    base_dir: "worker",
+    no_bundle: true,
+    rules: [{ type: "ESModule", globs: ["*.js"], fallthrough: true }, ...config.rules],
+    assets: { ...config.assets, directory: relative(folder, CONSOLE_FOLDER) },
+    d1_databases: config.d1_databases.map((database) => ({
+      ...database,
+      database_id: databaseId,
+      migrations_dir: relative(folder, join(REPO_ROOT, "migrations")),
+    })),
+    ...(online
+      ? { queues, triggers, workers_dev: config["workers_dev"] ?? true }
+      : { triggers: { crons: [] }, workers_dev: false, routes: [] }),
+  };
+  writeFileSync(file, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
+  return file;
+}

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { CliError } from "../cli-error.ts";
+
+const TIMEOUT_MS = 10 * 60_000;
+
+/** Before this one, wrangler's own starter refuses to begin, though what it starts works. */
+const STARTER_MAJOR = 22;
+
+export type WranglerResult = { code: number | null; stdout: string; stderr: string };
+
+const require = createRequire(import.meta.url);
+
+/** Runs wrangler in a folder with the configuration there, without asking anybody. */
+export async function runWrangler(
+  args: string[],
+  options: { cwd: string; env?: Record<string, string>; input?: string },
+): Promise<WranglerResult> {
+  const child = spawn(process.execPath, [wranglerFile(), ...args], {
+    cwd: options.cwd,
+    env: { ...process.env, WRANGLER_SEND_METRICS: "false", NO_COLOR: "1", ...options.env },
+    stdio: "pipe",
+    timeout: TIMEOUT_MS,
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  // It may end before it has read everything; how it ended is told below.
+  child.stdin.on("error", () => {});
+  child.stdin.end(options.input ?? "");
+  await once(child, "close");
+  return { code: child.exitCode, ...output };
+}
+
+/** The same; throws a `CliError` with wrangler's reason when it fails. */
+export async function wrangler(
+  args: string[],
+  options: { cwd: string; env?: Record<string, string>; input?: string },
+): Promise<string> {
+  const result = await runWrangler(args, options);
+  if (result.code === 0) return result.stdout;
+  throw new CliError(`wrangler ${args.slice(0, 3).join(" ")} failed: ${reasonOf(result)}`);
+}
+
+/** What wrangler says went wrong, in one line. */
+export function reasonOf({ code, stdout, stderr }: WranglerResult): string {
+  const lines = stripVTControlCharacters(`${stderr}\n${stdout}`)
+    .split("\n")
+    .map((line) => line.trim());
+  const at = lines.findIndex((line) => line.includes("[ERROR]"));
+  const told = at === -1 ? lines : lines.slice(at);
+  const text = told
+    .filter((line) => line !== "" && !/^(?:🪵|If you think this is a bug|[─-]+$)/.test(line))
+    .slice(0, 3)
+    .join(" ")
+    .replace(/^.*\[ERROR\]\s*/, "");
+  return text === "" ? `exit code ${code}` : text;
+}
+
+function wranglerFile(): string {
+  const folder = dirname(require.resolve("wrangler/package.json"));
+  const isOld = Number(process.versions.node.split(".")[0]) < STARTER_MAJOR;
+  return join(folder, isOld ? "wrangler-dist/cli.js" : "bin/wrangler.js");
+}

@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import { CliError } from "../cli-error.ts";
+import { ask, canAsk } from "../terminal/ask.ts";
+import { Progress } from "../terminal/progress.ts";
+import { type AccountOptions, addAccountOptions, installationsOf } from "./account-options.ts";
+
+type DownOptions = AccountOptions & { withData: boolean; yes: boolean };
+
+export function addDown(program: Command): void {
+  addAccountOptions(program.command("down"))
+    .description("take a platform that up made off the network")
+    .option("--with-data", "remove everything, with threads, traces and keys, for good", false)
+    .option("--yes", "do not ask", false)
+    .action((dir: string | undefined, _options, command: Command) =>
+      runDown(dir, command.optsWithGlobals()),
+    );
+}
+
+async function runDown(dir: string | undefined, options: DownOptions): Promise<void> {
+  const { installations } = installationsOf(dir, options);
+  const { withData: data } = options;
+  if (!options.yes) await confirm(options.name, data);
+  const [{ down }, { openAccount }] = await Promise.all([
+    import("../account/down.ts"),
+    import("../account/cloudflare-api.ts"),
+  ]);
+  const api = await openAccount(process.cwd());
+  const progress = new Progress();
+  try {
+    for (const installation of installations.toReversed()) {
+      await down(installation, { api, data, progress });
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+async function confirm(name: string, data: boolean): Promise<void> {
+  if (!canAsk()) throw new CliError("nobody is there to ask: say --yes");
+  const what = data
+    ? `This removes ${name} with all threads, traces and keys, for good.`
+    : `This takes ${name} off the network; its data stays.`;
+  if ((await ask(`${what} Type ${name} to go on: `)) !== name) {
+    throw new CliError("nothing was changed");
+  }
+}

@@ -1,0 +1,33 @@
+import { relative } from "node:path";
+import type { Command } from "commander";
+import { writeProject } from "../init/write-project.ts";
+import { pathFromUser } from "../invocation.ts";
+import { printJson } from "../terminal/print.ts";
+import type { GlobalOptions } from "./global-options.ts";
+
+export function addInit(program: Command): void {
+  program
+    .command("init")
+    .argument("[dir]", "the new project's folder", ".")
+    .description("write a new project: an agent, its test, and a file for CI")
+    .action((dir: string, _options, command: Command) => init(dir, command.optsWithGlobals()));
+}
+
+function init(dir: string, options: GlobalOptions): void {
+  const folder = pathFromUser(dir);
+  const files = writeProject(folder);
+  if (options.json === true) {
+    printJson({ folder, files });
+    return;
+  }
+  const there = relative(process.cwd(), folder);
+  const steps = [
+    ...(there === "" ? [] : [`cd ${there}`]),
+    "npm install",
+    "npx threadworks dev      # serves the agent, with its console and traces",
+    "npm test                 # asks the agent on a platform of the test's own",
+  ];
+  console.log(
+    `Wrote ${files.join(", ")} to ${folder}.\n\n${steps.map((step) => `  ${step}`).join("\n")}`,
+  );
+}

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openAccount } from "../account/cloudflare-api.ts";
+import { readInstallation } from "../account/installation-config.ts";
+import { planOf } from "../account/plan.ts";
+import { describeError } from "../cli-error.ts";
+import { openApi, type ApiOptions } from "../commands/api-command.ts";
+import { settingsOf } from "../deploy/choose-name.ts";
+import { buildProject } from "../project/build-project.ts";
+import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json.ts";
+
+/** One line of what was looked at: a problem says what to do about it. */
+export type Finding = { ok: boolean; text: string };
+
+const OLDEST_NODE = [20, 16] as const;
+
+/** The packages that bring models, and the variable that each reads its key from. */
+const PROVIDER_KEYS: Readonly<Record<string, string>> = {
+  "@langchain/openai": "OPENAI_API_KEY",
+  "@langchain/anthropic": "ANTHROPIC_API_KEY",
+  "@langchain/google-genai": "GOOGLE_API_KEY",
+  "@langchain/mistralai": "MISTRAL_API_KEY",
+  "@langchain/groq": "GROQ_API_KEY",
+};
+
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  if (!isOld) return found(`Node.js ${version}`);
+  return problem(`Node.js ${version} is too old: install ${oldestMajor}.${oldestMinor} or later`);
+}
+
+/** Whether a project can be read and built, and has the keys of the providers that it has installed. */
+export async function checkProject(path: string): Promise<Finding[]> {
+  let project: ProjectConfig;
+  try {
+    project = loadProjectConfig(path);
+  } catch (error) {
+    return [problem(`${describeError(error)}: npx threadworks init makes a project`)];
+  }
+  const graphs = project.graphs.map(({ id }) => id).join(", ");
+  const findings = [
+    found(`${project.configPath} names ${graphs}`),
+    ...project.warnings.map((warning) => problem(warning)),
+  ];
+  const folder = mkdtempSync(join(tmpdir(), "threadworks-doctor-"));
+  try {
+    const { warnings } = await buildProject({
+      configPath: project.configPath,
+      outFile: join(folder, "project.js"),
+      schemas: false,
+    });
+    findings.push(found("the graphs build"), ...warnings.map((warning) => problem(warning)));
+  } catch (error) {
+    findings.push(problem(describeError(error)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const byText = new Map([...findings, ...checkKeys(project)].map((each) => [each.text, each]));
+  return [...byText.values()];
+}
+
+function checkKeys({ projectDir, env }: ProjectConfig): Finding[] {
+  const require = createRequire(join(projectDir, "package.json"));
+  return Object.entries(PROVIDER_KEYS).flatMap(([name, variable]) => {
+    if (!isInstalled(require, name)) return [];
+    return env[variable]
+      ? [found(`${variable} is set for ${name}`)]
+      : [problem(`${name} is installed, and ${variable} is not set: put it into .env`)];
+  });
+}
+
+function isInstalled(require: NodeJS.Require, name: string): boolean {
+  try {
+    require.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the platform that a deployment would go to answers, and takes the key. */
+export async function checkPlatform(options: ApiOptions, path: string): Promise<Finding[]> {
+  try {
+    const project = loadProjectConfig(path);
+    const api = openApi(options, settingsOf(project), project.projectDir);
+    // Whether it answers with any does not matter: it does so to a key that it knows.
+    await api.listDeployments().next();
+    return [found("the platform answers, and takes the key")];
+  } catch (error) {
+    return [problem(`the platform: ${describeError(error)}`)];
+  }
+}
+
+/** What an installation in the account has of what it needs. */
+export async function checkAccount(path: string): Promise<Finding[]> {
+  try {
+    const { projectDir } = loadProjectConfig(path);
+    const api = await openAccount(projectDir);
+    const installation = readInstallation({
+      project: projectDir,
+      region: undefined,
+      name: "threadworks",
+    });
+    const lines = await planOf(api, installation);
+    return lines.map((line) =>
+      line.startsWith("Would")
+        ? problem(`${line.replace("Would", "up would")} Run npx threadworks up`)
+        : found(line),
+    );
+  } catch (error) {
+    return [problem(`the account: ${describeError(error)}`)];
+  }
+}
+
+function found(text: string): Finding {
+  return { ok: true, text };
+}
+
+function problem(text: string): Finding {
+  return { ok: false, text };
+}

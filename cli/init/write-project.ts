@@ -1,0 +1,50 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { CliError } from "../cli-error.ts";
+import { deploymentName } from "../deploy/deployment-name.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { templateManifest } from "./template-manifest.ts";
+
+const TEMPLATE = join(REPO_ROOT, "template");
+
+/** npm leaves out files of these names, or reads them itself, so the template has others. */
+const NAMES: Readonly<Record<string, string>> = {
+  gitignore: ".gitignore",
+  env: ".env",
+  github: ".github",
+};
+
+/**
+ * Writes a project with an agent, its test and its CI into a folder, which is made when there is none. Returns the names
+ * of its files. Throws a `CliError` that names what is there already: nothing is overwritten.
+ */
+export function writeProject(folder: string): string[] {
+  const files = readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(TEMPLATE, join(entry.parentPath, entry.name)))
+    .map((from) => ({ from: join(TEMPLATE, from), to: nameInProject(from) }));
+  const names = [...files.map(({ to }) => to), "package.json"].toSorted();
+  const taken = names.filter((name) => existsSync(join(folder, name)));
+  if (taken.length > 0) {
+    throw new CliError(`${folder} has ${taken.join(", ")} already: name another folder`);
+  }
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const { from, to } of files) cpSync(from, join(folder, to));
+    const manifest = templateManifest(deploymentName(basename(folder).toLowerCase()), version());
+    writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  } catch (error) {
+    throw new CliError(`${folder} cannot be written: ${(error as Error).message}`);
+  }
+  return names;
+}
+
+function nameInProject(path: string): string {
+  const [first = "", ...rest] = path.split(/[\\/]/);
+  return join(NAMES[first] ?? first, ...rest);
+}
+
+function version(): string {
+  const manifest = readFileSync(join(REPO_ROOT, "package.json"), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** What the package's command starts: it brings an older Node up to what the code needs, and runs the command. */
+import "./node-20.ts";
+
+await import("../main.ts");

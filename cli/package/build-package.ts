@@ -1,0 +1,81 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { describeError } from "../cli-error.ts";
+import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
+import { builtParts } from "../installation.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { bundleWorker } from "../platform/worker-bundle.ts";
+import { readWorkerConfig, type WorkerConfig } from "../platform/worker-options.ts";
+import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
+import { bundleCli, bundleGraphHost } from "./bundles.ts";
+import { packageManifest } from "./manifest.ts";
+
+const OUT_DIR = join(REPO_ROOT, "dist/package");
+
+/** Files of this repository that are in the package as they are. */
+const COPIED = ["LICENSE", "CHANGELOG.md", "migrations", "template", "wrangler.toml"];
+
+/** Declares the types that `threadworks/testing` exports, after those of `cli/testing/types.ts`. */
+const TESTING_TYPES =
+  "export declare function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform>;\n";
+
+/** Builds what npm packs: the folder of the package with all that a checkout would build at its start. */
+async function build(): Promise<void> {
+  rmSync(OUT_DIR, { recursive: true, force: true });
+  const parts = builtParts(join(OUT_DIR, "built"));
+  mkdirSync(join(OUT_DIR, "built"), { recursive: true });
+  for (const name of COPIED) {
+    cpSync(join(REPO_ROOT, name), join(OUT_DIR, name), { recursive: true, filter: isShipped });
+  }
+  writeFileSync(join(OUT_DIR, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
+  const config = await readWorkerConfig(OUT_DIR);
+  await bundleWorker({
+    repoRoot: REPO_ROOT,
+    main: join(REPO_ROOT, "src/index.ts"),
+    define: config.define,
+    outFile: parts.worker,
+    shipped: true,
+  });
+  writeFileSync(parts.config, JSON.stringify(movable(config)));
+  await buildTemplates();
+  cpSync(TEMPLATES_FILE, parts.templates);
+  await buildConsole();
+  cpSync(CONSOLE_FOLDER, parts.console, { recursive: true });
+  await bundleGraphHost(OUT_DIR);
+  await bundleCli(OUT_DIR);
+  const types = readFileSync(join(REPO_ROOT, "cli/testing/types.ts"), "utf8");
+  writeFileSync(join(OUT_DIR, "cli/testing.d.ts"), `${types}\n${TESTING_TYPES}`);
+  copySchemaTemplate();
+  console.log(`Built ${OUT_DIR}.`);
+}
+
+/** The reader of schemas reads a file that lies beside it, in a folder of this name. */
+function copySchemaTemplate(): void {
+  const reader = createRequire(import.meta.url).resolve("@langchain/langgraph-api/schema");
+  const name = "schema/types.template.mts";
+  cpSync(join(dirname(reader), name), join(OUT_DIR, "cli", name));
+}
+
+/** The migrations' snapshots are of the tool that writes migrations. */
+function isShipped(path: string): boolean {
+  return !path.includes("/migrations/meta");
+}
+
+/** Without the paths of this machine: the reader puts in those of where the package is. */
+function movable({ miniflare, ...config }: WorkerConfig): object {
+  const { rootPath: _rootPath, assets: _assets, ...rest } = miniflare;
+  const databases = config.databases.map(({ binding, table, migrationsDir }) => ({
+    binding,
+    table,
+    migrationsDir: migrationsDir?.slice(OUT_DIR.length + 1),
+  }));
+  return { ...config, main: "", databases, miniflare: rest };
+}
+
+try {
+  await build();
+} catch (error) {
+  console.error(`error: ${describeError(error)}`);
+  process.exit(1);
+}

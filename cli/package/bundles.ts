@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import * as esbuild from "esbuild";
+import { REPO_ROOT } from "../invocation.ts";
+import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
+import { WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+
+/** What is installed beside the package: programs, what has binaries, and what a project shares with its graph host. */
+const EXTERNAL = [
+  "esbuild",
+  "miniflare",
+  "typescript",
+  "vite",
+  "wrangler",
+  ...["core", "langgraph", "langgraph-sdk", "langgraph-ui"].map((name) => `@langchain/${name}`),
+];
+
+/** CommonJS in an ES module requires Node's modules. */
+const REQUIRE = [
+  'import { createRequire as createRequireOfThisModule } from "node:module";',
+  "const require = createRequireOfThisModule(import.meta.url);",
+].join("\n");
+
+/** Each is a file of its own in `cli`: a program, a process that the CLI starts, or what the package exports. */
+const ENTRIES = {
+  bin: "cli/package/bin.ts",
+  testing: "cli/package/testing.ts",
+  "schema-extractor-process": "cli/project/schema-extractor-process.ts",
+};
+
+/** Bundles the CLI to JavaScript for the oldest Node that it runs on; all of it lies in one folder. */
+export function bundleCli(outDir: string): Promise<esbuild.BuildResult<{ metafile: true }>> {
+  return esbuild.build({
+    absWorkingDir: REPO_ROOT,
+    entryPoints: ENTRIES,
+    outdir: join(outDir, "cli"),
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    banner: { js: REQUIRE },
+    // A module of a bundle is never the one that Node was started with.
+    define: { "import.meta.main": "false" },
+    external: EXTERNAL,
+    minifySyntax: true,
+    legalComments: "none",
+    metafile: true,
+    logLevel: "silent",
+  });
+}
+
+/**
+ * Bundles the graph host, which is bundled again with each project: what of LangChain it imports is left to be the
+ * project's own.
+ */
+export function bundleGraphHost(outDir: string): Promise<esbuild.BuildResult<{ metafile: true }>> {
+  return esbuild.build({
+    ...WORKERD_BUILD_OPTIONS,
+    absWorkingDir: REPO_ROOT,
+    entryPoints: ["src/graph-runtime/graph-host.ts"],
+    outfile: join(outDir, "src/graph-runtime/graph-host.js"),
+    external: [...WORKERD_BUILD_OPTIONS.external, "@langchain/*"],
+    plugins: [nodeBuiltinsPlugin()],
+    sourcemap: false,
+  });
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { REPO_ROOT } from "../invocation.ts";
+
+type Manifest = {
+  version: string;
+  description: string;
+  license: string;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+
+/** What serving and deploying need and no bundle can hold. */
+const INSTALLED = ["esbuild", "miniflare", "typescript", "wrangler"];
+
+/** The package's own package.json, with the versions that this repository is tested with. */
+export function packageManifest(): object {
+  const root = readManifest("package.json");
+  const cli = readManifest("cli/package.json");
+  const versionOf = (name: string): string => {
+    const version = cli.dependencies[name] ?? root.devDependencies[name];
+    if (version === undefined) throw new Error(`No package.json names ${name}`);
+    return version;
+  };
+  return {
+    name: "threadworks",
+    version: root.version,
+    description: root.description,
+    license: root.license,
+    keywords: ["langgraph", "langchain", "agents", "cloudflare", "workers", "tracing"],
+    type: "module",
+    bin: { threadworks: "cli/bin.js" },
+    exports: {
+      "./testing": { types: "./cli/testing.d.ts", default: "./cli/testing.js" },
+      "./package.json": "./package.json",
+    },
+    engines: { node: ">=20.16" },
+    dependencies: Object.fromEntries(INSTALLED.map((name) => [name, versionOf(name)])),
+    // A project brings its own LangGraph, and the bundler of components only where it has components.
+    peerDependencies: {
+      "@langchain/core": ">=0.3.58",
+      "@langchain/langgraph": ">=0.2.31",
+      "@langchain/langgraph-ui": versionOf("@langchain/langgraph-ui"),
+    },
+    peerDependenciesMeta: Object.fromEntries(
+      ["core", "langgraph", "langgraph-ui"].map((name) => [
+        `@langchain/${name}`,
+        { optional: true },
+      ]),
+    ),
+  };
+}
+
+function readManifest(name: string): Manifest {
+  return JSON.parse(readFileSync(join(REPO_ROOT, name), "utf8")) as Manifest;
+}

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Sdk from "@langchain/langgraph-sdk";
+import { releaseLeases } from "../../src/db/tools/release-leases.ts";
+import { localDatabase } from "../database/database.ts";
+import { ensureLocalWorkspace } from "../database/identity.ts";
+import { prepareHome } from "../installation.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { loadProjectConfig } from "../project/langgraph-json.ts";
+import { startPlatform as serve, type Platform } from "../serve.ts";
+import type { StartedPlatform, TestPlatformOptions } from "./types.ts";
+
+/**
+ * Starts a platform of this machine that serves a project, on a free port, with an empty state of its own.
+ * Rejects when the project does not build; the error's message says what is wrong with it.
+ */
+export async function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform> {
+  const { project, env = {}, vars = {}, onLog = printProblem } = options;
+  const { configPath, projectDir, env: ownEnv } = loadProjectConfig(resolve(project));
+  await prepareHome(projectDir);
+  const stateDir = options.state ?? mkdtempSync(join(tmpdir(), "threadworks-test-"));
+  const removeState = (): void => {
+    if (options.state === undefined) rmSync(stateDir, { recursive: true, force: true });
+  };
+  try {
+    const platform = await serve({
+      repoRoot: REPO_ROOT,
+      configPath,
+      stateDir,
+      port: 0,
+      watch: false,
+      schemas: options.schemas ?? false,
+      vars: {
+        LOG_LEVEL: "warn",
+        ...vars,
+        PROJECT_ENV: JSON.stringify({ ...ownEnv, ...env }),
+      },
+      releaseLeases: (database) => releaseLeases(localDatabase(database)),
+      prepareDatabase: (database, settings) =>
+        ensureLocalWorkspace(localDatabase(database), {
+          workspaceId: textOf(settings["AGENT_WORKSPACE_ID"]),
+          apiKey: textOf(settings["LOCAL_API_KEY"]),
+        }),
+      onLog,
+    });
+    const apiKey = textOf(platform.vars["LOCAL_API_KEY"]);
+    return {
+      url: platform.url,
+      apiKey,
+      client: await clientOf(projectDir, platform, apiKey),
+      stop: async () => {
+        await platform.close();
+        removeState();
+      },
+    };
+  } catch (error) {
+    removeState();
+    throw error;
+  }
+}
+
+/** The SDK is the project's own, so that its version is the one that the project is tested with. */
+async function clientOf(
+  projectDir: string,
+  { url }: Platform,
+  apiKey: string,
+): Promise<Sdk.Client> {
+  const path = createRequire(join(projectDir, "package.json")).resolve("@langchain/langgraph-sdk");
+  const sdk = (await import(pathToFileURL(path).href)) as typeof Sdk;
+  return new sdk.Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } });
+}
+
+function printProblem({ level, message }: { level: string; message: string }): void {
+  if (level !== "info") console.error(message);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

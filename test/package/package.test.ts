@@ -1,0 +1,176 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LLMock } from "@copilotkit/aimock";
+import { Client } from "@langchain/langgraph-sdk";
+import { test as base } from "vitest";
+import { asked, said } from "../real-projects/support/messages.ts";
+import { modelVariables, startModels } from "../real-projects/support/model-server.ts";
+import { installedPackage, oldestNode } from "./support/installed-package.ts";
+import { installedBytes } from "./support/installed-size.ts";
+import { servedUrl, userProject } from "./support/user-project.ts";
+
+const MB = 1024 * 1024;
+const FORECAST = "It is sunny in Oslo, as ever.";
+
+const AGENT = `
+import { createAgent, tool } from "langchain";
+import { z } from "zod";
+
+const getWeather = tool(({ city }: { city: string }) => \`It is always sunny in \${city}!\`, {
+  name: "get_weather",
+  description: "Get the weather of a city",
+  schema: z.object({ city: z.string() }),
+});
+
+export const agent = createAgent({ model: "openai:gpt-4.1-mini", tools: [getWeather] });
+`;
+
+const ANSWERED = [
+  ["human", "The weather in Oslo?"],
+  ["ai", [{ name: "get_weather", args: { city: "Oslo" } }]],
+  ["tool", "It is always sunny in Oslo!"],
+  ["ai", FORECAST],
+];
+
+function answer(models: LLMock): void {
+  models
+    .on(
+      { userMessage: "weather", hasToolResult: false },
+      { toolCalls: [{ name: "get_weather", arguments: '{"city":"Oslo"}' }] },
+    )
+    .on({ userMessage: "weather", hasToolResult: true }, { content: FORECAST });
+}
+
+const test = base
+  .extend("answer", { scope: "file" }, () => answer)
+  .extend("models", { scope: "file" }, async ({ answer: tell }, { onCleanup }) => {
+    const models = await startModels();
+    onCleanup(() => models.stop());
+    tell(models);
+    return models;
+  })
+  .extend("project", { scope: "file" }, async ({ models }, { onCleanup }) => {
+    const project = userProject({
+      "package.json": { name: "weather", private: true },
+      "langgraph.json": { graphs: { agent: "./agent.ts:agent" }, env: modelVariables(models) },
+      "agent.ts": AGENT,
+    });
+    onCleanup(() => project.remove());
+    return project;
+  })
+  .extend("served", { scope: "file" }, async ({ project }) => {
+    const running = project.start("npx", ["threadworks", "dev", "--port", "0"]);
+    return { running, url: await servedUrl(running) };
+  });
+
+function clientOf(apiUrl: string): Client {
+  return new Client({ apiUrl, callerOptions: { maxRetries: 0 } });
+}
+
+test("the tarball has at most 10 MB, and what it installs at most 300", ({ expect }) => {
+  expect(statSync(installedPackage().tarball).size).toBeLessThan(10 * MB);
+  const bytes = installedBytes(installedPackage().installed, "threadworks");
+  // Less than the runtime alone has would mean that something was not found.
+  expect(bytes).toBeGreaterThan(150 * MB);
+  expect(bytes).toBeLessThan(300 * MB);
+});
+
+test(`npx threadworks dev serves a project of one file, on Node ${oldestNode().version}`, async ({
+  project,
+  served,
+  expect,
+}) => {
+  const values = await clientOf(served.url).runs.wait(null, "agent", {
+    input: asked("The weather in Oslo?"),
+  });
+  expect(said(values)).toEqual(ANSWERED);
+  expect(readdirSync(join(project.folder, ".threadworks"))).toContain("state");
+  expect(await (await fetch(`${served.url}/console`)).text()).toContain("<script");
+  expect(served.running.output.stderr).toBe("");
+});
+
+test("the schemas of its types are read", async ({ served, expect }) => {
+  const client = clientOf(served.url);
+  const [assistant] = await client.assistants.search({ graphId: "agent" });
+  await expect
+    .poll(() => client.assistants.getSchemas(assistant?.assistant_id ?? ""), { timeout: 120_000 })
+    .toMatchObject({ input_schema: { properties: { messages: expect.anything() } } });
+});
+
+test("npx threadworks deploy rolls it out there, and the deployment answers", async ({
+  project,
+  served,
+  expect,
+}) => {
+  // It finds the platform that serves the folder, and its key.
+  expect(served.url).toMatch(/^http/);
+  const { code, stdout, stderr } = await project.run("npx", [
+    "threadworks",
+    "deploy",
+    "--no-input",
+  ]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const listed = await project.run("npx", ["threadworks", "list", "--json"]);
+  expect(listed.code).toBe(0);
+  const apiKey = /API key\s+(\S+)/.exec(served.running.output.stdout)?.[1] ?? "";
+  const deployed = new Client({
+    apiUrl: stdout.trim(),
+    apiKey,
+    callerOptions: { maxRetries: 0 },
+  });
+  const values = await deployed.runs.wait(null, "agent", { input: asked("The weather in Oslo?") });
+  expect(said(values)).toEqual(ANSWERED);
+});
+
+test("npx threadworks doctor finds nothing wrong, and says what to do where something is", async ({
+  project,
+  served,
+  expect,
+}) => {
+  expect(served.url).toMatch(/^http/);
+  const { code, stdout } = await project.run("npx", ["threadworks", "doctor"]);
+  expect({ code, stdout }).toMatchObject({ code: 0 });
+  for (const text of ["the graphs build", "OPENAI_API_KEY is set", "takes the key"]) {
+    expect(stdout).toContain(text);
+  }
+
+  writeFileSync(
+    join(project.folder, "langgraph.json.broken"),
+    '{"graphs":{"agent":"./gone.ts:agent"}}',
+  );
+  const wrong = await project.run("npx", [
+    "threadworks",
+    "doctor",
+    "--config",
+    "langgraph.json.broken",
+    "--json",
+  ]);
+  expect(wrong.code).toBe(1);
+  const findings = JSON.parse(wrong.stdout) as { ok: boolean; text: string }[];
+  expect(findings.find(({ ok }) => !ok)?.text).toContain("gone.ts");
+});
+
+test("a folder is served once, and again with its threads after its server was killed", async ({
+  project,
+  served,
+  expect,
+}) => {
+  const { thread_id } = await clientOf(served.url).threads.create({ metadata: { kept: true } });
+  const second = await project.run("npx", ["threadworks", "dev", "--port", "0"]);
+  expect(second.code).toBe(1);
+  expect(second.stderr).toContain(`which serves ${served.url.replace("localhost", "127.0.0.1")}`);
+
+  await served.running.kill();
+  const again = project.start("npx", ["threadworks", "dev", "--port", "0"]);
+  const url = await servedUrl(again);
+  expect(await clientOf(url).threads.get(thread_id)).toMatchObject({ metadata: { kept: true } });
+
+  const pid = Number(/"pid":(\d+)/.exec(readOwner(project.folder))?.[1]);
+  process.kill(pid, "SIGTERM");
+  await again.ended;
+  expect(existsSync(join(project.folder, ".threadworks/state/run/owner.json"))).toBe(false);
+});
+
+function readOwner(folder: string): string {
+  return readFileSync(join(folder, ".threadworks/state/run/owner.json"), "utf8");
+}
