@@ -4,6 +4,7 @@ import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildProject, type BuiltProject } from "../project/build-project.ts";
 import { buildTemplates } from "../project/build-templates.ts";
+import { buildBuilder } from "../remote-builder/build-builder.ts";
 import type { LangGraphChoice } from "../project/langchain-source.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { readProjectFiles } from "../project/project-files.ts";
@@ -75,13 +76,22 @@ export async function buildPlatform(options: BuildOptions, buildDir: string): Pr
   const main = options.workerMain ?? config.main;
   const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
   const consoleInputs = await consoleBuild;
+  const builderInputs = await buildBuilder();
   const settings = ["wrangler.toml", ".dev.vars"].map((name) => join(repoRoot, name));
   return {
     config,
     project,
     modules: workerModules(buildDir, project.files),
     consoleFolder: CONSOLE_FOLDER,
-    inputs: [...new Set([...project.inputs, ...workerInputs, ...consoleInputs, ...settings])],
+    inputs: [
+      ...new Set([
+        ...project.inputs,
+        ...workerInputs,
+        ...consoleInputs,
+        ...builderInputs,
+        ...settings,
+      ]),
+    ],
     mapFrames: sourceMapper(buildDir),
   };
 }
