@@ -8,7 +8,6 @@ import { NpmRegistry } from "../test/support/npm-registry.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { deploySource } from "./support/deploy-agent.ts";
 import { inScratch } from "./support/scratch.ts";
-import { ServerSide } from "./support/server-side.ts";
 import { median, roundTo } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
@@ -94,8 +93,13 @@ async function deployAndRun(platform: TracingPlatform, host: GitHost, name: stri
     source_revision_config: { langgraph_config_path: "langgraph.json" },
   };
   const url = await deploySource(platform, name, source, POLL_MS);
-  const server = { url, stop: async () => {} };
-  await new ServerSide("platform", server, async () => {}, platform.apiKey).createThreadAndWait();
+  const response = await fetch(`${url}/runs/wait`, {
+    method: "POST",
+    headers: { "x-api-key": platform.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ assistant_id: "agent", input: { messages: [] } }),
+  });
+  const text = await response.text();
+  if (!text.includes("Here")) throw new Error(`The run gave ${response.status}: ${text}`);
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {
