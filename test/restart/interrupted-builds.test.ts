@@ -5,6 +5,7 @@ import { GitHost } from "../support/git-host.ts";
 import { NpmRegistry } from "../support/npm-registry.ts";
 import { githubBody } from "../support/repository-builds.ts";
 import type { RevisionBody } from "../support/rollouts.ts";
+import { callDeployments, ENDED } from "./support/call-deployments.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 import { chooseSeed, Random } from "./support/random.ts";
 import { until } from "./support/until.ts";
@@ -15,7 +16,6 @@ const MAX_DELAY_MS = 5000;
 /** One in so many kills is of workerd alone, which the server starts again by itself. */
 const CRASHES = 4;
 const END_TIMEOUT_MS = 600_000;
-const ENDED = /^(DEPLOYED|SKIPPED|CREATE_FAILED|BUILD_FAILED|DEPLOY_FAILED|INTERRUPTED)$/;
 
 const seed = chooseSeed();
 const random = new Random(seed);
@@ -46,16 +46,8 @@ afterAll(async () => {
   await registry.close();
 });
 
-async function call(method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${platform.url}/v2/deployments${path}`, {
-    method,
-    headers: { "x-api-key": platform.apiKey },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text}`);
-  return JSON.parse(text);
-}
+const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
+  callDeployments(platform, method, path, body);
 
 async function latestOf({ id }: DeploymentBody): Promise<RevisionBody> {
   const { resources } = (await call("GET", `/${id}/revisions?limit=1`)) as {
