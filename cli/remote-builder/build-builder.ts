@@ -7,7 +7,7 @@ import { CONSOLE_FOLDER } from "../console/build-console.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
-import { bundledModules, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+import { bundledModules, isInstalled, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
 
 /** Beside the console's files, where the platform reads them by the binding that has those. */
 const FOLDER = join(CONSOLE_FOLDER, "builder");
@@ -49,7 +49,8 @@ export async function buildBuilder(): Promise<string[]> {
       const wasm = createRequire(import.meta.url).resolve("esbuild-wasm/esbuild.wasm");
       writeFileSync(join(FOLDER, "esbuild.wasm"), await readFile(wasm));
       const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
-      return { result: inputs, inputs: [...new Set([...inputs, ...tools])] };
+      const edited = inputs.filter((file) => !isInstalled(file));
+      return { result: edited, inputs: [...new Set([...inputs, ...tools])] };
     },
   });
 }
