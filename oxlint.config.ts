@@ -87,6 +87,8 @@ export default defineConfig({
   rules: {
     eqeqeq: ["error", "smart"],
     "no-console": "off",
+    // Vitest reads from the pattern which fixtures a function needs: none.
+    "no-empty-pattern": ["error", { allowObjectPatternsAsParameters: true }],
     "no-await-in-loop": "off",
     "no-underscore-dangle": "off",
     "no-shadow": "off",

@@ -8,6 +8,7 @@ import { addGraphsOptions, type GraphsOptions, ownConfigPath } from "./graphs-op
 import { REPO_ROOT } from "./invocation.ts";
 import { buildProject } from "./project/build-project.ts";
 import type { ProjectFile } from "./project/project-files.ts";
+import { buildBuilder } from "./remote-builder/build-builder.ts";
 import { buildTemplates } from "./project/build-templates.ts";
 
 /** Writes what is deployed with the Worker: the module that `#project` names in package.json, and the console. */
@@ -29,6 +30,7 @@ async function build(): Promise<void> {
   await writeFiles(files);
   await buildTemplates();
   await buildConsole();
+  await buildBuilder();
   rememberBuiltProject(REPO_ROOT, configPath);
   for (const warning of warnings) console.error(`warning: ${warning}`);
   console.log(`Built the graphs ${graphs.join(", ")}.`);

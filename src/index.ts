@@ -13,6 +13,7 @@ import { consume } from "./work/queue.ts";
 import { runSweep } from "./work/sweep.ts";
 
 export { GraphHost } from "#project";
+export { BuildPackages } from "./control-plane/builds/build-packages.ts";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
 export { ThreadCommands } from "./agent-server/threads/commands/commands-entrypoint.ts";

@@ -18,6 +18,7 @@ type DeployOptions = ApiOptions &
     name?: string;
     deploymentId?: string;
     deploymentType: string;
+    build: "local" | "remote";
     wait: boolean;
     input: boolean;
   };
@@ -37,6 +38,14 @@ export function addDeploy(program: Command): void {
         .choices(["dev", "prod"])
         .default("dev"),
     )
+    .addOption(
+      new Option(
+        "--build <where>",
+        "build it here, or upload its sources for the platform to build",
+      )
+        .choices(["local", "remote"])
+        .default("local"),
+    )
     .option("--no-wait", "do not wait for the rollout")
     .option("--no-input", "never ask, and leave .env as it is")
     .action((dir: string | undefined, _options, command: Command) =>
@@ -54,10 +63,10 @@ async function deploy(dir: string | undefined, options: DeployOptions): Promise<
     progress.line(`Not sent, as the platform sets it: ${reserved.join(", ")}`);
 
   const { configPath } = project;
-  const { deploymentType } = options;
+  const { deploymentType, build } = options;
   try {
     const { langgraph: langGraph } = options;
-    const request = { configPath, target, deploymentType, secrets, langGraph };
+    const request = { configPath, target, deploymentType, secrets, langGraph, build };
     const { deployment, revisionId } = await deployProject(api, request, progress);
     const rollout = { deploymentId: deployment.id, revisionId, name: deployment.name };
     if (options.wait) await waitFor(rollout, api, options, progress);

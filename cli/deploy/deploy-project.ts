@@ -4,6 +4,7 @@ import { CliError } from "../cli-error.ts";
 import type { LangGraphChoice } from "../project/langchain-source.ts";
 import { buildTarball, CONFIG_IN_TARBALL } from "../project/tarball.ts";
 import type { Progress } from "../terminal/progress.ts";
+import { packSources } from "./pack-sources.ts";
 
 /** An existing deployment, or one that is made when none has the name. */
 export type DeploymentTarget = { deploymentId: string } | { name: string };
@@ -16,7 +17,12 @@ export type DeployRequest = {
   secrets: Secret[];
   /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
   langGraph?: LangGraphChoice | undefined;
+  /** Where the project is built: on this machine, or on the platform, which gets its sources. */
+  build: "local" | "remote";
 };
+
+/** What is uploaded, and where in it `langgraph.json` is. */
+type Upload = { bytes: Uint8Array; configPath: string };
 
 export type RequestedRollout = {
   deployment: Deployment;
@@ -33,22 +39,16 @@ export async function deployProject(
   progress.show(`Looking for ${describeTarget(request.target)} on ${api.url}`);
   const existing = await findTarget(api, request.target);
 
-  progress.show("Building");
-  const { bytes, graphs, warnings } = await buildTarball({
-    configPath: request.configPath,
-    ...(request.langGraph === undefined ? {} : { langGraph: request.langGraph }),
-    onReadingSchemas: () => progress.show("Reading the schemas from the graphs' types"),
-  });
-  progress.end();
-  for (const warning of warnings) progress.warn(warning);
-  progress.line(`Built ${graphs.join(", ")}: ${(bytes.length / 1024).toFixed(0)} KiB`);
-
+  const { bytes, configPath } = await (request.build === "local" ? built : sourcesOf)(
+    request,
+    progress,
+  );
   progress.show("Uploading");
   const upload = await api.createUpload();
   await api.upload(upload, bytes);
   const source: SourceRevision = {
     source_tarball_path: upload.object_path,
-    langgraph_config_path: CONFIG_IN_TARBALL,
+    langgraph_config_path: configPath,
   };
 
   progress.show(existing === undefined ? "Creating the deployment" : "Creating a revision");
@@ -60,6 +60,31 @@ export async function deployProject(
     `${existing === undefined ? "Created" : "Updated"} ${deployment.name}: deployment ${deployment.id}, revision ${revisionId}`,
   );
   return { deployment, revisionId, isNew: existing === undefined };
+}
+
+async function built(request: DeployRequest, progress: Progress): Promise<Upload> {
+  progress.show("Building");
+  const { bytes, graphs, warnings } = await buildTarball({
+    configPath: request.configPath,
+    ...(request.langGraph === undefined ? {} : { langGraph: request.langGraph }),
+    onReadingSchemas: () => progress.show("Reading the schemas from the graphs' types"),
+  });
+  progress.end();
+  for (const warning of warnings) progress.warn(warning);
+  progress.line(`Built ${graphs.join(", ")}: ${kibibytes(bytes)}`);
+  return { bytes, configPath: CONFIG_IN_TARBALL };
+}
+
+async function sourcesOf({ configPath }: DeployRequest, progress: Progress): Promise<Upload> {
+  progress.show("Packing the sources");
+  const packed = await packSources(configPath);
+  progress.end();
+  progress.line(`Packed ${packed.files} files of ${packed.root}: ${kibibytes(packed.bytes)}`);
+  return packed;
+}
+
+function kibibytes({ length }: Uint8Array): string {
+  return `${(length / 1024).toFixed(0)} KiB`;
 }
 
 async function findTarget(

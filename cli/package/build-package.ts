@@ -8,6 +8,7 @@ import { REPO_ROOT } from "../invocation.ts";
 import { bundleWorker } from "../platform/worker-bundle.ts";
 import { readWorkerConfig, type WorkerConfig } from "../platform/worker-options.ts";
 import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
+import { buildBuilder } from "../remote-builder/build-builder.ts";
 import { bundleCli, bundleGraphHost } from "./bundles.ts";
 import { packageManifest } from "./manifest.ts";
 
@@ -41,6 +42,8 @@ async function build(): Promise<void> {
   await buildTemplates();
   cpSync(TEMPLATES_FILE, parts.templates);
   await buildConsole();
+  // It lies beside the console's files, and so goes with them.
+  await buildBuilder();
   cpSync(CONSOLE_FOLDER, parts.console, { recursive: true });
   await bundleGraphHost(OUT_DIR);
   await bundleCli(OUT_DIR);

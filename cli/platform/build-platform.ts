@@ -5,6 +5,7 @@ import { BUILT, settingsFile } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildProject, type BuiltProject } from "../project/build-project.ts";
 import { buildTemplates } from "../project/build-templates.ts";
+import { buildBuilder } from "../remote-builder/build-builder.ts";
 import type { LangGraphChoice } from "../project/langchain-source.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { readProjectFiles } from "../project/project-files.ts";
@@ -77,13 +78,22 @@ export async function buildPlatform(options: BuildOptions, buildDir: string): Pr
   const main = options.workerMain ?? config.main;
   const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
   const consoleInputs = await consoleBuild;
+  const builderInputs = await buildBuilder();
   const settings = [join(repoRoot, "wrangler.toml"), settingsPath];
   return {
     config,
     project,
     modules: workerModules(buildDir, project.files),
     consoleFolder: CONSOLE_FOLDER,
-    inputs: [...new Set([...project.inputs, ...workerInputs, ...consoleInputs, ...settings])],
+    inputs: [
+      ...new Set([
+        ...project.inputs,
+        ...workerInputs,
+        ...consoleInputs,
+        ...builderInputs,
+        ...settings,
+      ]),
+    ],
     mapFrames: sourceMapper(buildDir),
   };
 }

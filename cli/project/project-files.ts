@@ -54,7 +54,8 @@ export async function readProjectFiles(
   const files: ProjectFile[] = [];
   const tooLarge: string[] = [];
   let total = 0;
-  for await (const path of textFiles(projectDir, projectDir, await rulesAbove(projectDir))) {
+  for await (const path of filesBelow(projectDir, NEVER)) {
+    if (!TEXT_FILE_TYPES.has(extname(path))) continue;
     const absolute = join(projectDir, path);
     if (secret.has(absolute)) continue;
     const { size } = await stat(absolute);
@@ -77,24 +78,31 @@ export function importsFileSystem({ inputs }: Metafile): boolean {
   );
 }
 
-/** Paths from the project's folder, in an order that does not depend on the file system. */
-async function* textFiles(
-  projectDir: string,
+/**
+ * The files below a folder that no `.gitignore` names and `never` does not: their paths from there, with `/`, in an
+ * order that does not depend on the file system.
+ */
+export async function* filesBelow(root: string, never: Ignore): AsyncGenerator<string> {
+  yield* walk({ root, never }, root, await rulesAbove(root));
+}
+
+async function* walk(
+  from: { root: string; never: Ignore },
   folder: string,
   above: readonly Rules[],
 ): AsyncGenerator<string> {
-  const depth = relative(projectDir, folder).split(sep).length;
+  const depth = relative(from.root, folder).split(sep).length;
   if (depth > MAX_DEPTH) return;
   const rules = [...above, ...(await rulesOf(folder))];
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const absolute = join(folder, entry.name);
-    const path = slashed(relative(projectDir, absolute));
+    const path = slashed(relative(from.root, absolute));
     const isFolder = entry.isDirectory();
-    if (!POSSIBLE_PATH.test(path) || NEVER.ignores(isFolder ? `${path}/` : path)) continue;
+    if (!POSSIBLE_PATH.test(path) || from.never.ignores(isFolder ? `${path}/` : path)) continue;
     if (rules.some((rule) => isIgnored(rule, absolute, isFolder))) continue;
-    if (isFolder) yield* textFiles(projectDir, absolute, rules);
-    else if (entry.isFile() && TEXT_FILE_TYPES.has(extname(path))) yield path;
+    if (isFolder) yield* walk(from, absolute, rules);
+    else if (entry.isFile()) yield path;
   }
 }
 

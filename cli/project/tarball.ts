@@ -94,7 +94,7 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
   }
 }
 
-async function pack(contents: Record<string, Uint8Array>): Promise<Uint8Array> {
+export async function pack(contents: Record<string, Uint8Array>): Promise<Uint8Array> {
   const archive = await packTar(
     Object.entries(contents).map(([name, body]) => ({
       header: { name, size: body.length, mode: 0o644, mtime: new Date(0) },

@@ -1,14 +1,28 @@
 import { z } from "zod";
-import { seconds, webAddress } from "../lib/settings.ts";
+import { seconds, text, webAddress } from "../lib/settings.ts";
 
 export const controlPlaneSettings = z
   .object({
     OAUTH_FRONTEND_CALLBACK_URL: webAddress(),
     DEPLOYMENT_LOG_SECONDS: seconds(14 * 86_400),
+    GITHUB_URL: webAddress(),
+    GITHUB_API_URL: webAddress(),
+    NPM_REGISTRY: webAddress(),
+    NPM_TOKEN: text(""),
   })
   .transform((vars) => ({
     /** The page that shows users how connecting a service ended; null: the platform's own. */
     oauthCallbackPage: vars.OAUTH_FRONTEND_CALLBACK_URL,
     /** How long lines of a deployment's log are kept. */
     deploymentLogMs: vars.DEPLOYMENT_LOG_SECONDS,
+    /** What the URLs of repositories begin with, and where their commits and archives are asked for. */
+    githubUrl: withoutSlash(vars.GITHUB_URL ?? "https://github.com"),
+    githubApiUrl: withoutSlash(vars.GITHUB_API_URL ?? "https://api.github.com"),
+    /** Where builds have their packages from, and the token that it asks for; empty: none. */
+    npmRegistry: withoutSlash(vars.NPM_REGISTRY ?? "https://registry.npmjs.org"),
+    npmToken: vars.NPM_TOKEN,
   }));
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, "");
+}

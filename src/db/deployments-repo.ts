@@ -93,8 +93,10 @@ export async function insertDeployment(
     db
       .prepare(
         `INSERT INTO revisions (workspace_id, deployment_id, id, status, source, template_id,
-           source_tarball_path, langgraph_config_path, secrets, created_at, updated_at, due_at, attempts)
-         SELECT workspace_id, id, latest_revision_id, 'CREATING', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, 0
+           source_tarball_path, langgraph_config_path, secrets, created_at, updated_at, due_at, attempts,
+           repo_ref, repo_commit_sha)
+         SELECT workspace_id, id, latest_revision_id, 'CREATING', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, 0,
+           ?11, ?12
          FROM deployments WHERE workspace_id = ?1 AND id = ?2 AND latest_revision_id = ?10`,
       )
       .bind(
@@ -108,6 +110,8 @@ export async function insertDeployment(
         revision.created_at,
         revision.due_at,
         revision.id,
+        revision.repo_ref,
+        revision.repo_commit_sha,
       ),
   ]);
   return inserted?.meta.changes === 1;

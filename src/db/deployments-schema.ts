@@ -10,7 +10,7 @@ import {
 
 /** Deployments, their revisions, and the sources that wait to be deployed. Times are epoch milliseconds. */
 
-export const SOURCES = ["internal_source", "internal_template"] as const;
+export const SOURCES = ["github", "internal_source", "internal_template"] as const;
 
 export type Source = (typeof SOURCES)[number];
 
@@ -97,8 +97,12 @@ export const revisions = sqliteTable(
     template_id: text(),
     /** The tarball, for source internal_source; null while there is nothing to build yet. */
     source_tarball_path: text(),
-    /** A file of the tarball. */
+    /** A file of the tarball, or of the repository. */
     langgraph_config_path: text(),
+    /** The branch, tag or commit, for source github; null: the repository's default branch. */
+    repo_ref: text(),
+    /** The commit that it stood for when the rollout looked; it is built again by a redeploy. */
+    repo_commit_sha: text(),
     /** JSON object of name to sealed value: the environment that this revision runs with. */
     secrets: text().notNull(),
     /** JSON of the revision's graphs, once they were asked for: `[{graph_id, description}]`. */

@@ -11,7 +11,12 @@ type RevisionRow = typeof revisions.$inferSelect;
 /** What a revision deploys. */
 export type RevisionSource = Pick<
   RevisionRow,
-  "source" | "template_id" | "source_tarball_path" | "langgraph_config_path"
+  | "source"
+  | "template_id"
+  | "source_tarball_path"
+  | "langgraph_config_path"
+  | "repo_ref"
+  | "repo_commit_sha"
 >;
 
 /** `secrets` null: those of the revision before. */
@@ -55,8 +60,10 @@ export async function insertRevision(
     db
       .prepare(
         `INSERT INTO revisions (workspace_id, deployment_id, id, status, source, template_id,
-           source_tarball_path, langgraph_config_path, secrets, created_at, updated_at, due_at, attempts)
-         SELECT ?1, ?2, ?3, 'CREATING', ?4, ?5, ?6, ?7, coalesce(?8, base.secrets), ?9, ?9, ?10, 0
+           source_tarball_path, langgraph_config_path, secrets, created_at, updated_at, due_at, attempts,
+           repo_ref, repo_commit_sha)
+         SELECT ?1, ?2, ?3, 'CREATING', ?4, ?5, ?6, ?7, coalesce(?8, base.secrets), ?9, ?9, ?10, 0,
+           ?12, ?13
          FROM deployments d JOIN revisions base
            ON base.workspace_id = ?1 AND base.deployment_id = ?2 AND base.id = ?11
          WHERE d.workspace_id = ?1 AND d.id = ?2 AND d.status = 'READY'
@@ -74,6 +81,8 @@ export async function insertRevision(
         revision.created_at,
         revision.due_at,
         latest,
+        revision.repo_ref,
+        revision.repo_commit_sha,
       ),
     db
       .prepare(

@@ -39,6 +39,20 @@ export async function moveRevision(
   return moved.length > 0;
 }
 
+/** The commit that a revision is made of. False as for `moveRevision`. */
+export async function pinCommit(
+  db: D1Database,
+  lease: HeldRevision,
+  { sha, now }: { sha: string; now: number },
+): Promise<boolean> {
+  const pinned = await drizzle(db)
+    .update(revisions)
+    .set({ repo_commit_sha: sha, updated_at: now })
+    .where(isHeld(lease))
+    .returning({ id: revisions.id });
+  return pinned.length > 0;
+}
+
 /** Ends the work on a revision, with a status that it keeps. False as for `moveRevision`. */
 export async function settleRevision(
   db: D1Database,

@@ -46,8 +46,11 @@ const RESERVED_PREFIXES = ["DD_TRACE_", "LSD_DD_", "THREADWORKS_"];
 /** The hosts that a deployment allows itself to reach; the platform reads it, the code does not see it. */
 export const OUTBOUND_HOSTS = "THREADWORKS_OUTBOUND_HOSTS";
 
+/** The token that a deployment's private repository is read with; the platform reads it, the code does not see it. */
+export const GITHUB_TOKEN = "THREADWORKS_GITHUB_TOKEN";
+
 /** Whether a deployment cannot have a secret of this name. */
 export function isReservedSecretName(name: string): boolean {
-  if (name === OUTBOUND_HOSTS) return false;
+  if (name === OUTBOUND_HOSTS || name === GITHUB_TOKEN) return false;
   return RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

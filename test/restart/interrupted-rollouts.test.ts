@@ -3,6 +3,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { templateBody, type DeploymentBody } from "../support/deployments.ts";
 import type { RevisionBody } from "../support/rollouts.ts";
+import { callDeployments, ENDED } from "./support/call-deployments.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 import { chooseSeed, Random } from "./support/random.ts";
 import { until } from "./support/until.ts";
@@ -14,7 +15,6 @@ const MAX_DELAY_MS = 900;
 /** One in so many kills is of workerd alone, which the server starts again by itself. */
 const CRASHES = 4;
 const END_TIMEOUT_MS = 300_000;
-const ENDED = /^(DEPLOYED|SKIPPED|CREATE_FAILED|BUILD_FAILED|DEPLOY_FAILED|INTERRUPTED)$/;
 
 const seed = chooseSeed();
 const random = new Random(seed);
@@ -25,16 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.dispose());
 
-async function call(method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${platform.url}/v2/deployments${path}`, {
-    method,
-    headers: { "x-api-key": platform.apiKey },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text}`);
-  return JSON.parse(text);
-}
+const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
+  callDeployments(platform, method, path, body);
 
 async function revisionsOf(id: string): Promise<RevisionBody[]> {
   const { resources } = (await call("GET", `/${id}/revisions?limit=100`)) as {

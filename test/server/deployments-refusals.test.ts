@@ -33,10 +33,9 @@ async function noneIsThere({ call }: Deployer): Promise<boolean> {
 const SECRET = { name: "A", value: "1" };
 
 describe("a new deployment is refused", () => {
-  const NO_GITHUB = "There is no GitHub integration here: upload a built project";
   const NO_IMAGES = "Images are not run here: upload a built project";
   const NO_LISTENERS = "There are no listeners here";
-  const NO_BUILD = "Nothing is installed or built here";
+  const NO_BUILD = "No commands are run here, the lockfile says what is installed";
 
   test.for([
     ["name", { name: undefined }, "missing", "Field required"],
@@ -45,7 +44,6 @@ describe("a new deployment is refused", () => {
     ["name", { name: "a.b" }, "string_pattern_mismatch", "only letters, digits"],
     ["name", { name: "a".repeat(101) }, "string_too_long", "at most 100"],
     ["source", { source: undefined }, "missing", "Field required"],
-    ["source", { source: "github" }, "enum", NO_GITHUB],
     ["source", { source: "external_docker" }, "enum", NO_IMAGES],
     ["source", { source: "internal_docker" }, "enum", NO_IMAGES],
     ["source", { source: "ftp" }, "enum", "'internal_source' or 'internal_template'"],
@@ -68,9 +66,10 @@ describe("a new deployment is refused", () => {
     ["template_id", null, "missing", "Field required for source internal_template"],
     ["template_id", "nothing", "enum", "Input should be one of 'agent'"],
     ["deployment_type", "huge", "enum", "'dev_free'"],
-    ["integration_id", MISSING_ID, "value_error", NO_GITHUB],
-    ["repo_url", "https://github.com/a/b", "value_error", NO_GITHUB],
-    ["build_on_push", true, "value_error", NO_GITHUB],
+    ["integration_id", MISSING_ID, "value_error", "There are no integrations here"],
+    ["repo_url", "https://github.com/a/b", "value_error", "Only a deployment of source github"],
+    ["repo_branch", "main", "value_error", "Give it as source_revision_config.repo_ref"],
+    ["build_on_push", true, "value_error", "Pushes are not listened to here"],
     ["custom_url", "https://a.example", "value_error", "cannot be chosen"],
     ["resource_spec", {}, "value_error", "no machines"],
     ["listener_id", MISSING_ID, "value_error", NO_LISTENERS],
@@ -92,8 +91,8 @@ describe("a new deployment is refused", () => {
   test.for([
     ["source_tarball_path", "x", "value_error", "A template has no tarball"],
     ["langgraph_config_path", "langgraph.json", "value_error", "A template has no tarball"],
-    ["repo_ref", "main", "value_error", NO_GITHUB],
-    ["repo_commit_sha", "abc", "value_error", NO_GITHUB],
+    ["repo_ref", "main", "value_error", "A template has no tarball and no repository"],
+    ["repo_commit_sha", "abc", "value_error", "The platform tells it"],
     ["image_uri", "a/b", "value_error", NO_IMAGES],
     ["tracked_packages", [], "value_error", "not tracked"],
   ] as const)(
@@ -210,7 +209,7 @@ describe("a new deployment is refused", () => {
 describe("a change is refused", () => {
   test.for([
     [["display_name"], { display_name: "" }, "string_too_short", "at least 1"],
-    [["revision_source"], { revision_source: "github" }, "enum", "no GitHub"],
+    [["revision_source"], { revision_source: "github" }, "value_error", "alone makes no"],
     [["revision_source"], { revision_source: "internal_source" }, "value_error", "alone makes no"],
     [
       ["source_config", "template_id"],

@@ -47,8 +47,9 @@ export async function endedRevision(
   { call }: Deployer,
   deploymentId: string,
   revisionId: string,
+  limitMs = ROLLOUT_LIMIT_MS,
 ): Promise<RevisionBody> {
-  const deadline = Date.now() + ROLLOUT_LIMIT_MS;
+  const deadline = Date.now() + limitMs;
   for (;;) {
     const { body } = await call("GET", `/deployments/${deploymentId}/revisions/${revisionId}`);
     const revision = body as RevisionBody;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deployRevision } from "../../src/control-plane/deployments/rollout/deploy.ts";
 import { CODE_UNAVAILABLE } from "../../src/revision-host/load-revision.ts";
-import { ProjectFailure } from "../../src/control-plane/deployments/rollout/build.ts";
+import { ProjectFailure } from "../../src/control-plane/deployments/rollout/project-failure.ts";
 
 type Host = { describe: () => unknown; check: () => unknown; schemas: () => unknown };
 

@@ -31,6 +31,8 @@ function insert(of: TestDeployment, latest: string, tarball: string | null = nul
     template_id: null,
     source_tarball_path: tarball,
     langgraph_config_path: null,
+    repo_ref: null,
+    repo_commit_sha: null,
     workspace_id: of.workspaceId,
     deployment_id: of.deploymentId,
     id: uuidv7(),

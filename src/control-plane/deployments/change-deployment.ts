@@ -44,11 +44,11 @@ export async function reviseDeployment(
 ): Promise<string> {
   return addRevision(deps, deploymentId, (found) => {
     checkUnchanged(found, body);
-    const { template_id: templateId } = storedConfig(found.deployment);
+    const { template_id: templateId, repo_url: repoUrl = null } = storedConfig(found.deployment);
     const source = body.revision_source ?? undefined;
     const config = body.source_revision_config ?? {};
     return {
-      source: nextSource(found.revision, { templateId }, { source, config }),
+      source: nextSource(found.revision, { templateId, repoUrl }, { source, config }),
       secrets: body.secrets ?? [],
       displayName,
     };
@@ -56,8 +56,10 @@ export async function reviseDeployment(
 }
 
 function makesRevision({ source_revision_config: config, secrets }: DeploymentPatch): boolean {
-  const { source_tarball_path, langgraph_config_path } = config ?? {};
-  return source_tarball_path != null || langgraph_config_path != null || (secrets ?? []).length > 0;
+  const { source_tarball_path, langgraph_config_path, repo_ref } = config ?? {};
+  const isNewSource =
+    source_tarball_path != null || langgraph_config_path != null || repo_ref != null;
+  return isNewSource || (secrets ?? []).length > 0;
 }
 
 /** What was decided with the creation may be repeated. */
@@ -66,10 +68,10 @@ function checkUnchanged(
   { source_config: config }: RevisionCreate,
 ): void {
   const stored = storedConfig(deployment);
-  for (const field of ["deployment_type", "template_id"] as const) {
+  for (const field of ["deployment_type", "template_id", "repo_url"] as const) {
     const given = config?.[field];
     if (given == null || given === stored[field]) continue;
-    const message = `It cannot be changed: it is ${JSON.stringify(stored[field])}`;
+    const message = `It cannot be changed: it is ${JSON.stringify(stored[field] ?? null)}`;
     throw invalidField(["body", "source_config", field], message, "value_error");
   }
 }

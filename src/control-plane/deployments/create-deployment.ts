@@ -29,6 +29,7 @@ export async function createDeployment(
   const config: StoredConfig = {
     deployment_type: body.source_config.deployment_type ?? null,
     template_id: body.source_config.template_id ?? null,
+    repo_url: body.source_config.repo_url ?? null,
   };
   await requireSourcePlan(deps, body.source);
   const plan = await deps.plan();
@@ -36,6 +37,8 @@ export async function createDeployment(
   const source = firstSource({
     source: body.source,
     templateId: config.template_id,
+    repoUrl: config.repo_url ?? null,
+    githubUrl: deps.githubUrl,
     config: body.source_revision_config,
   });
   for (let attempt = 0; attempt < MAX_SLUGS; attempt += 1) {

@@ -6,14 +6,19 @@ import type { DeploymentJson } from "./schemas.ts";
 import { SECRET_MASK } from "./secrets-schema.ts";
 
 /** What is stored of a deployment's `source_config`: all that there can be but its URL. */
-export type StoredConfig = { deployment_type: string | null; template_id: string | null };
+export type StoredConfig = {
+  deployment_type: string | null;
+  template_id: string | null;
+  /** Missing in what was stored before repositories could be deployed. */
+  repo_url?: string | null;
+};
 
 /** A deployment as the API shows it; its URL is on a host of its own, or a path on the host that was asked. */
 export function toDeploymentJson(
   { agentsDomain, requestUrl }: { agentsDomain: string | null; requestUrl: string },
   { deployment, revision, secretNames }: ListedDeployment,
 ): DeploymentJson {
-  const { deployment_type, template_id } = storedConfig(deployment);
+  const { deployment_type, template_id, repo_url } = storedConfig(deployment);
   return {
     id: deployment.id,
     name: deployment.name,
@@ -27,7 +32,7 @@ export function toDeploymentJson(
           ? new URL(`/deployments/${deployment.slug}`, requestUrl).href
           : `https://${deployment.slug}.${agentsDomain}`,
       integration_id: null,
-      repo_url: null,
+      repo_url: repo_url ?? null,
       build_on_push: null,
       resource_spec: null,
       listener_id: null,
@@ -69,8 +74,8 @@ function toRevisionConfig(row: ListedRevision): RevisionJson["source_revision_co
   return {
     source_tarball_path: row.source_tarball_path,
     langgraph_config_path: row.langgraph_config_path,
-    repo_ref: null,
-    repo_commit_sha: null,
+    repo_ref: row.repo_ref,
+    repo_commit_sha: row.repo_commit_sha,
     image_uri: null,
   };
 }

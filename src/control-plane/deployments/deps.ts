@@ -11,6 +11,8 @@ export type DeploymentDeps = {
   workspaceId: string;
   encryptionKeys: string;
   signingSecret: string;
+  /** What the URLs of repositories begin with. */
+  githubUrl: string;
   plan: () => Promise<Plan>;
   quotaOf: (plan: Plan) => PlanQuotas[Plan];
   requestWork: (messages: readonly WorkMessage[]) => Promise<void>;
@@ -27,6 +29,7 @@ export function depsOf(c: AppContext): DeploymentDeps {
     workspaceId,
     encryptionKeys: settings.encryptionKeys,
     signingSecret: settings.signingSecret,
+    githubUrl: settings.githubUrl,
     plan: () => workspacePlan(env, workspaceId),
     quotaOf: (plan) => planQuota(settings, plan),
     requestWork: (messages) => requestWork(env, messages),

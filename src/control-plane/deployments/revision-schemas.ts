@@ -11,8 +11,9 @@ export const revisionParams = z.object({
 export const revisionConfigJson = z.object({
   source_tarball_path: z.string().nullable(),
   langgraph_config_path: z.string().nullable(),
-  repo_ref: z.null(),
-  repo_commit_sha: z.null(),
+  repo_ref: z.string().nullable(),
+  /** The commit that was built, once it is known. */
+  repo_commit_sha: z.string().nullable(),
   image_uri: z.null(),
 });
 

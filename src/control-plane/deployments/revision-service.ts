@@ -22,8 +22,7 @@ const MAX_ATTEMPTS = 5;
 
 /** Templates are for every plan, projects of the workspace's own for this one and those above it. */
 const PLAN_OF_OWN_PROJECTS: Plan = "plus";
-const OWN_PROJECTS =
-  "Deployments of own projects are not enabled for this workspace: source internal_source";
+const OWN_PROJECTS = "Deployments of own projects are not enabled for this workspace: source";
 
 type Changing = Pick<
   DeploymentDeps,
@@ -43,7 +42,7 @@ export async function requireSourcePlan(
   source: Source,
 ): Promise<void> {
   if (source === "internal_template" || isAtLeast(await plan(), PLAN_OF_OWN_PROJECTS)) return;
-  throw new ApiError("forbidden", needsPlan(PLAN_OF_OWN_PROJECTS, OWN_PROJECTS));
+  throw new ApiError("forbidden", needsPlan(PLAN_OF_OWN_PROJECTS, `${OWN_PROJECTS} ${source}`));
 }
 
 /** The secrets as a revision has them. It throws a 503 without keys to seal them with. */

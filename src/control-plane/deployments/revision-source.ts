@@ -2,6 +2,7 @@ import templates from "#templates";
 import type { Source } from "../../db/deployments-schema.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
 import { invalidField } from "../../lib/api-error.ts";
+import { checkRepositoryUrl } from "./repository-url.ts";
 import type { RevisionConfig } from "./schemas.ts";
 
 /** Projects that are shipped with the installation and can be deployed by name. */
@@ -9,51 +10,86 @@ import type { RevisionConfig } from "./schemas.ts";
 export const TEMPLATE_IDS: readonly string[] = Object.keys(templates);
 
 /** What of a request says which source a revision has. */
-type Given = { source: Source; templateId: string | null; config: RevisionConfig };
+type Given = {
+  source: Source;
+  templateId: string | null;
+  repoUrl: string | null;
+  githubUrl: string;
+  config: RevisionConfig;
+};
+
+/** Which fields of a revision's source there are for each source; the others are refused. */
+const FIELDS = {
+  github: ["langgraph_config_path", "repo_ref"],
+  internal_source: ["source_tarball_path", "langgraph_config_path"],
+  internal_template: [],
+} as const satisfies Record<Source, readonly (keyof RevisionSource)[]>;
+
+const OTHER_FIELDS: Readonly<Record<Source, string>> = {
+  github: "A repository has no tarball: this is for source internal_source only",
+  internal_source: "A tarball has no branches: this is for source github only",
+  internal_template: "A template has no tarball and no repository: this is for other sources",
+};
+
+const NOTHING = {
+  template_id: null,
+  source_tarball_path: null,
+  langgraph_config_path: null,
+  repo_ref: null,
+  repo_commit_sha: null,
+};
 
 /** The source of a deployment's first revision. It throws a 422 where fields do not go together. */
-export function firstSource({ source, templateId, config }: Given): RevisionSource {
-  if (source === "internal_template") {
-    checkTemplate(templateId);
-    refuseTarball(config);
-  } else if (templateId !== null) {
-    throw ofTemplatesOnly();
+export function firstSource(given: Given): RevisionSource {
+  const { source, templateId, repoUrl, githubUrl, config } = given;
+  if (source === "internal_template") checkTemplate(templateId);
+  else if (templateId !== null) throw ofOneSource("template_id", "internal_template");
+  if (source === "github") checkRepositoryUrl(repoUrl, githubUrl);
+  else if (repoUrl !== null) throw ofOneSource("repo_url", "github");
+  refuseOtherFields(source, config);
+  if (source === "github" && config.langgraph_config_path == null) {
+    const loc = ["body", "source_revision_config", "langgraph_config_path"];
+    throw invalidField(loc, "Field required for source github", "missing");
   }
   return {
+    ...NOTHING,
     source,
     template_id: templateId,
     source_tarball_path: config.source_tarball_path ?? null,
     langgraph_config_path: config.langgraph_config_path ?? null,
+    repo_ref: config.repo_ref ?? null,
   };
 }
 
 /**
- * The source of a later revision: what is not given is as in the one before. A deployment may change between its
- * template and a project of its own. It throws a 422 where fields do not go together.
+ * The source of a later revision: what is not given is as in the one before, and a repository is looked at anew. A
+ * deployment may change between its template or repository and tarballs. It throws a 422 where fields do not go
+ * together.
  */
 export function nextSource(
   latest: RevisionSource,
-  deployment: { templateId: string | null },
+  deployment: { templateId: string | null; repoUrl: string | null },
   { source = latest.source, config }: { source: Source | undefined; config: RevisionConfig },
 ): RevisionSource {
-  if (source === "internal_template") {
-    const { templateId } = deployment;
-    if (templateId === null) {
-      const message = "The deployment was not made of a template: its source is internal_source";
-      throw invalidField(["body", "revision_source"], message, "value_error");
-    }
-    refuseTarball(config);
+  const { templateId, repoUrl } = deployment;
+  if (source === "internal_template" && templateId === null) throw wasNotMadeOf("a template");
+  if (source === "github" && repoUrl === null) throw wasNotMadeOf("a repository");
+  refuseOtherFields(source, config);
+  const before = latest.source === source ? latest : undefined;
+  const kept = before ?? NOTHING;
+  if (source === "internal_template") return { ...NOTHING, source, template_id: templateId };
+  if (source === "github") {
     return {
+      ...NOTHING,
       source,
-      template_id: templateId,
-      source_tarball_path: null,
-      langgraph_config_path: null,
+      langgraph_config_path:
+        config.langgraph_config_path ?? kept.langgraph_config_path ?? "langgraph.json",
+      repo_ref: config.repo_ref ?? kept.repo_ref,
     };
   }
-  const before = latest.source === source ? latest : undefined;
-  const tarball = config.source_tarball_path ?? before?.source_tarball_path ?? null;
+  const tarball = config.source_tarball_path ?? kept.source_tarball_path;
   if (before === undefined && tarball === null) {
-    const message = "Field required, as the revision before was made of a template";
+    const message = "Field required, as the revision before was made of something else";
     throw invalidField(
       ["body", "source_revision_config", "source_tarball_path"],
       message,
@@ -61,10 +97,10 @@ export function nextSource(
     );
   }
   return {
+    ...NOTHING,
     source,
-    template_id: null,
     source_tarball_path: tarball,
-    langgraph_config_path: config.langgraph_config_path ?? before?.langgraph_config_path ?? null,
+    langgraph_config_path: config.langgraph_config_path ?? kept.langgraph_config_path,
   };
 }
 
@@ -78,17 +114,24 @@ function checkTemplate(templateId: string | null): void {
   throw invalidField(loc, `Input should be one of ${names}`, "enum");
 }
 
-function refuseTarball(config: RevisionConfig): void {
-  for (const field of ["source_tarball_path", "langgraph_config_path"] as const) {
-    if (config[field] == null) continue;
-    const message = "A template has no tarball: this is for source internal_source only";
-    throw invalidField(["body", "source_revision_config", field], message, "value_error");
+function refuseOtherFields(source: Source, config: RevisionConfig): void {
+  const known: readonly string[] = FIELDS[source];
+  for (const field of ["source_tarball_path", "langgraph_config_path", "repo_ref"] as const) {
+    if (config[field] == null || known.includes(field)) continue;
+    const loc = ["body", "source_revision_config", field];
+    throw invalidField(loc, OTHER_FIELDS[source], "value_error");
   }
 }
 
-function ofTemplatesOnly() {
-  const message = "Only a deployment of source internal_template has a template";
-  return invalidField(["body", "source_config", "template_id"], message, "value_error");
+function ofOneSource(field: "template_id" | "repo_url", source: Source) {
+  const what = field === "template_id" ? "a template" : "a repository";
+  const message = `Only a deployment of source ${source} has ${what}`;
+  return invalidField(["body", "source_config", field], message, "value_error");
+}
+
+function wasNotMadeOf(what: string) {
+  const message = `The deployment was not made of ${what}: its source is another one`;
+  return invalidField(["body", "revision_source"], message, "value_error");
 }
 
 /** The tarball of a template, which is a built project; null for an unknown one. */

@@ -16,6 +16,8 @@ import { secretsSchema } from "./secrets-schema.ts";
 const MAX_NAME_CHARS = 100;
 const MAX_DISPLAY_NAME_CHARS = 255;
 const MAX_PATH_CHARS = 512;
+const MAX_URL_CHARS = 512;
+const MAX_REF_CHARS = 255;
 
 /** The types that the API knows; which one it is changes nothing here. */
 const DEPLOYMENT_TYPES = [
@@ -51,6 +53,7 @@ const source = z
 const sourceConfig = z.strictObject({
   deployment_type: z.enum(DEPLOYMENT_TYPES).nullish(),
   template_id: z.string().min(1).max(MAX_NAME_CHARS).nullish(),
+  repo_url: z.string().min(1).max(MAX_URL_CHARS).nullish(),
   ...refusedConfig,
 });
 
@@ -67,6 +70,15 @@ const filePath = z
 const sourceRevisionConfig = z.strictObject({
   source_tarball_path: z.string().min(1).max(MAX_PATH_CHARS).nullish(),
   langgraph_config_path: filePath.nullish(),
+  repo_ref: z
+    .string()
+    .min(1)
+    .max(MAX_REF_CHARS)
+    .regex(
+      /^(?![-/])(?!.*(?:\.\.|\/\/|@\{))[^\s~^:?*[\\\p{Cc}\p{Cs}]+$/u,
+      "String should be a branch, a tag or a commit",
+    )
+    .nullish(),
   ...refusedRevisionConfig,
 });
 
@@ -152,7 +164,7 @@ export const deploymentSchema = z
       /** Where the agent server of the deployment is. */
       custom_url: z.string(),
       integration_id: z.null(),
-      repo_url: z.null(),
+      repo_url: z.string().nullable(),
       build_on_push: z.null(),
       resource_spec: z.null(),
       listener_id: z.null(),

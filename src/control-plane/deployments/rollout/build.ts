@@ -10,6 +10,7 @@ import {
   TEXT_FILE_TYPES,
 } from "../../../lib/project-manifest.ts";
 import type { BuiltCode, BuiltModule } from "../../../revision-host/built-code.ts";
+import { ProjectFailure } from "./project-failure.ts";
 
 const MAX_FILES = 1000;
 const MAX_PATH_CHARS = 255;
@@ -20,18 +21,6 @@ const TYPES = new Set([".js", ".mjs", ".map", ".wasm", ...TEXT_FILE_TYPES]);
  * loaded, and take many times their size there. What is beyond it can be read as a file.
  */
 const MAX_JSON_BYTES = 2 * 1024 * 1024;
-
-/** A message is stored, and a project can have any number of things wrong with it. */
-const MAX_FAILURE_CHARS = 10_000;
-
-/** The user's project is the reason, and nothing that time mends; `message` is for the user. */
-export class ProjectFailure extends Error {
-  override readonly name = "ProjectFailure";
-
-  constructor(message: string) {
-    super(message.slice(0, MAX_FAILURE_CHARS).toWellFormed());
-  }
-}
 
 /**
  * What a tarball of a built project is deployed as, and the source map of its main module. It throws a

@@ -5,7 +5,7 @@ import type { RevisionRef } from "../../../lib/revision-ref.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../../revision-host/load-revision.ts";
 import { projectDescription } from "../../../revision-host/project-description.ts";
 import { atSourcePositions } from "../../../revision-host/source-positions.ts";
-import { ProjectFailure } from "./build.ts";
+import { ProjectFailure } from "./project-failure.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 
 /** Each call to a new revision may take this long; starting it takes a part of a second. */

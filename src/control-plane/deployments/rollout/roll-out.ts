@@ -1,4 +1,4 @@
-import type { revisions, RevisionStatus } from "../../../db/deployments-schema.ts";
+import type { RevisionStatus } from "../../../db/deployments-schema.ts";
 import {
   activateRevision,
   moveRevision,
@@ -12,8 +12,9 @@ import type { RevisionRef } from "../../../lib/revision-ref.ts";
 import { warmRevision } from "../../../revision-host/load-revision.ts";
 import { Lease, LeaseLost } from "../../../work/lease.ts";
 import { deployRevision } from "./deploy.ts";
-import { ProjectFailure } from "./build.ts";
+import { ProjectFailure } from "./project-failure.ts";
 import { RolloutLog } from "./rollout-log.ts";
+import type { RolloutLease } from "./rollout-source.ts";
 import { buildRevision } from "./store-build.ts";
 
 /** How long a rollout that says nothing keeps others from taking over. */
@@ -24,8 +25,6 @@ const RETRY_DELAY_MS = 2000;
 
 /** A revision whose rollout was interrupted so often is given up: it may be what interrupts it. */
 const MAX_ATTEMPTS = 8;
-
-type RolloutLease = Lease<RevisionRef, typeof revisions>;
 
 /**
  * Takes a revision from where it is to its end. Nothing happens when it is not due, or somebody works on
@@ -90,9 +89,14 @@ class Rollout {
     await this.#pass(["QUEUED", "AWAITING_BUILD"], "BUILDING");
     if (this.#status === "BUILDING") {
       const built = await this.#attempt("BUILD_FAILED", () =>
-        buildRevision(this.#env, row, this.#logs, (code) =>
-          warmRevision(this.#env, this.#exports, this.#lease.held, code),
-        ),
+        buildRevision({
+          env: this.#env,
+          exports: this.#exports,
+          lease: this.#lease,
+          row,
+          logs: this.#logs,
+          onBuilt: (code) => warmRevision(this.#env, this.#exports, this.#lease.held, code),
+        }),
       );
       if (built === null) return;
     }

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import ignore from "ignore";
+import { MAX_TARBALL_BYTES } from "../../src/lib/project-manifest.ts";
+import { CliError } from "../cli-error.ts";
+import { filesBelow } from "../project/project-files.ts";
+import { loadProjectConfig } from "../project/langgraph-json.ts";
+import { pack } from "../project/tarball.ts";
+
+/** Never uploaded, whatever a `.gitignore` says: packages, what Git keeps, and what looks like a secret. */
+const NEVER = ignore().add([
+  "node_modules/",
+  ".git/",
+  ".env",
+  ".env.*",
+  ".threadworks/",
+  "*credential*",
+  "*secret*",
+  "*service-account*",
+  "*service_account*",
+]);
+
+const LOCKFILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"];
+
+const BYTES_PER_MB = 1024 * 1024;
+
+export type PackedSources = {
+  bytes: Uint8Array;
+  /** The folder that was packed. */
+  root: string;
+  files: number;
+  /** Of `langgraph.json` in there. */
+  configPath: string;
+};
+
+/**
+ * Packs the sources of a project for the platform to build: the folder of its lockfile, which may be above its own.
+ * Throws a `CliError` where there is no lockfile, and for what is too large.
+ */
+export async function packSources(config: string): Promise<PackedSources> {
+  const { configPath, projectDir } = loadProjectConfig(config);
+  const root = folderOfLockfile(projectDir);
+  const contents: Record<string, Uint8Array> = {};
+  for await (const path of filesBelow(root, NEVER)) {
+    contents[path] = await readFile(join(root, path));
+  }
+  const bytes = await pack(contents);
+  if (bytes.length > MAX_TARBALL_BYTES) {
+    const [is, most] = [bytes.length, MAX_TARBALL_BYTES].map((size) =>
+      (size / BYTES_PER_MB).toFixed(1),
+    );
+    throw new CliError(
+      `the sources below ${root} are too large: ${is} MB compressed, and ${most} MB are the most. Name in .gitignore what is no source, or build here: --build local`,
+    );
+  }
+  const inRoot = relative(root, configPath).split(sep).join("/");
+  return { bytes, root, files: Object.keys(contents).length, configPath: inRoot };
+}
+
+function folderOfLockfile(projectDir: string): string {
+  for (let folder = projectDir; ; folder = dirname(folder)) {
+    if (LOCKFILES.some((name) => existsSync(join(folder, name)))) return folder;
+    if (dirname(folder) === folder) break;
+  }
+  throw new CliError(
+    `neither ${projectDir} nor a folder above it has a lockfile, which says what the platform is to install: run npm install`,
+  );
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import * as esbuild from "esbuild";
+import { CONSOLE_FOLDER } from "../console/build-console.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { unlessUnchanged } from "../platform/build-record.ts";
+import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
+import { bundledModules, isInstalled, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+
+/** Beside the console's files, where the platform reads them by the binding that has those. */
+const FOLDER = join(CONSOLE_FOLDER, "builder");
+const RECORD = join(REPO_ROOT, ".threadworks/builder.json");
+const HERE = import.meta.dirname;
+
+/** What the code that bundles on Node imports, and what takes its place here. */
+const REPLACED: Readonly<Record<string, string>> = {
+  esbuild: "esbuild-wasm.ts",
+  fs: "node-fs.ts",
+  "node:fs": "node-fs.ts",
+  "node:fs/promises": "node-fs.ts",
+  "graceful-fs": "node-fs.ts",
+  "./check-auth.ts": "without-processes.ts",
+  "./build-ui.ts": "without-processes.ts",
+  "./extract-schemas.ts": "without-processes.ts",
+};
+
+/** The packages that the graph host takes from the project. */
+const OF_PROJECT = [
+  "@langchain/core",
+  "@langchain/langgraph",
+  "@langchain/langgraph-checkpoint",
+  "@langchain/langgraph-sdk",
+];
+
+/**
+ * Builds what an isolate needs to build projects, unless it is unchanged: the code of `cli/project` with esbuild as
+ * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits.
+ */
+export async function buildBuilder(): Promise<string[]> {
+  mkdirSync(FOLDER, { recursive: true });
+  return unlessUnchanged({
+    recordFile: RECORD,
+    key: HERE,
+    outputs: ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => join(FOLDER, name)),
+    build: async () => {
+      const inputs = [...(await bundleBuilder()), ...(await bundleGraphHost())];
+      const wasm = createRequire(import.meta.url).resolve("esbuild-wasm/esbuild.wasm");
+      writeFileSync(join(FOLDER, "esbuild.wasm"), await readFile(wasm));
+      const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
+      const edited = inputs.filter((file) => !isInstalled(file));
+      return { result: edited, inputs: [...new Set([...inputs, ...tools])] };
+    },
+  });
+}
+
+async function bundleBuilder(): Promise<string[]> {
+  const names = Object.keys(REPLACED).map((name) => name.replaceAll(/[./]/g, String.raw`\$&`));
+  const { metafile } = await esbuild.build({
+    absWorkingDir: REPO_ROOT,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    conditions: ["workerd"],
+    entryPoints: [join(HERE, "builder.ts")],
+    outfile: join(FOLDER, "builder.js"),
+    external: ["cloudflare:*", "./esbuild.wasm", "./graph-host.js"],
+    // It becomes the folder of the platform's sources in the isolate's file system.
+    define: {
+      "import.meta.dirname": '"/platform/cli"',
+      "import.meta.url": '"file:///platform/cli/"',
+    },
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire("/");',
+    },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    metafile: true,
+    logLevel: "silent",
+    plugins: [
+      {
+        name: "in-isolate",
+        setup(build) {
+          build.onResolve({ filter: new RegExp(`^(?:${names.join("|")})$`) }, ({ path }) => ({
+            path: join(HERE, REPLACED[path] ?? path),
+          }));
+        },
+      },
+      nodeBuiltinsPlugin(),
+    ],
+  });
+  return bundledModules(metafile, REPO_ROOT);
+}
+
+async function bundleGraphHost(): Promise<string[]> {
+  const { metafile } = await esbuild.build({
+    ...WORKERD_BUILD_OPTIONS,
+    absWorkingDir: REPO_ROOT,
+    entryPoints: [join(REPO_ROOT, "src/graph-runtime/graph-host.ts")],
+    outfile: join(FOLDER, "graph-host.js"),
+    external: [...WORKERD_BUILD_OPTIONS.external, "node:*", ...OF_PROJECT],
+    sourcemap: false,
+  });
+  return bundledModules(metafile, REPO_ROOT);
+}

@@ -1,0 +1,146 @@
+/**
+ * esbuild as WebAssembly, on the files of one build: the bundle of the remote builder has this module in the
+ * place of `esbuild`. The program is the one that runs on Node, so it resolves, reads `package.json` and
+ * `tsconfig.json`, and links as it does there: what differs is what it finds behind Go's calls of a file system.
+ */
+import type { BuildOptions, BuildResult } from "esbuild";
+import * as wasm from "esbuild-wasm/esm/browser.js";
+import { files } from "./node-fs.ts";
+import { FileSystemError } from "./virtual-fs.ts";
+
+type Callback = (error: unknown, value?: unknown) => void;
+type Read = (
+  fd: number,
+  buffer: Uint8Array,
+  offset: number,
+  length: number,
+  position: number | null,
+  callback: Callback,
+) => void;
+
+type Opened = { path: string; bytes: Uint8Array | null; at: number };
+
+const FIRST_FD = 10;
+
+/** The file system that Go calls. The library replaces `read` and `writeSync` by its own, for its two streams. */
+class GoFileSystem {
+  readonly constants = {
+    O_WRONLY: 1,
+    O_RDWR: 2,
+    O_CREAT: 64,
+    O_TRUNC: 512,
+    O_APPEND: 1024,
+    O_EXCL: 128,
+    O_DIRECTORY: 65536,
+  };
+  readonly #opened = new Map<number, Opened>();
+  #nextFd = FIRST_FD;
+  #readStream: Read | null = null;
+  writeSync: unknown = null;
+
+  get read(): Read {
+    return (fd, buffer, offset, length, position, callback) => {
+      if (fd < FIRST_FD) this.#readStream?.(fd, buffer, offset, length, position, callback);
+      else
+        answer(callback, () => this.#read(fd, buffer.subarray(offset, offset + length), position));
+    };
+  }
+
+  set read(readStream: Read) {
+    this.#readStream = readStream;
+  }
+
+  write(
+    fd: number,
+    bytes: Uint8Array,
+    _offset: number,
+    _length: number,
+    _position: unknown,
+    callback: Callback,
+  ): void {
+    answer(callback, () =>
+      (this.writeSync as (fd: number, bytes: Uint8Array) => number)(fd, bytes),
+    );
+  }
+
+  open(path: string, _flags: number, _mode: number, callback: Callback): void {
+    answer(callback, () => {
+      const stats = files.stat(path);
+      if (stats === undefined) throw new FileSystemError("ENOENT", path);
+      const fd = this.#nextFd;
+      this.#nextFd += 1;
+      this.#opened.set(fd, { path, bytes: null, at: 0 });
+      return fd;
+    });
+  }
+
+  close(fd: number, callback: Callback): void {
+    this.#opened.delete(fd);
+    callback(null);
+  }
+
+  fstat(fd: number, callback: Callback): void {
+    answer(callback, () => files.stat(this.#require(fd).path));
+  }
+
+  stat(path: string, callback: Callback): void {
+    answer(callback, () => files.stat(path) ?? missing(path));
+  }
+
+  lstat(path: string, callback: Callback): void {
+    answer(callback, () => files.stat(path, { followsLink: false }) ?? missing(path));
+  }
+
+  readdir(path: string, callback: Callback): void {
+    answer(callback, () => files.names(path).map(({ name }) => name));
+  }
+
+  readlink(path: string, callback: Callback): void {
+    answer(callback, () => files.readLink(path));
+  }
+
+  #read(fd: number, into: Uint8Array, position: number | null): number {
+    const opened = this.#require(fd);
+    opened.bytes ??= files.read(opened.path);
+    const from = position ?? opened.at;
+    const part = opened.bytes.subarray(from, from + into.length);
+    into.set(part);
+    if (position === null) opened.at += part.length;
+    return part.length;
+  }
+
+  #require(fd: number): Opened {
+    const opened = this.#opened.get(fd);
+    if (opened === undefined) throw new FileSystemError("EBADF", String(fd));
+    return opened;
+  }
+}
+
+function missing(path: string): never {
+  throw new FileSystemError("ENOENT", path);
+}
+
+function answer(callback: Callback, value: () => unknown): void {
+  let result: unknown;
+  try {
+    result = value();
+  } catch (error) {
+    callback(error);
+    return;
+  }
+  callback(null, result);
+}
+
+/** Once, before anything is bundled. */
+export async function startEsbuild(wasmModule: WebAssembly.Module): Promise<void> {
+  Reflect.set(globalThis, "fs", new GoFileSystem());
+  await wasm.initialize({ wasmModule, worker: false });
+}
+
+/** Bundles as esbuild does, and writes what it made, unless it is told not to. */
+export async function build(options: BuildOptions): Promise<BuildResult> {
+  const result: BuildResult = await wasm.build({ ...options, write: false });
+  const written = options.write === false ? [] : (result.outputFiles ?? []);
+  for (const { path, contents } of written) files.write(path, contents);
+  return result;
+}

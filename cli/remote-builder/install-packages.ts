@@ -1,0 +1,51 @@
+import { mapLimited } from "../../src/lib/map-limited.ts";
+import { readArchive } from "../../src/lib/package-archive.ts";
+import {
+  MAX_INSTALLED_BYTES,
+  MAX_PACKAGES,
+  type PackageSource,
+} from "../../src/lib/remote-build.ts";
+import { CliError } from "../cli-error.ts";
+import type { InstallPlan } from "./lockfile.ts";
+import { files } from "./node-fs.ts";
+
+/** As many requests as a Worker may have under way. */
+const AT_ONCE = 6;
+
+const BYTES_PER_MB = 1024 * 1024;
+
+/** How much was fetched from the registry, and how much was at hand. */
+export type Installed = { packages: number; cached: number; bytes: number };
+
+/**
+ * Puts the packages of a plan into their folders. Throws a `CliError` that names the package with which something
+ * is wrong, or with which they are too many.
+ */
+export async function installPackages(
+  plan: InstallPlan,
+  source: PackageSource,
+): Promise<Installed> {
+  const { packages, links } = plan;
+  if (packages.length > MAX_PACKAGES) {
+    throw new CliError(
+      `the project has ${packages.length} packages, and ${MAX_PACKAGES} are the most: build it on your machine`,
+    );
+  }
+  const installed: Installed = { packages: packages.length, cached: 0, bytes: 0 };
+  await mapLimited(packages, AT_ONCE, async ({ locked, folder }) => {
+    const answer = await source.get(locked);
+    if (!answer.ok) throw new CliError(answer.message);
+    installed.bytes += answer.archive.length;
+    if (answer.isCached) installed.cached += 1;
+    if (installed.bytes > MAX_INSTALLED_BYTES) {
+      throw new CliError(
+        `the packages of the project are too large: with ${locked.name} they have more than ${MAX_INSTALLED_BYTES / BYTES_PER_MB} MB. Build it on your machine: threadworks deploy --build local`,
+      );
+    }
+    for (const { path, size, compressed } of readArchive(answer.archive)) {
+      files.put(`${folder}/${path}`, { size, bytes: compressed, isCompressed: true });
+    }
+  });
+  for (const { path, target } of links) files.link(path, target);
+  return installed;
+}

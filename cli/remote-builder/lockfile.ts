@@ -1,0 +1,71 @@
+import { dirname, join, relative } from "node:path";
+import type { LockedPackage } from "../../src/lib/remote-build.ts";
+import { CliError } from "../cli-error.ts";
+import { files } from "./node-fs.ts";
+import { planNpm } from "./npm-lockfile.ts";
+import { planPnpm } from "./pnpm-lockfile.ts";
+
+/** What is to be in the folders of packages, before a project can be bundled. */
+export type InstallPlan = {
+  /** Each package with the folders that it is to be in; absolute paths. */
+  packages: { locked: LockedPackage; folder: string }[];
+  links: { path: string; target: string }[];
+};
+
+export type LockedProject = {
+  /** The folder that has the lockfile. */
+  root: string;
+  /** The folder of the `package.json` whose dependencies the project has, from `root`; empty for `root`. */
+  workspace: string;
+  /** The lockfile's text, and its name for errors. */
+  text: string;
+  name: string;
+};
+
+const PLANNERS: Readonly<Record<string, (project: LockedProject) => InstallPlan>> = {
+  "package-lock.json": planNpm,
+  "npm-shrinkwrap.json": planNpm,
+  "pnpm-lock.yaml": planPnpm,
+};
+
+/** What the lockfiles of others are called, whose packages this platform cannot install. */
+const OTHERS = ["yarn.lock", "bun.lock", "bun.lockb", "deno.lock"];
+
+/**
+ * Plans what the project in `projectDir` has installed, by the nearest lockfile on the way up to the repository's
+ * folder. Throws a `CliError` without a lockfile, and for one that cannot be used.
+ */
+export function planInstall(projectDir: string, repository: string): InstallPlan & { by: string } {
+  const others: string[] = [];
+  let manifestDir: string | undefined;
+  for (const folder of upFrom(projectDir, repository)) {
+    if (has(folder, "package.json")) manifestDir ??= folder;
+    const name = Object.keys(PLANNERS).find((candidate) => has(folder, candidate));
+    const planner = name === undefined ? undefined : PLANNERS[name];
+    if (name === undefined || planner === undefined) {
+      others.push(...OTHERS.filter((other) => has(folder, other)));
+      continue;
+    }
+    const text = new TextDecoder().decode(files.read(join(folder, name)));
+    const workspace = relative(folder, manifestDir ?? folder);
+    return { ...planner({ root: folder, workspace, text, name }), by: name };
+  }
+  if (manifestDir === undefined) return { packages: [], links: [], by: "no package.json" };
+  const [other] = others;
+  throw new CliError(
+    other === undefined
+      ? "there is no lockfile: commit the package-lock.json that npm install writes, or a pnpm-lock.yaml"
+      : `${other} cannot be read here: commit a package-lock.json or a pnpm-lock.yaml, or build the project on your machine: threadworks deploy --build local`,
+  );
+}
+
+function* upFrom(folder: string, top: string): Generator<string> {
+  for (let at = folder; ; at = dirname(at)) {
+    yield at;
+    if (at === top || at === "/") return;
+  }
+}
+
+function has(folder: string, name: string): boolean {
+  return files.stat(join(folder, name))?.isFile() === true;
+}

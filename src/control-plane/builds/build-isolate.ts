@@ -1,0 +1,70 @@
+import {
+  BUILD_TIMEOUT_MS,
+  type BuildAnswer,
+  type BuildRequest,
+  type RemoteBuilderApi,
+} from "../../lib/remote-build.ts";
+import { withTimeout } from "../../lib/with-timeout.ts";
+import { COMPATIBILITY_DATE } from "../../revision-host/compatibility-date.ts";
+
+/** Bundling takes most of it, on WebAssembly that is being compiled. */
+const CPU_MS = 120_000;
+const SUBREQUESTS = 5000;
+
+/** The words of Cloudflare for an isolate that took more than it may. */
+const EXCEEDED = /exceeded .*(?:memory|CPU)|out of memory|memory limit/i;
+
+/**
+ * Builds a project in an isolate that is made for this build alone. It has no network: it asks `BuildPackages` for
+ * packages, and for nothing else. Throws where the build did not end, which time may mend.
+ */
+export async function buildInIsolate(
+  env: Env,
+  exports: Cloudflare.Exports,
+  request: BuildRequest,
+): Promise<BuildAnswer> {
+  const worker = env.LOADER.get(`build/${crypto.randomUUID()}`, async () => {
+    const [builder, graphHost, esbuild] = await Promise.all(
+      ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => readFile(env, name)),
+    );
+    return {
+      compatibilityDate: COMPATIBILITY_DATE,
+      compatibilityFlags: ["nodejs_compat"],
+      mainModule: "builder.js",
+      modules: {
+        "builder.js": { js: text(builder) },
+        "graph-host.js": { text: text(graphHost) },
+        "esbuild.wasm": { wasm: esbuild ?? new ArrayBuffer() },
+      },
+      env: { PACKAGES: exports.BuildPackages({}) },
+      limits: { cpuMs: CPU_MS, subRequests: SUBREQUESTS },
+      globalOutbound: null,
+    };
+  });
+  const builder = worker.getEntrypoint("RemoteBuilder") as unknown as RemoteBuilderApi;
+  const seconds = BUILD_TIMEOUT_MS / 1000;
+  try {
+    return await withTimeout(BUILD_TIMEOUT_MS, builder.build(request), () =>
+      tooMuch(`The build took longer than ${seconds} seconds`),
+    );
+  } catch (error) {
+    if (!EXCEEDED.test(String(error))) throw error;
+    return tooMuch("The build needs more memory or time of a processor than an isolate has");
+  }
+}
+
+/** What the platform has nothing to set against: it would be the same the next time. */
+function tooMuch(what: string): BuildAnswer {
+  const message = `${what}: build the project on your machine, with threadworks deploy --build local`;
+  return { ok: false, message, lines: [] };
+}
+
+async function readFile(env: Env, name: string): Promise<ArrayBuffer> {
+  const response = await env.CONSOLE.fetch(new URL(`builder/${name}`, "https://console/"));
+  if (!response.ok) throw new Error(`The installation has no ${name}: run npm run build`);
+  return response.arrayBuffer();
+}
+
+function text(bytes: ArrayBuffer | undefined): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,100 @@
+import { readLimited } from "../../lib/bytes.ts";
+import { MAX_REPOSITORY_BYTES } from "../../lib/remote-build.ts";
+import type { Repository } from "../deployments/repository-url.ts";
+import { ProjectFailure } from "../deployments/rollout/project-failure.ts";
+
+const FETCH_TIMEOUT_MS = 60_000;
+const MAX_REDIRECTS = 5;
+
+/** What a sha is told in; a body of the API is no longer. */
+const MAX_SHA_BYTES = 1024;
+const SHA = /^[0-9a-f]{40}$/;
+
+export type GitHost = {
+  /** Of the API, without a slash at its end. */
+  apiUrl: string;
+  /** Of a repository that not everybody may read; null: none. */
+  token: string | null;
+};
+
+/**
+ * The commit that a branch, a tag or a part of a commit's name stands for now. Throws a `ProjectFailure` where there
+ * is no such repository or ref, and other errors for what time may mend.
+ */
+export async function resolveCommit(
+  host: GitHost,
+  { owner, name }: Repository,
+  ref: string,
+): Promise<string> {
+  const short = ref.replace(/^refs\//, "");
+  const response = await ask(host, `/repos/${owner}/${name}/commits/${encodeURIComponent(short)}`, {
+    accept: "application/vnd.github.sha",
+  });
+  await requireFound(host, response, `${owner}/${name} has no commit "${ref}"`);
+  const bytes = await readLimited(response.body, MAX_SHA_BYTES);
+  const sha = new TextDecoder().decode(bytes ?? new Uint8Array()).trim();
+  if (SHA.test(sha)) return sha;
+  throw new Error("The Git host answers with no commit");
+}
+
+/** The gzipped tarball of a commit, in which everything is in one folder. It throws as `resolveCommit` does. */
+export async function fetchArchive(
+  host: GitHost,
+  { owner, name }: Repository,
+  sha: string,
+): Promise<Uint8Array> {
+  const response = await ask(host, `/repos/${owner}/${name}/tarball/${sha}`);
+  await requireFound(host, response, `${owner}/${name} has no commit ${sha}`);
+  const bytes = await readLimited(response.body, MAX_REPOSITORY_BYTES);
+  if (bytes !== null) return bytes;
+  throw new ProjectFailure(
+    `${owner}/${name} is too large: its archive has more than ${MAX_REPOSITORY_BYTES} bytes. Build it on your machine: threadworks deploy --build local`,
+  );
+}
+
+/** Follows redirects itself: the token is for the API alone, and an archive is on another host. */
+async function ask(
+  { apiUrl, token }: GitHost,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const api = new URL(apiUrl);
+  let url = new URL(apiUrl + path);
+  for (let redirect = 0; redirect <= MAX_REDIRECTS; redirect += 1) {
+    const authorization =
+      token !== null && url.origin === api.origin ? { authorization: `Bearer ${token}` } : {};
+    const response = await fetch(url, {
+      headers: { "user-agent": "threadworks", ...headers, ...authorization },
+      redirect: "manual",
+      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+    });
+    const location = response.headers.get("location");
+    if (response.status < 300 || response.status >= 400 || location === null) return response;
+    await response.body?.cancel();
+    url = new URL(location, url);
+    if (url.protocol !== "https:" && url.protocol !== api.protocol) break;
+  }
+  throw new Error("The Git host redirects to no archive");
+}
+
+async function requireFound(
+  { token }: GitHost,
+  response: Response,
+  missing: string,
+): Promise<void> {
+  if (response.ok) return;
+  await response.body?.cancel();
+  const { status } = response;
+  if (status === 401) {
+    throw new ProjectFailure("The Git host does not accept the token THREADWORKS_GITHUB_TOKEN");
+  }
+  if (status === 404 || status === 422) {
+    const hint =
+      token === null
+        ? ", or not everybody may read it: give the deployment the secret THREADWORKS_GITHUB_TOKEN"
+        : ", or the token THREADWORKS_GITHUB_TOKEN may not read it";
+    throw new ProjectFailure(missing + hint);
+  }
+  // Such as 403 and 429 when too much was asked.
+  throw new Error(`The Git host answers ${status}`);
+}

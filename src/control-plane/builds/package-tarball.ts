@@ -1,0 +1,77 @@
+import { extname } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { unpackTar } from "modern-tar";
+import { packArchive } from "../../lib/package-archive.ts";
+import { MAX_PACKAGE_UNPACKED_BYTES } from "../../lib/remote-build.ts";
+
+/** The algorithms that lockfiles name, from the strongest to the weakest. */
+const ALGORITHMS = ["sha512", "sha384", "sha256", "sha1"] as const;
+const DIGESTS = { sha512: "SHA-512", sha384: "SHA-384", sha256: "SHA-256", sha1: "SHA-1" } as const;
+
+export type Integrity = { algorithm: (typeof ALGORITHMS)[number]; digest: Uint8Array };
+
+/** Files of a package that no bundle has anything of: declarations, source maps, texts about it. */
+const UNUSED =
+  /\.(?:d\.[cm]?ts|map|md|markdown|flow|tsbuildinfo)$|(?:^|\/)(?:LICENSE|CHANGELOG)[^/]*$/i;
+
+/** What a bundler reads of a package, by its endings; the rest are pictures, programs and the like. */
+const READ = new Set([
+  ".js",
+  ".mjs",
+  ".cjs",
+  ".jsx",
+  ".ts",
+  ".mts",
+  ".cts",
+  ".tsx",
+  ".json",
+  ".wasm",
+  ".txt",
+  ".html",
+  ".sql",
+  ".css",
+  ".bin",
+  ".node",
+]);
+
+/** The strongest digest of a text of Subresource Integrity; null when it has none that is known. */
+export function parseIntegrity(text: string): Integrity | null {
+  const parts = text.trim().split(/\s+/);
+  for (const algorithm of ALGORITHMS) {
+    const part = parts.find((candidate) => candidate.startsWith(`${algorithm}-`));
+    const base64 = part?.slice(algorithm.length + 1).replace(/\?.*$/, "");
+    if (base64 === undefined || !/^[A-Za-z0-9+/]+=*$/.test(base64)) continue;
+    return { algorithm, digest: new Uint8Array(Buffer.from(base64, "base64")) };
+  }
+  return null;
+}
+
+/** Whether the bytes are those that were locked. */
+export async function hasIntegrity(
+  bytes: Uint8Array,
+  { algorithm, digest }: Integrity,
+): Promise<boolean> {
+  const found = await crypto.subtle.digest(DIGESTS[algorithm], new Uint8Array(bytes));
+  return Buffer.from(found).equals(Buffer.from(digest));
+}
+
+/**
+ * Makes what a build is given of a package of what the registry has: the files that a bundler may read. It throws
+ * for what is no tarball of a package, and for one that is too large.
+ */
+export async function repackPackage(tarball: Uint8Array): Promise<Uint8Array> {
+  const unpacked = gunzipSync(tarball, { maxOutputLength: MAX_PACKAGE_UNPACKED_BYTES });
+  const files = new Map<string, Uint8Array>();
+  for (const { header, data } of await unpackTar(unpacked)) {
+    // Everything is in one folder, which most packages call "package".
+    const path = header.name.replace(/^(?:\.\/)*[^/]+\//, "");
+    if (header.type !== "file" || data === undefined || !isRead(path)) continue;
+    files.set(path, data);
+  }
+  return packArchive([...files].map(([path, bytes]) => ({ path, bytes })));
+}
+
+function isRead(path: string): boolean {
+  if (path === "" || path.split("/").includes("..")) return false;
+  return READ.has(extname(path).toLowerCase()) && !UNUSED.test(path);
+}

@@ -1,0 +1,130 @@
+import { createTarDecoder } from "modern-tar";
+import { selectDeployment } from "../../../db/deployments-repo.ts";
+import type { revisions } from "../../../db/deployments-schema.ts";
+import { pinCommit, type RevisionRow } from "../../../db/rollouts-repo.ts";
+import { parseSettings } from "../../../env.ts";
+import { MANIFEST_FILE } from "../../../lib/project-manifest.ts";
+import { MAX_ARCHIVE_UNPACKED_BYTES } from "../../../lib/remote-build.ts";
+import type { RevisionRef } from "../../../lib/revision-ref.ts";
+import { openSecrets } from "../../../revision-host/revision-secrets.ts";
+import { GITHUB_TOKEN } from "../../../secrets/secret-names.ts";
+import type { Lease } from "../../../work/lease.ts";
+import { buildInIsolate } from "../../builds/build-isolate.ts";
+import { fetchArchive, resolveCommit } from "../../builds/git-host.ts";
+import { storedConfig } from "../deployment-json.ts";
+import { parseRepositoryUrl } from "../repository-url.ts";
+import { templateTarball } from "../revision-source.ts";
+import { ProjectFailure } from "./project-failure.ts";
+import type { RolloutLog } from "./rollout-log.ts";
+
+export type RolloutLease = Lease<RevisionRef, typeof revisions>;
+
+/** What the build of a revision works with. */
+export type Building = {
+  env: Env;
+  exports: Cloudflare.Exports;
+  lease: RolloutLease;
+  row: RevisionRow;
+  logs: RolloutLog;
+};
+
+/** Of an unbuilt project that does not say otherwise. */
+const CONFIG_FILE = "langgraph.json";
+
+/** The branch that a repository shows to everybody who names none. */
+const DEFAULT_REF = "HEAD";
+
+/**
+ * The tarball of a built project that a revision is made of, and the file that has to be in it. What is not built
+ * yet, a repository or an upload of sources, is built here. Throws a `ProjectFailure` for what the project did wrong.
+ */
+export async function builtSource(
+  building: Building,
+): Promise<{ tarball: ArrayBuffer; configPath: string | null }> {
+  const { env, row, logs } = building;
+  if (row.source === "internal_template") {
+    logs.info(`Building the template ${row.template_id}`);
+    const tarball = templateTarball(row.template_id ?? "");
+    if (tarball !== null) return { tarball, configPath: null };
+    throw new ProjectFailure(`This installation has no template ${row.template_id}`);
+  }
+  if (row.source === "github") {
+    const archive = await readRepository(building);
+    return { tarball: await build(building, archive, { isInFolder: true }), configPath: null };
+  }
+  const path = row.source_tarball_path ?? "";
+  logs.info(`Building ${path}`);
+  const object = await env.SOURCES.get(path);
+  if (object === null) throw new ProjectFailure(`Nothing was uploaded to ${path}`);
+  const tarball = await object.arrayBuffer();
+  const configPath = row.langgraph_config_path;
+  if (!(await isUnbuilt(tarball, configPath ?? CONFIG_FILE))) return { tarball, configPath };
+  const built = await build(building, new Uint8Array(tarball), { isInFolder: false });
+  return { tarball: built, configPath: null };
+}
+
+/** The archive of the revision's commit. Which one that is, is stored before it is fetched. */
+async function readRepository({ env, lease, row, logs }: Building): Promise<Uint8Array> {
+  const { githubUrl, githubApiUrl, encryptionKeys } = parseSettings(env);
+  const of = { workspaceId: row.workspace_id, deploymentId: row.deployment_id };
+  const [found, secrets] = await Promise.all([
+    selectDeployment(env.DB, of),
+    openSecrets(encryptionKeys, of, onlyToken(row.secrets)),
+  ]);
+  const { repo_url: url = null } = found === undefined ? {} : storedConfig(found.deployment);
+  const repository = url === null ? null : parseRepositoryUrl(url, githubUrl);
+  if (repository === null) {
+    throw new ProjectFailure(`The repository ${url} is not one of ${githubUrl}`);
+  }
+  const host = { apiUrl: githubApiUrl, token: secrets[GITHUB_TOKEN] ?? null };
+  let sha = row.repo_commit_sha;
+  if (sha === null) {
+    const ref = row.repo_ref ?? DEFAULT_REF;
+    sha = await resolveCommit(host, repository, ref);
+    lease.require(await pinCommit(env.DB, lease.held, { sha, now: Date.now() }));
+    logs.info(`${row.repo_ref ?? "The default branch"} of ${url} is at ${sha}`);
+  }
+  const archive = await fetchArchive(host, repository, sha);
+  logs.info(`Building ${url} at ${sha}: ${Math.ceil(archive.length / 1024)} KiB`);
+  await logs.flush();
+  return archive;
+}
+
+function onlyToken(secrets: string): string {
+  const { [GITHUB_TOKEN]: token } = JSON.parse(secrets) as Record<string, string>;
+  return JSON.stringify(token === undefined ? {} : { [GITHUB_TOKEN]: token });
+}
+
+async function build(
+  { env, exports, row, logs }: Building,
+  archive: Uint8Array,
+  { isInFolder }: { isInFolder: boolean },
+): Promise<ArrayBuffer> {
+  const configPath = row.langgraph_config_path ?? CONFIG_FILE;
+  const answer = await buildInIsolate(env, exports, { archive, isInFolder, configPath });
+  for (const { level, message } of answer.lines) logs[level](message);
+  if (!answer.ok) throw new ProjectFailure(answer.message);
+  return new Uint8Array(answer.tarball).buffer;
+}
+
+/** Whether a tarball has a project's configuration and no word of a build. What is no tarball is left to others. */
+async function isUnbuilt(tarball: ArrayBuffer, configPath: string): Promise<boolean> {
+  let [hasConfig, seen] = [false, 0];
+  try {
+    const entries = new Blob([tarball])
+      .stream()
+      .pipeThrough(new DecompressionStream("gzip"))
+      .pipeThrough(createTarDecoder());
+    for await (const { header, body } of entries) {
+      await body.cancel();
+      seen += header.size;
+      if (seen > MAX_ARCHIVE_UNPACKED_BYTES) return false;
+      const path = header.name.replace(/^(?:\.\/)+/, "");
+      if (path === MANIFEST_FILE) return false;
+      hasConfig ||= path === configPath;
+    }
+  } catch {
+    return false;
+  }
+  return hasConfig;
+}

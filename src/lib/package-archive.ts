@@ -1,0 +1,50 @@
+import { zstdCompressSync } from "node:zlib";
+import { z } from "zod";
+
+/** A file of a package as an archive has it. */
+type ArchivedFile = { path: string; size: number; compressed: Uint8Array };
+
+const LENGTH_BYTES = 4;
+
+const header = z.array(z.tuple([z.string(), z.int().min(0), z.int().min(0)]));
+
+/**
+ * What the files of a package are kept as, and handed to a build: the length of a header, the header as JSON, and
+ * each file compressed by zstd on its own, one behind the other. A build reads few files of a package, so it holds
+ * all of them compressed and decompresses those that it is asked for.
+ */
+export function packArchive(files: readonly { path: string; bytes: Uint8Array }[]): Uint8Array {
+  const parts = files.map(({ path, bytes }) => ({
+    path,
+    size: bytes.length,
+    compressed: zstdCompressSync(bytes),
+  }));
+  const head = parts.map(({ path, size, compressed }) => [path, size, compressed.length]);
+  const encoded = new TextEncoder().encode(JSON.stringify(head));
+  const total = parts.reduce((sum, { compressed }) => sum + compressed.length, 0);
+  const archive = new Uint8Array(LENGTH_BYTES + encoded.length + total);
+  new DataView(archive.buffer).setUint32(0, encoded.length);
+  archive.set(encoded, LENGTH_BYTES);
+  let at = LENGTH_BYTES + encoded.length;
+  for (const { compressed } of parts) {
+    archive.set(compressed, at);
+    at += compressed.length;
+  }
+  return archive;
+}
+
+/** The files of an archive, which stay compressed. It throws for what is none. */
+export function readArchive(archive: Uint8Array): ArchivedFile[] {
+  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
+  let at = LENGTH_BYTES + view.getUint32(0);
+  const head = header.parse(
+    JSON.parse(new TextDecoder().decode(archive.subarray(LENGTH_BYTES, at))),
+  );
+  const files = head.map(([path, size, length]): ArchivedFile => {
+    const compressed = archive.subarray(at, at + length);
+    at += length;
+    return { path, size, compressed };
+  });
+  if (at !== archive.length) throw new RangeError("the files of a package do not fill its archive");
+  return files;
+}

@@ -1,0 +1,60 @@
+/** What the platform and the isolate that builds a project say to each other, and what bounds a build. */
+
+/** Of a repository's archive or an upload, compressed. A build holds it in 128 MB. */
+export const MAX_REPOSITORY_BYTES = 16 * 1024 * 1024;
+
+/** Of the files of a repository that a build reads, unpacked. */
+export const MAX_REPOSITORY_FILES = 10_000;
+export const MAX_REPOSITORY_UNPACKED_BYTES = 48 * 1024 * 1024;
+
+/** Of all that is in an archive, what is left out of a build with it: nobody reads a longer one to its end. */
+export const MAX_ARCHIVE_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+export const MAX_PACKAGES = 1500;
+
+/** Of one package, as the registry has it, and unpacked. */
+export const MAX_PACKAGE_BYTES = 16 * 1024 * 1024;
+export const MAX_PACKAGE_UNPACKED_BYTES = 64 * 1024 * 1024;
+
+/** Of all packages together, as a build holds them. */
+export const MAX_INSTALLED_BYTES = 48 * 1024 * 1024;
+
+export const BUILD_TIMEOUT_MS = 300_000;
+
+/** A package as a lockfile names it. */
+export type LockedPackage = {
+  name: string;
+  version: string;
+  /** As Subresource Integrity has it: `sha512-<base64>`, several separated by spaces. */
+  integrity: string;
+};
+
+/** What the build of a project is bound to: it answers with the files of packages, checked and compressed. */
+export interface PackageSource {
+  get: (wanted: LockedPackage) => Promise<PackageAnswer>;
+}
+
+/** `message` says what is wrong with the package, for the user. */
+export type PackageAnswer =
+  | { ok: true; archive: Uint8Array; isCached: boolean }
+  | { ok: false; message: string };
+
+export type BuildRequest = {
+  /** A gzipped tar archive. */
+  archive: Uint8Array;
+  /** Whether the archive has one folder in which everything is, as those of Git hosts have. */
+  isInFolder: boolean;
+  /** The path of `langgraph.json` in the repository. */
+  configPath: string;
+};
+
+export type BuildAnswer =
+  | { ok: true; tarball: Uint8Array; lines: BuildLine[] }
+  /** `message` says what is wrong with the project, for the user. */
+  | { ok: false; message: string; lines: BuildLine[] };
+
+export type BuildLine = { level: "info" | "warn"; message: string };
+
+export interface RemoteBuilderApi {
+  build: (request: BuildRequest) => Promise<BuildAnswer>;
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DeploymentBody } from "../support/deployments.ts";
+import { GitHost } from "../support/git-host.ts";
+import { NpmRegistry } from "../support/npm-registry.ts";
+import { githubBody } from "../support/repository-builds.ts";
+import type { RevisionBody } from "../support/rollouts.ts";
+import { callDeployments, ENDED } from "./support/call-deployments.ts";
+import { PlatformProcess } from "./support/platform-process.ts";
+import { chooseSeed, Random } from "./support/random.ts";
+import { until } from "./support/until.ts";
+
+const KILLS = 16;
+/** About as long as a build takes on a machine that is not busy. */
+const MAX_DELAY_MS = 5000;
+/** One in so many kills is of workerd alone, which the server starts again by itself. */
+const CRASHES = 4;
+const END_TIMEOUT_MS = 600_000;
+
+const seed = chooseSeed();
+const random = new Random(seed);
+let platform: PlatformProcess;
+let host: GitHost;
+let registry: NpmRegistry;
+
+beforeAll(async () => {
+  host = await GitHost.start();
+  registry = await NpmRegistry.start();
+  const agent = {
+    "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
+    "agent.js": `
+      import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+      export const graph = new StateGraph(MessagesAnnotation)
+        .addNode("answer", () => ({}))
+        .addEdge("__start__", "answer")
+        .compile();`,
+  };
+  const manifests = await registry.manifests(["@langchain/core", "@langchain/langgraph"]);
+  host.push("acme/good", { ...agent, ...manifests });
+  host.push("acme/bad", { ...agent, "package.json": "{}" });
+  platform = await PlatformProcess.start({ vars: { ...host.vars, NPM_REGISTRY: registry.url } });
+});
+afterAll(async () => {
+  await platform.dispose();
+  await host.close();
+  await registry.close();
+});
+
+const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
+  callDeployments(platform, method, path, body);
+
+async function latestOf({ id }: DeploymentBody): Promise<RevisionBody> {
+  const { resources } = (await call("GET", `/${id}/revisions?limit=1`)) as {
+    resources: RevisionBody[];
+  };
+  const [latest] = resources;
+  if (latest === undefined) throw new Error(`deployment ${id} has no revision`);
+  return latest;
+}
+
+test(`builds that are killed end with what they would end with (RESTART_SEED=${seed})`, async () => {
+  const good = (await call("POST", "", githubBody(host, "good", "acme/good"))) as DeploymentBody;
+  const bad = (await call("POST", "", githubBody(host, "bad", "acme/bad"))) as DeploymentBody;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    // Now and then a revision that is new, in place of one that was interrupted too often.
+    if (kill % CRASHES === 1) {
+      await call("POST", `/${good.id}/revisions`, {});
+      await call("POST", `/${bad.id}/revisions`, {});
+    }
+    await sleep(random.between(0, MAX_DELAY_MS));
+    if (kill % CRASHES === 0) await platform.crash();
+    else await platform.restart();
+  }
+  await until(
+    async () => {
+      const latest = await Promise.all([good, bad].map(latestOf));
+      return latest.every(({ status }) => ENDED.test(status));
+    },
+    END_TIMEOUT_MS,
+    "the end of every build",
+  );
+  expect(await latestOf(good)).toMatchObject({ status: "DEPLOYED", status_message: null });
+  expect(await latestOf(bad)).toMatchObject({
+    status: "BUILD_FAILED",
+    status_message: expect.stringMatching(/^there is no lockfile/),
+  });
+});

@@ -1,0 +1,217 @@
+import { describe } from "vitest";
+import { type DeploymentBody, newDeployer } from "../support/deployments.ts";
+import { type Files } from "../support/git-host.ts";
+import type { NpmRegistry } from "../support/npm-registry.ts";
+import {
+  BUILDS,
+  ended,
+  githubBody,
+  rolledOut,
+  testWithRepositories as test,
+} from "../support/repository-builds.ts";
+
+const PACKAGES = ["@langchain/core", "@langchain/langgraph"];
+
+const CONFIG = { "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }) };
+const AGENT = { ...CONFIG, "agent.js": 'export { graph } from "@langchain/langgraph";' };
+
+/** The files of a project, with a change of its lockfile. */
+async function locked(
+  registry: NpmRegistry,
+  change: (lock: { packages: Record<string, Record<string, unknown>> }) => void,
+): Promise<Files> {
+  const manifests = await registry.manifests(PACKAGES);
+  const lock = JSON.parse(manifests["package-lock.json"]);
+  change(lock);
+  return { ...AGENT, ...manifests, "package-lock.json": JSON.stringify(lock) };
+}
+
+const CORE = "node_modules/@langchain/core";
+
+describe("a build fails with a sentence", BUILDS, () => {
+  test.for<[string, (registry: NpmRegistry) => Files | Promise<Files>, RegExp]>([
+    [
+      "without a configuration",
+      () => ({ "a.js": "" }),
+      /^no project here: langgraph\.json does not exist$/,
+    ],
+    [
+      "for a configuration that is no JSON",
+      () => ({ "langgraph.json": "{" }),
+      /^langgraph\.json is not valid JSON/,
+    ],
+    [
+      "for a graph of Python",
+      () => ({ "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.py:graph" } }) }),
+      /agent\.py is Python; only JavaScript and TypeScript run here/,
+    ],
+    [
+      "without a lockfile",
+      () => ({ ...AGENT, "package.json": "{}" }),
+      /^there is no lockfile: commit the package-lock\.json that npm install writes/,
+    ],
+    [
+      "for a lockfile of yarn",
+      () => ({ ...AGENT, "package.json": "{}", "yarn.lock": "" }),
+      /^yarn\.lock cannot be read here: commit a package-lock\.json or a pnpm-lock\.yaml/,
+    ],
+    [
+      "for a lockfile that is cut off",
+      () => ({ ...AGENT, "package.json": "{}", "package-lock.json": '{"lockfileVersion": 3,' }),
+      /^package-lock\.json cannot be used: .*JSON.*Run npm install, and commit what it writes$/,
+    ],
+    [
+      "for a lockfile that is older than the manifest",
+      (registry) =>
+        locked(registry, ({ packages }) => {
+          packages[""] = { dependencies: { "@langchain/core": "1.4.0" } };
+        }),
+      /^package-lock\.json cannot be used: package\.json asks for @langchain\/langgraph@1\.7\.3, and it has none/,
+    ],
+    [
+      "for a package with another content than the lockfile says",
+      (registry) =>
+        locked(registry, ({ packages }) => {
+          const integrity = `sha512-${Buffer.alloc(64, 7).toString("base64")}`;
+          packages[CORE] = { ...packages[CORE], integrity };
+        }),
+      /^@langchain\/core@1\.4\.0 is not what the lockfile says: the registry's archive has another digest/,
+    ],
+    [
+      "for a package that the registry does not have",
+      (registry) =>
+        locked(registry, ({ packages }) => {
+          const integrity = `sha512-${Buffer.alloc(64, 8).toString("base64")}`;
+          packages[CORE] = { ...packages[CORE], version: "0.0.1", integrity };
+        }),
+      /^@langchain\/core@0\.0\.1 is not in the registry, which answers 404$/,
+    ],
+    [
+      "for a package of another repository",
+      (registry) =>
+        locked(registry, ({ packages }) => {
+          packages[CORE] = { ...packages[CORE], resolved: "git+ssh://git@host/core.git#1" };
+        }),
+      /^@langchain\/core comes from git\+ssh:.*: only packages of the registry can be installed here$/,
+    ],
+    [
+      "for an export that is not there",
+      (registry) => locked(registry, () => undefined),
+      /does not build:\n.*graph "agent": .*agent\.js has no export named "graph"|No matching export/,
+    ],
+  ])("%s", async ([, filesOf, sentence], { server, host, registry, expect, task }) => {
+    const sha = host.push(`acme/${task.id}`, await filesOf(registry));
+    const deployer = await newDeployer(server);
+    const { revision } = await rolledOut(deployer, githubBody(host, "mine", `acme/${task.id}`));
+    expect(revision).toMatchObject({
+      status: "BUILD_FAILED",
+      status_message: expect.stringMatching(sentence),
+      source_revision_config: { repo_commit_sha: sha },
+    });
+  });
+
+  test("for a branch that is not there", async ({ server, host, expect }) => {
+    host.push("acme/branches", AGENT);
+    const deployer = await newDeployer(server);
+    const revision = { repo_ref: "nowhere" };
+    const made = await rolledOut(deployer, githubBody(host, "mine", "acme/branches", { revision }));
+    expect(made.revision).toMatchObject({
+      status: "BUILD_FAILED",
+      status_message: expect.stringMatching(/^acme\/branches has no commit "nowhere"/),
+      source_revision_config: { repo_ref: "nowhere", repo_commit_sha: null },
+    });
+  });
+});
+
+test("a private repository is read with the deployment's token, which goes nowhere else", async ({
+  server,
+  host,
+  expect,
+}) => {
+  host.push("acme/private", { ...AGENT, "package.json": "{}" }, { token: "of acme" });
+  const deployer = await newDeployer(server);
+  const body = githubBody(host, "mine", "acme/private");
+  const { deployment, revision } = await rolledOut(deployer, body);
+  expect(revision).toMatchObject({
+    status: "BUILD_FAILED",
+    status_message: expect.stringMatching(
+      /give the deployment the secret THREADWORKS_GITHUB_TOKEN$/,
+    ),
+  });
+  const secrets = [{ name: "THREADWORKS_GITHUB_TOKEN", value: "of acme" }];
+  const changed = await deployer.call("PATCH", `/deployments/${deployment.id}`, { secrets });
+  expect(await ended(deployer, changed.body as DeploymentBody)).toMatchObject({
+    status_message: expect.stringMatching(/^there is no lockfile/),
+  });
+  const archive = host.upstream.seen.findLast(({ url }) =>
+    url.startsWith("/archives/acme/private"),
+  );
+  expect(archive?.headers["authorization"]).toBeUndefined();
+  expect(archive?.headers["host"]).toMatch(/^localhost:/);
+});
+
+test("a new revision takes the branch as it is, and a redeploy the commit that there was", async ({
+  server,
+  host,
+  expect,
+}) => {
+  const first = host.push("acme/moving", { ...AGENT, "package.json": "{}" }, { branch: "main" });
+  const deployer = await newDeployer(server);
+  const body = githubBody(host, "mine", "acme/moving", { revision: { repo_ref: "main" } });
+  const { deployment, revision } = await rolledOut(deployer, body);
+  expect(revision).toMatchObject({ source_revision_config: { repo_commit_sha: first } });
+  const second = host.push("acme/moving", { "README.md": "" }, { branch: "main" });
+
+  const path = `/deployments/${deployment.id}/revisions`;
+  const next = await deployer.call("POST", path);
+  expect(
+    await ended(deployer, { ...deployment, latest_revision_id: (next.body as { id: string }).id }),
+  ).toMatchObject({ source_revision_config: { repo_ref: "main", repo_commit_sha: second } });
+
+  const redeployed = await deployer.call("POST", `${path}/${revision.id}/redeploy`);
+  expect(await ended(deployer, redeployed.body as DeploymentBody)).toMatchObject({
+    status_message: expect.stringMatching(/^there is no lockfile/),
+    source_revision_config: { repo_ref: "main", repo_commit_sha: first },
+  });
+});
+
+describe("a request is refused", () => {
+  test.for([
+    ["source_config", { repo_url: null }, "repo_url", "Field required for source github"],
+    [
+      "source_config",
+      { repo_url: "https://example.com/a/b" },
+      "repo_url",
+      "the URL of a repository",
+    ],
+    ["source_config", { repo_url: "no URL" }, "repo_url", "the URL of a repository"],
+    ["source_config", { install_command: "npm ci" }, "install_command", "No commands are run here"],
+    ["source_config", { build_command: "make" }, "build_command", "No commands are run here"],
+    ["source_config", { build_on_push: true }, "build_on_push", "Pushes are not listened to here"],
+    [
+      "source_revision_config",
+      { langgraph_config_path: null },
+      "langgraph_config_path",
+      "required",
+    ],
+    ["source_revision_config", { repo_ref: "a..b" }, "repo_ref", "a branch, a tag or a commit"],
+    ["source_revision_config", { repo_ref: "-x" }, "repo_ref", "a branch, a tag or a commit"],
+    ["source_revision_config", { source_tarball_path: "x" }, "source_tarball_path", "no tarball"],
+    ["source_revision_config", { image_uri: "a/b" }, "image_uri", "Images are not run here"],
+  ] as const)("for %s: %o", async ([part, change, field, text], { server, host, expect }) => {
+    const deployer = await newDeployer(server);
+    const given = githubBody(host, "mine", "acme/any");
+    const body = { ...given, [part]: { ...(given[part] as object), ...change } };
+    const { status, body: answer } = await deployer.call("POST", "/deployments", body);
+    const detail = [
+      expect.objectContaining({ loc: ["body", part, field], msg: expect.stringContaining(text) }),
+    ];
+    expect([status, answer]).toEqual([422, { detail }]);
+  });
+
+  test("without the plan for own projects", async ({ server, host, expect }) => {
+    const developer = await newDeployer(server, "developer");
+    const { status } = await developer.call("POST", "/deployments", githubBody(host, "a", "a/b"));
+    expect(status).toBe(403);
+  });
+});

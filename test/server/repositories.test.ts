@@ -1,0 +1,169 @@
+import { join } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
+import { describe } from "vitest";
+import { startModels, modelVariables } from "../real-projects/support/model-server.ts";
+import { REPO_ROOT } from "../support/built-fixtures.ts";
+import { newDeployer } from "../support/deployments.ts";
+import { filesOf } from "../support/git-host.ts";
+import { agentClient } from "../support/rollouts.ts";
+import {
+  BUILDS,
+  buildLines,
+  githubBody,
+  rolledOut,
+  templateFiles,
+  testWithRepositories as test,
+} from "../support/repository-builds.ts";
+import { threadworks } from "../support/threadworks-command.ts";
+import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
+
+const PACKAGES = ["@langchain/core", "@langchain/langgraph", "@langchain/openai", "zod"];
+const BY_NAME = ["@langchain/core", "@langchain/langgraph", "@langchain/openai", "langchain"];
+
+/** A graph of a package of the same repository. */
+const MEMBER = `
+import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+import { greeting } from "@acme/words";
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("greet", () => ({ messages: [{ role: "ai", content: greeting }] }))
+  .addEdge("__start__", "greet")
+  .compile();
+`;
+
+const GREETER = MEMBER.replace(/import .* from "@acme.*/, 'const greeting = "Hi";');
+
+const asked = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+
+describe("a repository becomes a deployment that answers", BUILDS, () => {
+  test("of a template, with its commit; packages come from the cache the next time", async ({
+    server,
+    host,
+    registry,
+    expect,
+  }) => {
+    const sha = host.push("acme/agent", await templateFiles(registry, "agent", PACKAGES));
+    const deployer = await newDeployer(server);
+    const { deployment, revision } = await rolledOut(
+      deployer,
+      githubBody(host, "agent", "acme/agent"),
+    );
+    expect(revision).toMatchObject({
+      status: "DEPLOYED",
+      status_message: null,
+      source_revision_config: { repo_ref: null, repo_commit_sha: sha },
+    });
+    expect(deployment.source_config["repo_url"]).toBe(host.urlOf("acme/agent"));
+    const client = agentClient(deployment, deployer.apiKey);
+    const values = await client.runs.wait(null, "agent", asked("What is 20 + 22?"));
+    expect(JSON.stringify(values)).toContain("42");
+
+    const asksBefore = registry.upstream.seen.length;
+    const again = await rolledOut(deployer, githubBody(host, "again", "acme/agent"));
+    expect(again.revision).toMatchObject({ status: "DEPLOYED" });
+    expect(registry.upstream.seen.length).toBe(asksBefore);
+    expect(await buildLines(deployer, again.deployment)).toContainEqual(
+      expect.stringMatching(
+        /^Installed (\d+) packages of package-lock\.json, .* MB, \1 of them from the cache$/,
+      ),
+    );
+  });
+
+  test("with a model by its name", async ({ server, host, registry, expect, onTestFinished }) => {
+    const models = await startModels();
+    onTestFinished(() => models.stop());
+    models.on({ userMessage: "weather" }, { content: "It is sunny in Oslo." });
+    const folder = join(REPO_ROOT, "test/real-projects/projects/current/model-by-name");
+    const files = filesOf(folder);
+    const graphs = { chosen: "./src/chosen.ts:graph" };
+    host.push("acme/by-name", {
+      ...files,
+      ...(await registry.manifests(BY_NAME)),
+      "langgraph.json": JSON.stringify({ graphs }),
+    });
+    const deployer = await newDeployer(server);
+    const secrets = Object.entries(modelVariables(models)).map(([name, value]) => ({
+      name,
+      value,
+    }));
+    const { deployment, revision } = await rolledOut(
+      deployer,
+      githubBody(host, "by-name", "acme/by-name", { secrets }),
+    );
+    expect(revision).toMatchObject({ status: "DEPLOYED", status_message: null });
+    const client = agentClient(deployment, deployer.apiKey);
+    const values = await client.runs.wait(null, "chosen", {
+      ...asked("The weather in Oslo?"),
+      config: { configurable: { model: "openai:gpt-4.1-mini" } },
+    });
+    expect(JSON.stringify(values)).toContain("It is sunny in Oslo.");
+  });
+
+  test("from a folder of it, with a package that is a link", async ({
+    server,
+    host,
+    registry,
+    expect,
+  }) => {
+    const manifests = await registry.manifests(PACKAGES.slice(0, 2), { workspace: "apps/agent" });
+    const lock = JSON.parse(manifests["package-lock.json"]) as {
+      packages: Record<
+        string,
+        { dependencies?: Record<string, string>; link?: boolean; resolved?: string }
+      >;
+    };
+    const own = { ...lock.packages["apps/agent"]?.dependencies, "@acme/words": "*" };
+    lock.packages["apps/agent"] = { dependencies: own };
+    lock.packages["packages/words"] = {};
+    lock.packages["node_modules/@acme/words"] = { link: true, resolved: "packages/words" };
+    host.push("acme/mono", {
+      "package.json": JSON.stringify({ workspaces: ["apps/*", "packages/*"] }),
+      "package-lock.json": JSON.stringify(lock),
+      "apps/agent/package.json": JSON.stringify({ type: "module", dependencies: own }),
+      "apps/agent/langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
+      "apps/agent/agent.ts": MEMBER,
+      "packages/words/package.json": JSON.stringify({ name: "@acme/words", main: "./words.ts" }),
+      "packages/words/words.ts": 'export const greeting: string = "Hello from the words";',
+    });
+    const deployer = await newDeployer(server);
+    const revision = { langgraph_config_path: "apps/agent/langgraph.json" };
+    const made = await rolledOut(deployer, githubBody(host, "mono", "acme/mono", { revision }));
+    expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
+    const client = agentClient(made.deployment, deployer.apiKey);
+    expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain(
+      "Hello from the words",
+    );
+  });
+
+  test("whose sources the command uploads, without what .gitignore names", async ({
+    server,
+    registry,
+    expect,
+  }) => {
+    const deployer = await newDeployer(server);
+    const folder = temporaryProject({
+      ...(await registry.manifests(PACKAGES.slice(0, 2))),
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+      "agent.ts": GREETER,
+      ".gitignore": "left-out.txt",
+      "left-out.txt": "nobody's business",
+      "node_modules/thing/index.js": "",
+    });
+    const platform = ["--host-url", server.url, "--api-key", deployer.apiKey, "--no-input"];
+    const options = ["--name", "uploaded", "--build", "remote"];
+    const { code, stdout, stderr } = await threadworks(["deploy", folder, ...options, ...platform]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Packed 5 files of")]);
+    const client = new Client({ apiUrl: stdout.trim(), apiKey: deployer.apiKey });
+    expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain("Hi");
+  });
+
+  test("with the lockfile of pnpm", async ({ server, host, registry, expect }) => {
+    host.push("acme/pnpm", {
+      ...(await registry.pnpmManifests(PACKAGES.slice(0, 2))),
+      "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
+      "agent.ts": GREETER,
+    });
+    const deployer = await newDeployer(server);
+    const made = await rolledOut(deployer, githubBody(host, "pnpm", "acme/pnpm"));
+    expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
+  });
+});

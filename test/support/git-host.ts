@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { packTar } from "modern-tar";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+/** The text of each file by its path. */
+export type Files = Record<string, string>;
+
+type Repository = { refs: Map<string, string>; commits: Map<string, Files>; token: string | null };
+
+const COMMITS = /^\/repos\/([^/]+\/[^/]+)\/commits\/(.+)$/;
+const TARBALL = /^\/repos\/([^/]+\/[^/]+)\/tarball\/([0-9a-f]{40})$/;
+const ARCHIVE = /^\/archives\/([^/]+\/[^/]+)\/([0-9a-f]{40})$/;
+
+/** As much of GitHub's API as deployments of repositories need, on loopback. */
+export class GitHost {
+  readonly upstream: Upstream;
+  readonly #repositories: Map<string, Repository>;
+
+  private constructor(upstream: Upstream, repositories: Map<string, Repository>) {
+    this.upstream = upstream;
+    this.#repositories = repositories;
+  }
+
+  static async start(): Promise<GitHost> {
+    const repositories = new Map<string, Repository>();
+    const upstream = await startUpstream((request, response) => {
+      const path = request.url ?? "";
+      const [, name = "", rest = ""] =
+        COMMITS.exec(path) ?? TARBALL.exec(path) ?? ARCHIVE.exec(path) ?? [];
+      const repository = repositories.get(name);
+      const isAllowed =
+        repository?.token === null ||
+        request.headers.authorization === `Bearer ${repository?.token}` ||
+        ARCHIVE.test(path);
+      if (repository === undefined || !isAllowed) {
+        response.writeHead(404).end(JSON.stringify({ message: "Not Found" }));
+      } else if (COMMITS.test(path)) {
+        const ref = decodeURIComponent(rest);
+        const sha = repository.refs.get(ref) ?? (repository.commits.has(ref) ? ref : undefined);
+        response.writeHead(sha === undefined ? 422 : 200).end(sha);
+      } else if (TARBALL.test(path)) {
+        // Another origin than the API's, as that of a real Git host is.
+        const location = `http://localhost:${upstream.port}/archives/${name}/${rest}`;
+        response.writeHead(302, { location }).end();
+      } else {
+        const files = repository.commits.get(rest) ?? {};
+        void archiveOf(files, `${name.replace("/", "-")}-${rest.slice(0, 7)}/`).then((bytes) =>
+          response.end(bytes),
+        );
+      }
+    });
+    return new GitHost(upstream, repositories);
+  }
+
+  get url(): string {
+    return this.upstream.url;
+  }
+
+  /** The variables by which a platform takes this for its Git host. */
+  get vars(): Record<string, string> {
+    return { GITHUB_URL: this.url, GITHUB_API_URL: this.url };
+  }
+
+  close(): Promise<void> {
+    return this.upstream.close();
+  }
+
+  /** Makes a commit of these files at a branch; the commit. `token` is what reading the repository takes. */
+  push(
+    name: string,
+    files: Files,
+    { branch = "HEAD", token = null }: { branch?: string; token?: string | null } = {},
+  ): string {
+    const repository = this.#repositories.get(name) ?? {
+      refs: new Map(),
+      commits: new Map(),
+      token,
+    };
+    this.#repositories.set(name, repository);
+    const sha = createHash("sha1").update(JSON.stringify(files)).digest("hex");
+    repository.commits.set(sha, files);
+    repository.refs.set(branch, sha);
+    return sha;
+  }
+
+  urlOf(name: string): string {
+    return `${this.url}/${name}`;
+  }
+}
+
+/** A gzipped tarball of files, each below `folder`. */
+async function archiveOf(files: Files, folder = ""): Promise<Uint8Array<ArrayBuffer>> {
+  const archive = await packTar(
+    Object.entries(files).map(([path, text]) => {
+      const body = new TextEncoder().encode(text);
+      return { header: { name: folder + path, size: body.length }, body };
+    }),
+  );
+  return new Uint8Array(gzipSync(archive));
+}
+
+/** The files of a folder, below `into`. */
+export function filesOf(folder: string, into = ""): Files {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [into + path.slice(folder.length + 1), readFileSync(path, "utf8")]),
+  );
+}

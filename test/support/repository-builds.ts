@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import type { DeploymentBody, Deployer } from "./deployments.ts";
+import { REPO_ROOT } from "./built-fixtures.ts";
+import { filesOf, GitHost, type Files } from "./git-host.ts";
+import { NpmRegistry } from "./npm-registry.ts";
+import { testWithPlatform } from "./platform-server.ts";
+import { endedRevision, type RevisionBody } from "./rollouts.ts";
+
+/** A build takes seconds of a processor, the first of a process many of them: its WebAssembly is compiled. */
+const BUILD_LIMIT_MS = 280_000;
+
+/** Of a test that builds. */
+export const BUILDS = { timeout: 2 * BUILD_LIMIT_MS };
+
+/** A `test` whose file shares a platform, the Git host that it knows, and its registry. */
+export const testWithRepositories = testWithPlatform()
+  .extend("host", { scope: "file" }, async ({}, { onCleanup }) => {
+    const host = await GitHost.start();
+    onCleanup(() => host.close());
+    return host;
+  })
+  .extend("registry", { scope: "file" }, async ({}, { onCleanup }) => {
+    const registry = await NpmRegistry.start();
+    onCleanup(() => registry.close());
+    return registry;
+  })
+  .override("vars", { scope: "file" }, ({ host, registry }) => ({
+    ...host.vars,
+    NPM_REGISTRY: registry.url,
+  }));
+
+/** The template of this repository, as a repository of its own. */
+export async function templateFiles(
+  registry: NpmRegistry,
+  name: string,
+  dependencies: readonly string[],
+): Promise<Files> {
+  return {
+    ...filesOf(join(REPO_ROOT, "examples", name)),
+    ...(await registry.manifests(dependencies)),
+  };
+}
+
+export function githubBody(
+  host: GitHost,
+  name: string,
+  repository: string,
+  { revision = {}, ...change }: Record<string, unknown> & { revision?: object } = {},
+): Record<string, unknown> {
+  return {
+    name,
+    source: "github",
+    source_config: { repo_url: host.urlOf(repository) },
+    source_revision_config: { langgraph_config_path: "langgraph.json", ...revision },
+    ...change,
+  };
+}
+
+/** A deployment whose first revision has ended. */
+export async function rolledOut(
+  deployer: Deployer,
+  body: Record<string, unknown>,
+): Promise<{ deployment: DeploymentBody; revision: RevisionBody & Record<string, unknown> }> {
+  const created = await deployer.call("POST", "/deployments", body);
+  if (created.status !== 201) throw new Error(`${created.status}: ${JSON.stringify(created.body)}`);
+  const { id } = created.body as DeploymentBody;
+  const revision = await ended(deployer, created.body as DeploymentBody);
+  const { body: deployment } = await deployer.call("GET", `/deployments/${id}`);
+  return { deployment: deployment as DeploymentBody, revision };
+}
+
+/** The latest revision of a deployment, when its rollout has ended. */
+export async function ended(
+  deployer: Deployer,
+  { id, latest_revision_id }: DeploymentBody,
+): Promise<RevisionBody & Record<string, unknown>> {
+  const revision = await endedRevision(deployer, id, latest_revision_id, BUILD_LIMIT_MS);
+  return { ...revision };
+}
+
+/** What the build of a deployment's latest revision told its log. */
+export async function buildLines(
+  { apiKey }: Deployer,
+  { id, latest_revision_id, source_config }: DeploymentBody,
+): Promise<string[]> {
+  const path = `/v1/projects/${id}/revisions/${latest_revision_id}/build_logs`;
+  const response = await fetch(new URL(path, String(source_config["custom_url"])), {
+    method: "POST",
+    headers: { "x-api-key": apiKey },
+    body: JSON.stringify({ order: "asc" }),
+  });
+  const { logs } = (await response.json()) as { logs: { message: string }[] };
+  return logs.map(({ message }) => message);
+}
