@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ensureDevVars } from "../scripts/dev-vars.mjs";
 import { BUILT_FOLDER, IS_PACKAGE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 
 /** What a package brings built, and a checkout builds from its sources when it needs it. */
@@ -54,15 +53,4 @@ export function defaultState(project?: string): string {
 /** The variables of the local platform: its key, its secrets, and whatever somebody has set there. */
 export function settingsFile(project?: string): string {
   return BUILT === undefined ? join(REPO_ROOT, ".dev.vars") : join(homeOf(project), "settings.env");
-}
-
-/** Makes what the package keeps in a project's folder. A checkout has it from its set-up. */
-export async function prepareHome(project: string): Promise<void> {
-  if (BUILT === undefined) return;
-  const home = homeOf(project);
-  mkdirSync(home, { recursive: true });
-  // It holds keys and data: no repository is to take it up.
-  const ignored = join(home, ".gitignore");
-  if (!existsSync(ignored)) writeFileSync(ignored, "*\n");
-  await ensureDevVars(settingsFile(project));
 }

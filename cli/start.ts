@@ -4,7 +4,7 @@ import { describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
 import { releaseLeases } from "../src/db/tools/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
-import { prepareHome } from "./installation.ts";
+import { prepareHome } from "./prepare-home.ts";
 import { REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as esbuild from "esbuild";
 import { CONSOLE_FOLDER } from "../console/build-console.ts";
+import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
@@ -36,9 +37,10 @@ const OF_PROJECT = [
 
 /**
  * Builds what an isolate needs to build projects, unless it is unchanged: the code of `cli/project` with esbuild as
- * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits.
+ * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits. A package brings it.
  */
 export async function buildBuilder(): Promise<string[]> {
+  if (BUILT !== undefined) return [];
   mkdirSync(FOLDER, { recursive: true });
   return unlessUnchanged({
     recordFile: RECORD,

@@ -7,7 +7,7 @@ import type * as Sdk from "@langchain/langgraph-sdk";
 import { releaseLeases } from "../../src/db/tools/release-leases.ts";
 import { localDatabase } from "../database/database.ts";
 import { ensureLocalWorkspace } from "../database/identity.ts";
-import { prepareHome } from "../installation.ts";
+import { prepareHome } from "../prepare-home.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { startPlatform as serve, type Platform } from "../serve.ts";
