@@ -8,6 +8,7 @@ import { cost, count, percentage } from "../ui/figures.ts";
 import { duration } from "../ui/time.ts";
 import { usePageTitle } from "../ui/use-page-title.ts";
 import { ViewLinks } from "../ui/view-links.tsx";
+import { Facts } from "../ui/facts.tsx";
 import styles from "./project-header.module.css";
 
 type Props = { projectId: string; view: "runs" | "charts"; filter: string };
@@ -49,7 +50,7 @@ export function ProjectHeader({ projectId, view, filter }: Props): ReactNode {
 function Figures({ project }: { project: Project | undefined }): ReactNode {
   const seconds = (value: number | null | undefined): string =>
     value == null ? "–" : duration(value);
-  const figures = [
+  const figures: [string, ReactNode][] = [
     ["Runs", count(project?.run_count)],
     ["Errors", percentage(project?.error_rate)],
     ["Median", seconds(project?.latency_p50)],
@@ -57,14 +58,5 @@ function Figures({ project }: { project: Project | undefined }): ReactNode {
     ["Tokens", count(project?.total_tokens)],
     ["Cost", cost(project?.total_cost)],
   ];
-  return (
-    <dl className={styles.figures}>
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts facts={figures} size="figures" />;
 }

@@ -5,6 +5,7 @@ import { JsonView } from "../ui/json-view.tsx";
 import { Status } from "../ui/status.tsx";
 import { duration, exactTime, secondsOf } from "../ui/time.ts";
 import { Payload } from "./payload.tsx";
+import { Facts } from "../ui/facts.tsx";
 import styles from "./run-details.module.css";
 
 type Props = { run: Run; feedback?: ReactNode };
@@ -24,14 +25,7 @@ export function RunDetails({ run, feedback }: Props): ReactNode {
   return (
     <div className={styles.details}>
       <h2>{run.name}</h2>
-      <dl className={styles.facts}>
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} size="details" />
       {run.tags == null || run.tags.length === 0 ? null : (
         <ul className={styles.tags} aria-label="Tags">
           {run.tags.map((tag) => (

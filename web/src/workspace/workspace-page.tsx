@@ -8,6 +8,7 @@ import tableStyles from "../ui/table.module.css";
 import { ApiKeys } from "./api-keys.tsx";
 import { Services } from "./services.tsx";
 import { ViewLinks } from "../ui/view-links.tsx";
+import { Facts } from "../ui/facts.tsx";
 import styles from "./workspace-page.module.css";
 
 /** The workspace of the key: its plan and limits, its keys, the services that its users may connect. */
@@ -33,7 +34,7 @@ export default function WorkspacePage({ view }: { view: string }): ReactNode {
 
 function Plan({ workspace }: { workspace: Workspace }): ReactNode {
   const { plan, region, deployments, exports_at_once, rate_limits } = workspace;
-  const figures = [
+  const figures: [string, ReactNode][] = [
     ["Plan", plan],
     ["Region", region],
     ["Deployments", `${deployments.count} of ${deployments.limit}`],
@@ -41,14 +42,7 @@ function Plan({ workspace }: { workspace: Workspace }): ReactNode {
   ];
   return (
     <div className={styles.plan}>
-      <dl className={styles.figures}>
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={figures} size="figures" />
       <h2>Rate limits</h2>
       {rate_limits === null ? (
         <p>This server limits no requests.</p>

@@ -1,8 +1,14 @@
 import { scaleLinear, scaleTime } from "d3-scale";
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  type RefCallback,
+  useCallback,
+  useState,
+} from "react";
 import styles from "./chart.module.css";
 import { linePath, type Series } from "./series.ts";
-import { useWidth } from "./use-width.ts";
 
 const HEIGHT = 150;
 const MARGIN = { top: 8, right: 8, bottom: 20, left: 52 };
@@ -150,3 +156,17 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
 const hour = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/** How wide an element is, also after it has changed. */
+function useWidth(): [RefCallback<HTMLElement>, number] {
+  const [width, setWidth] = useState(0);
+  const measure = useCallback((element: HTMLElement | null) => {
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry !== undefined) setWidth(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [measure, width];
+}
