@@ -25,6 +25,11 @@ export const GRAPH_HOST_MODULE = join(
 /** How somebody starts a local platform with this installation. */
 export const START_COMMAND = BUILT === undefined ? "npm start" : "npx threadworks dev";
 
+/** The same with options of the server. */
+export function startCommandWith(options: string): string {
+  return `${START_COMMAND} ${BUILT === undefined ? "-- " : ""}${options}`;
+}
+
 /** The names of the built parts in their folder. */
 export function builtParts(folder: string): BuiltParts {
   return {

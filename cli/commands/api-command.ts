@@ -5,7 +5,7 @@ import { ControlPlane } from "../api/control-plane.ts";
 import { HttpClient } from "../api/http-client.ts";
 import { CliError } from "../cli-error.ts";
 import { readEnvFile } from "../deploy/env-file.ts";
-import { defaultState, settingsFile, START_COMMAND } from "../installation.ts";
+import { defaultState, settingsFile, startCommandWith } from "../installation.ts";
 import { pathFromUser } from "../invocation.ts";
 import { runningPlatformUrl } from "../platform/running-platform.ts";
 import type { GlobalOptions } from "./global-options.ts";
@@ -50,7 +50,7 @@ function localPlatform({ state }: GlobalOptions, project: string): LocalPlatform
   if (url === undefined) {
     if (state === undefined) return undefined;
     throw new CliError(
-      `nothing serves ${stateDir}: start it with ${START_COMMAND}, and the same --state`,
+      `nothing serves ${stateDir}: start it with ${startCommandWith(`--state ${stateDir}`)}`,
     );
   }
   return { url, apiKey: readEnvFile(settingsFile(project))["LOCAL_API_KEY"] };
