@@ -1,7 +1,7 @@
 /** The settings of a platform on one's own machine. Runs before anything is installed, so it has no dependencies. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
 
 const KEY_BYTES = 32;
 
@@ -28,8 +28,8 @@ export async function ensureDevVars(path) {
     LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
   };
   const missing = Object.entries(settings).filter(([name]) => !present.has(name));
-  // It has keys in it, also where somebody else has written it.
-  if (text !== "") await chmod(path, 0o600);
+  // It has keys in it, also where somebody else has written it. Servers that watch it would take any chmod for a change.
+  if (text !== "" && ((await stat(path)).mode & 0o777) !== 0o600) await chmod(path, 0o600);
   if (missing.length === 0) return [];
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");

@@ -98,8 +98,12 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
 
     test("streams what a submit starts", async () => {
       await open(version, "agent");
-      await submit(human("hi"), { context: { token_delay_ms: 100 } });
-      await showing({ loading: true, texts: ["hi", "Let me "] });
+      await submit(human("hi"), { context: { token_delay_ms: 500 } });
+      // A busy machine looks less often than tokens come: any part of the answer will do.
+      await showing({
+        loading: true,
+        texts: ["hi", expect.stringMatching(/^Let me( look)?( that)? ?$/)],
+      });
       const { thread } = await showing({
         loading: false,
         texts: ["hi", "Let me look that up", "HI", "The answer is HI"],
