@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import type { D1 } from "./worker-options.ts";
 
 const DEFAULT_TABLE = "d1_migrations";
@@ -16,15 +17,7 @@ export async function applyMigrations(
   if (names.length === 0) return [];
 
   const table = quotedTable(options.table);
-  await database
-    .prepare(
-      `CREATE TABLE IF NOT EXISTS ${table}(
-        id         INTEGER PRIMARY KEY AUTOINCREMENT,
-        name       TEXT UNIQUE,
-        applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
-      )`,
-    )
-    .all();
+  await database.prepare(bookkeepingOf(table)).all();
   const applied = await appliedMigrations(database, options.table);
   const missing = names.filter((name) => !applied.has(name)).toSorted(byLeadingNumber);
   if (missing.length === 0) return [];
@@ -37,6 +30,34 @@ export async function applyMigrations(
     ]);
   }
   return missing;
+}
+
+/**
+ * Applies all of a folder's migrations to an empty file that no D1 has open, in one transaction: closing the file undoes
+ * what failed. The result is that of `applyMigrations`, which needs a workerd and wrangler's library, and so takes longer.
+ */
+export function applyToEmptyFile(
+  opened: DatabaseSync,
+  options: { dir: string; table?: string | undefined },
+): void {
+  const table = quotedTable(options.table);
+  // D1 keeps its files so, and would change this one first.
+  opened.exec("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE");
+  opened.exec(bookkeepingOf(table));
+  const noteApplied = opened.prepare(`INSERT INTO ${table} (name) VALUES (?)`);
+  for (const name of migrationsIn(options.dir).toSorted(byLeadingNumber)) {
+    opened.exec(readFileSync(join(options.dir, name), "utf8"));
+    noteApplied.run(name);
+  }
+  opened.exec("COMMIT");
+}
+
+function bookkeepingOf(table: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table}(
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT UNIQUE,
+    applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+  )`;
 }
 
 /** The names of a folder's migrations; of a folder that does not exist, none. */

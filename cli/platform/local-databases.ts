@@ -1,9 +1,14 @@
 import { createHash, createHmac } from "node:crypto";
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
-import { appliedMigrations, applyMigrations, migrationsIn } from "./d1-migrations.ts";
+import {
+  appliedMigrations,
+  applyMigrations,
+  applyToEmptyFile,
+  migrationsIn,
+} from "./d1-migrations.ts";
 import { sqlite } from "./sqlite.ts";
 import { damagedFile, sqliteFailure, stateFailure } from "./state-failure.ts";
 import {
@@ -40,6 +45,7 @@ export async function prepareDatabases(preparation: Preparation): Promise<void> 
   refuseMissingDatabases(config, persistPath);
   for (const database of config.databases) {
     const file = databaseFile(persistPath, config, database.binding);
+    if (!existsSync(file)) createFile(file, database);
     const isReady = existsSync(file) && (await prepareFile(file, database, prepare));
     if (!isReady) unready.push(database);
   }
@@ -56,6 +62,24 @@ export function refuseMissingDatabases(config: WorkerConfig, persistPath: string
     throw new CliError(
       `${file} is missing, and the other data of ${persistPath} is of no use without it: put back a copy of it, or begin anew with another folder (--state)`,
     );
+  }
+}
+
+/** Makes a file with all migrations; one without any, or where there is no SQLite here, is left to D1. */
+function createFile(
+  file: string,
+  { migrationsDir, table }: WorkerConfig["databases"][number],
+): void {
+  if (sqlite === undefined || migrationsDir === undefined) return;
+  let opened: DatabaseSync | undefined;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    opened = new sqlite.DatabaseSync(file);
+    applyToEmptyFile(opened, { dir: migrationsDir, table });
+  } catch (error) {
+    throw sqliteFailure(stateFailure(error, file), file, REMEDY);
+  } finally {
+    opened?.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, onTestFinished, test } from "vitest";
-import { applyMigrations } from "../../../cli/platform/d1-migrations.ts";
+import { applyMigrations, applyToEmptyFile } from "../../../cli/platform/d1-migrations.ts";
 import type { D1 } from "../../../cli/platform/worker-options.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
@@ -57,6 +57,34 @@ describe("migrations", () => {
       "later.sql",
     ]);
     expect(await applyMigrations(d1, { dir })).toEqual([]);
+  });
+
+  test("of an empty file make the tables that D1 makes of them one by one", async ({ expect }) => {
+    const { d1, sqlite: oneByOne } = memoryD1();
+    const atOnce = new DatabaseSync(join(folderWith([]), "empty.sqlite"));
+    onTestFinished(() => atOnce.close());
+
+    await applyMigrations(d1, { dir: MIGRATIONS, table: "done" });
+    applyToEmptyFile(atOnce, { dir: MIGRATIONS, table: "done" });
+
+    const tables = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
+    expect(atOnce.prepare(tables).all()).toEqual(oneByOne.prepare(tables).all());
+    const done = "SELECT id, name FROM done";
+    expect(atOnce.prepare(done).all()).toEqual(oneByOne.prepare(done).all());
+    expect(atOnce.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+  });
+
+  test("of an empty file leave nothing behind when one of them fails", ({ expect }) => {
+    const dir = folderWith(["0000_initial.sql"]);
+    writeFileSync(join(dir, "0001_bad.sql"), "CREATE TABLE made (id TEXT); CREATE NONSENSE");
+    const file = join(dir, "empty.sqlite");
+    const failing = new DatabaseSync(file);
+    expect(() => applyToEmptyFile(failing, { dir })).toThrow("syntax error");
+    failing.close();
+
+    const opened = new DatabaseSync(file);
+    onTestFinished(() => opened.close());
+    expect(opened.prepare("SELECT name FROM sqlite_master").all()).toEqual([]);
   });
 
   test("move plans to their own table, and leave workspaces and keys as they were", async ({
