@@ -17,7 +17,7 @@ export const PROJECT_MODULE = "project.js";
 export const TEMPLATES_MODULE = "templates.js";
 
 /** Names stay as they are: stack traces tell them. */
-const SHIPPED = { minifyWhitespace: true, minifySyntax: true, sourcesContent: false } as const;
+const SHIPPED = { minifyWhitespace: true, minifySyntax: true } as const;
 
 /**
  * Bundles the Worker itself. The project of graphs stays a module of its own, next to the result.

@@ -19,7 +19,6 @@ const COMPACT = {
   minifyWhitespace: true,
   minifySyntax: true,
   sourcemap: "external",
-  sourcesContent: false,
 } as const;
 
 /** A base of tsconfig.json that is a development dependency changes nothing about a bundle. */

@@ -12,6 +12,8 @@ export const WORKERD_BUILD_OPTIONS = {
   external: ["cloudflare:*"],
   loader: { ".sql": "text", ".txt": "text", ".html": "text", ".bin": "binary" },
   sourcemap: "linked",
+  // The sources are where the map says; their texts would make up most of it.
+  sourcesContent: false,
   metafile: true,
   logLevel: "silent",
   logLimit: 0,
