@@ -4,7 +4,7 @@ import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
 import { checkGraphs } from "./platform/check-graphs.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
-import { type Build, buildPlatform } from "./platform/build-platform.ts";
+import { type Build, buildPlatform, platformConfig } from "./platform/build-platform.ts";
 import {
   chooseS3Port,
   type LocalS3,
@@ -15,6 +15,7 @@ import {
 import { answerDisk } from "./platform/local-disk.ts";
 import { prepareDatabases } from "./platform/local-databases.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
+import { loadMiniflare } from "./platform/miniflare.ts";
 import { LogGate } from "./platform/log-gate.ts";
 import { isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
@@ -106,9 +107,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= runAll(cleanUps));
   try {
-    const built = await buildPlatform(options, state.buildDir);
-    warn(options, built);
-    keepRegion(state.path, regionOf(varsOf(built.config, options)));
+    const config = await platformConfig(options, state.buildDir);
+    // The bundler is a process of its own: what the Worker needs besides is made ready meanwhile.
+    const building = buildPlatform(options, config, state.buildDir);
+    // Nobody else may have its folder before it is over.
+    const settled = building.catch(() => {});
+    cleanUps.push(() => settled);
+    const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
+    keepRegion(state.path, regionOf(varsOf(config, options)));
     makePrivateFolder(state.persistPath);
     const { runtimeEnv, stop: stopRecording } = recordWorkerdPid(
       state.workerdPidFile,
@@ -118,14 +124,17 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const watchdog = startWatchdog(state.workerdPidFile);
     cleanUps.push(() => watchdog.stop());
     await prepareDatabases({
-      config: built.config,
+      config,
       persistPath: state.persistPath,
       runtimeEnv,
       prepare: async (database) => {
         await options.releaseLeases?.(database);
-        await options.prepareDatabase?.(database, varsOf(built.config, options));
+        await options.prepareDatabase?.(database, varsOf(config, options));
       },
     });
+    loadMiniflare();
+    const built = await building;
+    warn(options, built);
 
     const gate = new LogGate(options.onLog);
     const log = (level: PlatformLog["level"], message: string): void =>
@@ -176,7 +185,6 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     };
     let takingOver: AbortController | undefined;
     cleanUps.push(() => takingOver?.abort());
-    const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
     const url = await gate.during(async () => {
@@ -220,7 +228,10 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       const stop = reloadOnChange({
         first: built,
         inputsOf: ({ inputs }) => inputs,
-        build: () => buildPlatform(options, state.buildDir),
+        build: async () => {
+          const changed = await platformConfig(options, state.buildDir);
+          return buildPlatform(options, changed, state.buildDir);
+        },
         serve: async (build) => {
           await gate.during(async () => {
             const next = optionsFor(build, Number(url.port), s3Port);

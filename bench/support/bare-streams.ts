@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
-import { convertV4MiniflareOptions } from "../../cli/platform/miniflare.ts";
+import { loadMiniflare } from "../../cli/platform/miniflare.ts";
 import { createMiniflare } from "../../cli/platform/worker-options.ts";
 import { recordWorkerdPid } from "../../cli/platform/workerd-process.ts";
 import { openReader, type StreamReader } from "./stream-reader.ts";
@@ -60,7 +60,7 @@ export async function startBareStreams(folder: string, events: Events): Promise<
   const pidFile = join(folder, "bare.pid");
   const { runtimeEnv, stop } = recordWorkerdPid(pidFile);
   const miniflare = createMiniflare(
-    convertV4MiniflareOptions({
+    loadMiniflare().convertV4MiniflareOptions({
       unsafeRuntimeEnv: runtimeEnv,
       workers: [
         {

@@ -61,25 +61,32 @@ export type Build = {
   mapFrames: (text: string) => string;
 };
 
-/**
- * Reads the configuration and bundles the project and the Worker into `buildDir`; each of the three only
- * when something has changed since it was there last. The console is built beside them, for all platforms of a checkout.
- */
-export async function buildPlatform(options: BuildOptions, buildDir: string): Promise<Build> {
-  const { repoRoot } = options;
+/** Reads the configuration, when it has changed since it was read into `buildDir` last. */
+export function platformConfig(options: BuildOptions, buildDir: string): Promise<WorkerConfig> {
   makePrivateFolder(buildDir);
+  return configOf(options.repoRoot, settingsFile(options.configPath), buildDir);
+}
+
+/**
+ * Bundles the project and the Worker into `buildDir`; each of them only when something has changed since it was there
+ * last. The console is built beside them, for all platforms of a checkout.
+ */
+export async function buildPlatform(
+  options: BuildOptions,
+  config: WorkerConfig,
+  buildDir: string,
+): Promise<Build> {
+  const { repoRoot } = options;
   const consoleBuild = buildConsole();
   // Should something else fail first, that is what is told.
   consoleBuild.catch(() => {});
-  const settingsPath = settingsFile(options.configPath);
-  const config = await configOf(repoRoot, settingsPath, buildDir);
   const project = await projectOf(options, buildDir);
   await buildTemplates();
   const main = options.workerMain ?? config.main;
   const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
   const consoleInputs = await consoleBuild;
   const builderInputs = await buildBuilder();
-  const settings = [join(repoRoot, "wrangler.toml"), settingsPath];
+  const settings = [join(repoRoot, "wrangler.toml"), settingsFile(options.configPath)];
   return {
     config,
     project,

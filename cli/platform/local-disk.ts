@@ -1,9 +1,9 @@
 import { statfs } from "node:fs/promises";
 import type { Response as ResponseType } from "miniflare";
-import { Response } from "./miniflare.ts";
+import { loadMiniflare } from "./miniflare.ts";
 
 /** Answers the Worker's question for the room on the disk that has this folder: `{free_bytes}`. */
 export async function answerDisk(folder: string): Promise<ResponseType> {
   const { bavail, bsize } = await statfs(folder);
-  return Response.json({ free_bytes: bavail * bsize });
+  return loadMiniflare().Response.json({ free_bytes: bavail * bsize });
 }

@@ -5,7 +5,7 @@ import {
   type ReadSchemas,
   type TypedSources,
 } from "../project/extract-schemas.ts";
-import { Response } from "./miniflare.ts";
+import { loadMiniflare } from "./miniflare.ts";
 
 /**
  * The schemas of the graphs that a local platform serves. Reading them takes longer than a start should,
@@ -49,7 +49,9 @@ export class LocalSchemas {
   /** Answers the graph host's question for one graph, `GET /<graph id>`: by "graph" or "graph|subgraph". */
   answer({ url }: Pick<Request, "url">): ResponseType {
     const graphId = decodeURIComponent(new URL(url).pathname.slice(1));
-    return Response.json(Object.hasOwn(this.#known, graphId) ? this.#known[graphId] : {});
+    return loadMiniflare().Response.json(
+      Object.hasOwn(this.#known, graphId) ? this.#known[graphId] : {},
+    );
   }
 
   /** Ends what is being read, and its process. */

@@ -15,7 +15,7 @@ import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "./miniflare.ts";
+import { loadMiniflare } from "./miniflare.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 
 /** What the tools use of a D1 binding; those of Miniflare and of node:sqlite have it. */
@@ -145,7 +145,7 @@ export function serveMiniflareOptions(
   // With assets of its own the Worker would not be asked directly, but by a proxy.
   const { modulesRules: _modulesRules, assets: _assets, ...workerOptions } = config.miniflare;
   const { s3 } = options;
-  return convertV4MiniflareOptions({
+  return loadMiniflare().convertV4MiniflareOptions({
     ...sharedOptions(options.persistPath, options.runtimeEnv),
     host: S3_HOST,
     port: s3?.port ?? 0,
@@ -198,7 +198,7 @@ export function databaseMiniflareOptions(
   runtimeEnv: Record<string, string> = {},
 ): MiniflareOptions {
   const { d1Databases } = config.miniflare;
-  return convertV4MiniflareOptions({
+  return loadMiniflare().convertV4MiniflareOptions({
     ...sharedOptions(persistPath, runtimeEnv),
     workers: [
       {
@@ -218,6 +218,7 @@ export function databaseMiniflareOptions(
 export function createMiniflare(options: MiniflareOptions): MiniflareType {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const before = new Map(signals.map((signal) => [signal, new Set(process.listeners(signal))]));
+  const { Miniflare } = loadMiniflare();
   const miniflare = new Miniflare(options);
   for (const signal of signals) {
     for (const listener of process.listeners(signal)) {
@@ -237,6 +238,7 @@ function sharedOptions(
   cf: false;
   log: LogType;
 } {
+  const { Log, LogLevel } = loadMiniflare();
   return {
     resourcePersistencePath: persistPath,
     unsafeRuntimeEnv: runtimeEnv,

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildPlatform } from "../../cli/platform/build-platform.ts";
+import { buildPlatform, platformConfig } from "../../cli/platform/build-platform.ts";
 import { prepareDatabases } from "../../cli/platform/local-databases.ts";
 import {
   PROJECT_MODULE,
@@ -28,7 +28,9 @@ const PROJECTS = {
 
 const buildDir = join(PREPARED_STATE, "build");
 const configPath = join(FIXTURES, PROJECTS.project);
-const { config } = await buildPlatform({ repoRoot: REPO_ROOT, configPath }, buildDir);
+const options = { repoRoot: REPO_ROOT, configPath };
+const config = await platformConfig(options, buildDir);
+await buildPlatform(options, config, buildDir);
 await prepareDatabases({
   config,
   persistPath: join(PREPARED_STATE, "v3"),
