@@ -96,6 +96,26 @@ export async function readRevisionToLoad(
     .get();
 }
 
+/** The sealed secrets of a deployment's latest revision, of whatever workspace; undefined when it is being deleted. */
+export async function findLatestSecrets(
+  db: D1Database,
+  deploymentId: string,
+): Promise<{ workspaceId: string; secrets: string } | undefined> {
+  return drizzle(db)
+    .select({ workspaceId: deployments.workspace_id, secrets: revisions.secrets })
+    .from(deployments)
+    .innerJoin(
+      revisions,
+      and(
+        eq(revisions.workspace_id, deployments.workspace_id),
+        eq(revisions.deployment_id, deployments.id),
+        eq(revisions.id, deployments.latest_revision_id),
+      ),
+    )
+    .where(and(eq(deployments.id, deploymentId), eq(deployments.status, "READY")))
+    .get();
+}
+
 /** Returns whether the workspace has the deployment; what was deleted is there until it is purged. */
 export async function hasDeployment(
   db: D1Database,

@@ -176,15 +176,19 @@ export async function selectDeploymentByName(
     .get();
 }
 
-/** Changes the display name; that of a deployment that is being deleted stays. */
+/** Changes the display name and members of `source_config`; those of a deployment that is being deleted stay. */
 export async function describeDeployment(
   db: D1Database,
   of: Key,
-  { displayName, now }: { displayName: string; now: number },
+  { displayName, config, now }: { displayName: string | null; config: object; now: number },
 ): Promise<void> {
   await drizzle(db)
     .update(deployments)
-    .set({ display_name: displayName, updated_at: now })
+    .set({
+      display_name: sql`coalesce(${displayName}, ${deployments.display_name})`,
+      source_config: sql`json_patch(${deployments.source_config}, ${JSON.stringify(config)})`,
+      updated_at: now,
+    })
     .where(and(isDeployment(of), eq(deployments.status, "READY")));
 }
 
