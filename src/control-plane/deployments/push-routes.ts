@@ -41,6 +41,7 @@ pushRoutes.openapi(
           },
         },
       },
+      401: { description: "The secret of such a deployment has not signed the event" },
     },
   }),
   async (c) => {
