@@ -1,6 +1,7 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { RevisionRef } from "../lib/revision-ref.ts";
+import { IS_LATEST_REVISION } from "./deployments-repo.ts";
 import { deployments, revisions } from "./deployments-schema.ts";
 
 export type ServingDeployment = {
@@ -104,14 +105,7 @@ export async function findLatestSecrets(
   return drizzle(db)
     .select({ workspaceId: deployments.workspace_id, secrets: revisions.secrets })
     .from(deployments)
-    .innerJoin(
-      revisions,
-      and(
-        eq(revisions.workspace_id, deployments.workspace_id),
-        eq(revisions.deployment_id, deployments.id),
-        eq(revisions.id, deployments.latest_revision_id),
-      ),
-    )
+    .innerJoin(revisions, IS_LATEST_REVISION)
     .where(and(eq(deployments.id, deploymentId), eq(deployments.status, "READY")))
     .get();
 }

@@ -54,6 +54,13 @@ export type DeploymentFilter = {
 
 type Key = { workspaceId: string; deploymentId: string };
 
+/** What a deployment and its latest revision are joined by. */
+export const IS_LATEST_REVISION = and(
+  eq(revisions.workspace_id, deployments.workspace_id),
+  eq(revisions.deployment_id, deployments.id),
+  eq(revisions.id, deployments.latest_revision_id),
+);
+
 const { secrets, ...LISTED_REVISION } = getTableColumns(revisions);
 
 /** The condition is a text, by which the index on these rows is found. */
@@ -294,14 +301,7 @@ function listing(db: D1Database) {
       secretNames: sql<string>`(SELECT json_group_array(key) FROM json_each(${secrets}))`,
     })
     .from(deployments)
-    .innerJoin(
-      revisions,
-      and(
-        eq(revisions.workspace_id, deployments.workspace_id),
-        eq(revisions.deployment_id, deployments.id),
-        eq(revisions.id, deployments.latest_revision_id),
-      ),
-    )
+    .innerJoin(revisions, IS_LATEST_REVISION)
     .$dynamic();
 }
 

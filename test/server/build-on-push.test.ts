@@ -8,7 +8,13 @@ import {
   templateBody,
 } from "../support/deployments.ts";
 import type { GitHost } from "../support/git-host.ts";
-import { pushOf, PUSH_SECRETS, sendEvent, signatureOf } from "../support/github-webhook.ts";
+import {
+  pushOf,
+  PUSH_SECRET_VALUE,
+  PUSH_SECRETS,
+  sendEvent,
+  signatureOf,
+} from "../support/github-webhook.ts";
 import {
   BUILDS,
   ended,
@@ -210,7 +216,7 @@ describe("an event is refused", () => {
     const gone = await createDeployment(deployer, pushBody(host, "gone", "acme/none"));
     await deployer.call("DELETE", `/deployments/${gone.id}`);
     const push = pushOf("acme/none", FIRST);
-    const right = signatureOf(PUSH_SECRETS[0]?.value ?? "", JSON.stringify(push));
+    const right = signatureOf(PUSH_SECRET_VALUE, JSON.stringify(push));
     const answers = await Promise.all([
       sendEvent(url, push, { secret: "some other secret of somebody" }),
       sendEvent(url, push, { signature: null }),
