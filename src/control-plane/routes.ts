@@ -9,6 +9,7 @@ import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
 import { connectionRoutes } from "./oauth/connection-routes.ts";
 import { providerRoutes } from "./oauth/provider-routes.ts";
 import { tokenRoutes } from "./oauth/token-routes.ts";
+import { pushRoutes } from "./deployments/push-routes.ts";
 import { revisionRoutes } from "./deployments/revision-routes.ts";
 import { signedUploadRoutes, uploadRoutes } from "./deployments/upload-routes.ts";
 
@@ -20,6 +21,7 @@ const CONTROL_PLANE_V1 = "/v1";
 export function mountControlPlane(app: OpenAPIHono<AppEnv>): void {
   app.route(CONTROL_PLANE, callbackRoutes);
   app.route(CONTROL_PLANE, signedUploadRoutes);
+  app.route(CONTROL_PLANE, pushRoutes);
   app.use(`${CONTROL_PLANE}/*`, workspaceScope, jsonBody);
   for (const routes of [
     providerRoutes,

@@ -1,6 +1,7 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { RevisionRef } from "../lib/revision-ref.ts";
+import { IS_LATEST_REVISION } from "./deployments-repo.ts";
 import { deployments, revisions } from "./deployments-schema.ts";
 
 export type ServingDeployment = {
@@ -93,6 +94,19 @@ export async function readRevisionToLoad(
         eq(revisions.id, revisionId),
       ),
     )
+    .get();
+}
+
+/** The sealed secrets of a deployment's latest revision, of whatever workspace; undefined when it is being deleted. */
+export async function findLatestSecrets(
+  db: D1Database,
+  deploymentId: string,
+): Promise<{ workspaceId: string; secrets: string } | undefined> {
+  return drizzle(db)
+    .select({ workspaceId: deployments.workspace_id, secrets: revisions.secrets })
+    .from(deployments)
+    .innerJoin(revisions, IS_LATEST_REVISION)
+    .where(and(eq(deployments.id, deploymentId), eq(deployments.status, "READY")))
     .get();
 }
 

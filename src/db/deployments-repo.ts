@@ -54,6 +54,13 @@ export type DeploymentFilter = {
 
 type Key = { workspaceId: string; deploymentId: string };
 
+/** What a deployment and its latest revision are joined by. */
+export const IS_LATEST_REVISION = and(
+  eq(revisions.workspace_id, deployments.workspace_id),
+  eq(revisions.deployment_id, deployments.id),
+  eq(revisions.id, deployments.latest_revision_id),
+);
+
 const { secrets, ...LISTED_REVISION } = getTableColumns(revisions);
 
 /** The condition is a text, by which the index on these rows is found. */
@@ -176,15 +183,19 @@ export async function selectDeploymentByName(
     .get();
 }
 
-/** Changes the display name; that of a deployment that is being deleted stays. */
+/** Changes the display name and members of `source_config`; those of a deployment that is being deleted stay. */
 export async function describeDeployment(
   db: D1Database,
   of: Key,
-  { displayName, now }: { displayName: string; now: number },
+  { displayName, config, now }: { displayName: string | null; config: object; now: number },
 ): Promise<void> {
   await drizzle(db)
     .update(deployments)
-    .set({ display_name: displayName, updated_at: now })
+    .set({
+      display_name: sql`coalesce(${displayName}, ${deployments.display_name})`,
+      source_config: sql`json_patch(${deployments.source_config}, ${JSON.stringify(config)})`,
+      updated_at: now,
+    })
     .where(and(isDeployment(of), eq(deployments.status, "READY")));
 }
 
@@ -290,14 +301,7 @@ function listing(db: D1Database) {
       secretNames: sql<string>`(SELECT json_group_array(key) FROM json_each(${secrets}))`,
     })
     .from(deployments)
-    .innerJoin(
-      revisions,
-      and(
-        eq(revisions.workspace_id, deployments.workspace_id),
-        eq(revisions.deployment_id, deployments.id),
-        eq(revisions.id, deployments.latest_revision_id),
-      ),
-    )
+    .innerJoin(revisions, IS_LATEST_REVISION)
     .$dynamic();
 }
 

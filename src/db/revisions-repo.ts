@@ -48,12 +48,16 @@ export function isUploaded(place: string): string {
 /**
  * Adds a revision to a deployment, and makes it the latest; what of the older ones is unfinished is
  * skipped. False, and nothing changed, unless `latest` still is the latest one of a deployment that is
- * not being deleted, and the tarball is there.
+ * not being deleted, and the tarball is there. The members of `config` are put into the deployment's `source_config`.
  */
 export async function insertRevision(
   db: D1Database,
   revision: NewRevision,
-  { latest, displayName }: { latest: string; displayName: string | null },
+  {
+    latest,
+    displayName,
+    config = {},
+  }: { latest: string; displayName: string | null; config?: object },
 ): Promise<boolean> {
   const { workspace_id: workspaceId, deployment_id: deploymentId, id } = revision;
   const [inserted] = await db.batch([
@@ -95,10 +99,18 @@ export async function insertRevision(
     db
       .prepare(
         `UPDATE deployments SET latest_revision_id = ?3,
-           display_name = coalesce(?4, display_name), updated_at = ?5
+           display_name = coalesce(?4, display_name), updated_at = ?5,
+           source_config = json_patch(source_config, ?6)
          WHERE workspace_id = ?1 AND id = ?2 AND EXISTS (SELECT 1 FROM revisions WHERE id = ?3)`,
       )
-      .bind(workspaceId, deploymentId, id, displayName, revision.created_at),
+      .bind(
+        workspaceId,
+        deploymentId,
+        id,
+        displayName,
+        revision.created_at,
+        JSON.stringify(config),
+      ),
   ]);
   return inserted?.meta.changes === 1;
 }

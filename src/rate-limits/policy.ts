@@ -215,6 +215,14 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
     category: "Examples",
   },
   {
+    // GitHub calls for everybody from few addresses.
+    name: "github-webhook",
+    match: [{ method: "POST", path: "/deployments/{uuid}/github-webhook" }],
+    by: "ip",
+    ...everywhere(per(10, 1000)),
+    category: "Webhooks",
+  },
+  {
     name: "default",
     match: [{ path: "/**" }],
     by: "api-key",

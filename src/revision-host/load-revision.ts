@@ -3,7 +3,7 @@ import { parseSettings } from "../env.ts";
 import type { GraphHostApi, HostProps } from "../graph-runtime/protocol.ts";
 import type { HostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
-import { GITHUB_TOKEN, OUTBOUND_HOSTS } from "../secrets/secret-names.ts";
+import { GITHUB_TOKEN, OUTBOUND_HOSTS, PUSH_SECRET } from "../secrets/secret-names.ts";
 import { type BuiltCode, builtCodeKey, readCode } from "./built-code.ts";
 import { ownHosts } from "./revision-outbound.ts";
 import { openSecrets } from "./revision-secrets.ts";
@@ -107,7 +107,7 @@ function revisionEnv(
   ref: RevisionRef & { deploymentName: string },
   secrets: Record<string, string>,
 ): { env: Record<string, string>; outboundHosts: HostList | null } {
-  const { [OUTBOUND_HOSTS]: hosts, [GITHUB_TOKEN]: _token, ...own } = secrets;
+  const { [OUTBOUND_HOSTS]: hosts, [GITHUB_TOKEN]: _token, [PUSH_SECRET]: _push, ...own } = secrets;
   return {
     env: {
       ...own,

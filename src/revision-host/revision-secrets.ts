@@ -28,6 +28,12 @@ export function openSecrets(
   );
 }
 
+/** Of sealed secrets the one of this name alone, to be opened; none where there is none. */
+export function only(name: string, sealed: string): string {
+  const { [name]: text } = textsIn(sealed);
+  return JSON.stringify(text === undefined ? {} : { [name]: text });
+}
+
 /** The secrets of revisions, in the registry of what follows a change of ENCRYPTION_KEYS. */
 export const revisionSecrets = keyRotation({
   kind: "revision",

@@ -49,8 +49,14 @@ export const OUTBOUND_HOSTS = "THREADWORKS_OUTBOUND_HOSTS";
 /** The token that a deployment's private repository is read with; the platform reads it, the code does not see it. */
 export const GITHUB_TOKEN = "THREADWORKS_GITHUB_TOKEN";
 
+/** What GitHub signs the webhooks of a deployment with; the platform reads it, the code does not see it. */
+export const PUSH_SECRET = "THREADWORKS_GITHUB_WEBHOOK_SECRET";
+
+/** What a deployment sets for the platform, and its code does not see. */
+const FOR_THE_PLATFORM = new Set([OUTBOUND_HOSTS, GITHUB_TOKEN, PUSH_SECRET]);
+
 /** Whether a deployment cannot have a secret of this name. */
 export function isReservedSecretName(name: string): boolean {
-  if (name === OUTBOUND_HOSTS || name === GITHUB_TOKEN) return false;
+  if (FOR_THE_PLATFORM.has(name)) return false;
   return RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

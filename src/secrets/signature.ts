@@ -1,4 +1,4 @@
-/** HMAC-SHA-256 signatures of texts, in base64url. */
+/** HMAC-SHA-256 signatures: of texts in base64url, and of bytes in hexadecimal digits. */
 
 /** A shorter secret could be guessed. */
 export const MIN_SECRET_CHARS = 16;
@@ -6,6 +6,7 @@ export const MIN_SECRET_CHARS = 16;
 const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
+const SIGNATURE_IN_HEX = /^[0-9a-f]{64}$/;
 
 export async function signatureOf(secret: string, text: string): Promise<string> {
   const signature = await crypto.subtle.sign(ALGORITHM.name, await keyOf(secret), bytesOf(text));
@@ -21,6 +22,18 @@ export async function isSignatureOf(
   if (!BASE64URL.test(signature)) return false;
   const bytes = Buffer.from(signature, "base64url");
   return crypto.subtle.verify(ALGORITHM.name, await keyOf(secret), bytes, bytesOf(text));
+}
+
+/** The same for bytes and a signature in hexadecimal digits, which is how GitHub signs. */
+export async function isHexSignatureOf(
+  secret: string,
+  bytes: Uint8Array,
+  signature: string,
+): Promise<boolean> {
+  if (!SIGNATURE_IN_HEX.test(signature)) return false;
+  const key = await keyOf(secret);
+  const given = Buffer.from(signature, "hex");
+  return crypto.subtle.verify(ALGORITHM.name, key, given, new Uint8Array(bytes));
 }
 
 function keyOf(secret: string): Promise<CryptoKey> {

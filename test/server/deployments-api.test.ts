@@ -44,6 +44,7 @@ describe("a deployment", () => {
         integration_id: null,
         repo_url: null,
         build_on_push: null,
+        webhook_url: null,
         resource_spec: null,
         listener_id: null,
         listener_config: null,

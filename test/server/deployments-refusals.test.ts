@@ -69,7 +69,7 @@ describe("a new deployment is refused", () => {
     ["integration_id", MISSING_ID, "value_error", "There are no integrations here"],
     ["repo_url", "https://github.com/a/b", "value_error", "Only a deployment of source github"],
     ["repo_branch", "main", "value_error", "Give it as source_revision_config.repo_ref"],
-    ["build_on_push", true, "value_error", "Pushes are not listened to here"],
+    ["build_on_push", true, "value_error", "Only a deployment of source github"],
     ["custom_url", "https://a.example", "value_error", "cannot be chosen"],
     ["resource_spec", {}, "value_error", "no machines"],
     ["listener_id", MISSING_ID, "value_error", NO_LISTENERS],

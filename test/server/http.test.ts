@@ -190,6 +190,7 @@ const ROUTES = [
   "PATCH /v2/deployments/{deployment_id}",
   "DELETE /v2/deployments/{deployment_id}",
   "POST /v2/deployments/{deployment_id}/upload-url",
+  "POST /v2/deployments/{deployment_id}/github-webhook",
   "GET /v2/deployments/{deployment_id}/revisions",
   "POST /v2/deployments/{deployment_id}/revisions",
   "GET /v2/deployments/{deployment_id}/revisions/{revision_id}",

@@ -1,6 +1,9 @@
 import { describe } from "vitest";
 import { setWorkspacePlan } from "../../cli/database/identity.ts";
 import { askHost } from "../support/ask-host.ts";
+import type { Answer } from "../support/http.ts";
+import { templateBody } from "../support/deployments.ts";
+import { PUSH_SECRET_VALUE, PUSH_SECRETS, signatureOf } from "../support/github-webhook.ts";
 import {
   HOST_VARS,
   hostOf,
@@ -53,12 +56,16 @@ const isHealthCheck = (path: string) => path === "/ok" || path === "/api/v1/ok";
 
 /** Without a key, by what they carry; with nothing that is known, they are about no workspace. */
 const isKeyless = (path: string) =>
-  /^\/api\/v[12]\/(public|feedback\/tokens)\/.|^\/v2\/auth\/(callback|setup|done)/.test(path);
+  /^\/api\/v[12]\/(public|feedback\/tokens)\/.|^\/v2\/auth\/(callback|setup|done)|\/github-webhook$/.test(
+    path,
+  );
 
 const isGeneral = (path: string) =>
   /^(\/api\/v1)?\/info$|^\/docs|^\/openapi\.json$/.test(path) || isHealthCheck(path);
 
 const detailOf = (body: unknown) => (body as { detail?: unknown }).detail;
+
+const refusalOf = ({ status, body }: Answer) => [status, String(detailOf(body))];
 
 describe("on private hosts", () => {
   test("health checks answer without a key", async ({ server, expect }) => {
@@ -202,15 +209,33 @@ describe("what needs no key", () => {
     expect((await upload(recluse, "private", "private")).status).toBe(400);
     expect((await upload(outsider, "public", "public")).status).toBe(400);
     const publicly = await upload(recluse, "private", "public");
-    expect([publicly.status, String(detailOf(publicly.body))]).toEqual([
-      403,
-      expect.stringMatching(PRIVATE_ONLY),
-    ]);
+    expect(refusalOf(publicly)).toEqual([403, expect.stringMatching(PRIVATE_ONLY)]);
     const privately = await upload(outsider, "public", "private");
-    expect([privately.status, String(detailOf(privately.body))]).toEqual([
-      403,
-      expect.stringMatching(NOT_ENROLLED),
-    ]);
+    expect(refusalOf(privately)).toEqual([403, expect.stringMatching(NOT_ENROLLED)]);
+  });
+
+  test("hears no event of GitHub where the workspace is not served", async ({
+    server,
+    recluse,
+    outsider,
+    expect,
+  }) => {
+    const ping = async (tenant: Tenant, served: Network, asked: Network) => {
+      const given = templateBody(`on-${asked}-hosts`, { secrets: PUSH_SECRETS });
+      const { body } = await tenant.ask(served, "POST", "/v2/deployments", given);
+      const path = `/v2/deployments/${(body as { id: string }).id}/github-webhook`;
+      const headers = {
+        "x-github-event": "ping",
+        "x-hub-signature-256": signatureOf(PUSH_SECRET_VALUE, "{}"),
+      };
+      return askHost(server, hostOf(path, asked), path, { method: "POST", body: {}, headers });
+    };
+    expect((await ping(recluse, "private", "private")).status).toBe(200);
+    expect((await ping(outsider, "public", "public")).status).toBe(200);
+    const publicly = await ping(recluse, "private", "public");
+    expect(refusalOf(publicly)).toEqual([403, expect.stringMatching(PRIVATE_ONLY)]);
+    const privately = await ping(outsider, "public", "private");
+    expect(refusalOf(privately)).toEqual([403, expect.stringMatching(NOT_ENROLLED)]);
   });
 
   test("is refused on the private hosts when the workspace is not enrolled", async ({

@@ -38,6 +38,7 @@ const TABLE: readonly [request: string, key: Key, us: string, eu: string][] = [
   ["POST /api/v1/feedback", "x-api-key", "2000 / 10", "2000 / 10"],
   [`GET /api/v1/runs/${RUN}`, "x-api-key", "30 / 60", "30 / 60"],
   ["GET /api/v1/examples", "x-api-key", "5000 / 60", "5000 / 60"],
+  [`POST /v2/deployments/${RUN}/github-webhook`, "IP", "1000 / 10", "1000 / 10"],
   ["GET /api/v1/sessions", "x-api-key", "1000 / 10", "1000 / 10"],
   ["GET /api/v1/sessions", "x-user-id", "1000 / 10", "1000 / 10"],
   ["GET /api/v1/public/download/file", "IP", "5000 / 60", "5000 / 60"],

@@ -187,7 +187,6 @@ describe("a request is refused", () => {
     ["source_config", { repo_url: "no URL" }, "repo_url", "the URL of a repository"],
     ["source_config", { install_command: "npm ci" }, "install_command", "No commands are run here"],
     ["source_config", { build_command: "make" }, "build_command", "No commands are run here"],
-    ["source_config", { build_on_push: true }, "build_on_push", "Pushes are not listened to here"],
     [
       "source_revision_config",
       { langgraph_config_path: null },

@@ -5,7 +5,7 @@ import { deployments, revisions } from "../../src/db/deployments-schema.ts";
 import { sealSecret } from "../../src/secrets/secret-box.ts";
 import { builtCodeKey, packCode } from "../../src/revision-host/built-code.ts";
 import { CODE_UNAVAILABLE, loadRevision } from "../../src/revision-host/load-revision.ts";
-import { OUTBOUND_HOSTS } from "../../src/secrets/secret-names.ts";
+import { GITHUB_TOKEN, OUTBOUND_HOSTS, PUSH_SECRET } from "../../src/secrets/secret-names.ts";
 import { secretContext } from "../../src/revision-host/revision-secrets.ts";
 import { migrateIndex } from "./support.ts";
 
@@ -78,7 +78,12 @@ describe("loadRevision", () => {
     expect,
   }) => {
     const { ref, loaded, load } = await newRevision(
-      { API_TOKEN: "secret", [OUTBOUND_HOSTS]: "api.example.com, *.example.org" },
+      {
+        API_TOKEN: "secret",
+        [OUTBOUND_HOSTS]: "api.example.com, *.example.org",
+        [GITHUB_TOKEN]: "of the repository",
+        [PUSH_SECRET]: "of the webhook",
+      },
       { DEPLOYED_CPU_MS: "1234", DEPLOYED_SUBREQUESTS: "56" },
     );
     load();

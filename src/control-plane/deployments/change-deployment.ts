@@ -1,5 +1,6 @@
 import { describeDeployment, type ListedDeployment } from "../../db/deployments-repo.ts";
 import { invalidField } from "../../lib/api-error.ts";
+import { checkBuildOnPush } from "./build-on-push.ts";
 import { nextSource } from "./revision-source.ts";
 import { storedConfig } from "./deployment-json.ts";
 import type { DeploymentDeps } from "./deps.ts";
@@ -30,9 +31,12 @@ export async function changeDeployment(
       "A revision source alone makes no revision: give a source_revision_config, or POST a revision";
     throw invalidField(["body", "revision_source"], message, "value_error");
   }
-  if (displayName === null) return;
+  const isAboutPushes = body.source_config?.build_on_push != null;
+  const config = isAboutPushes ? pushConfig(found, body, found.revision.repo_ref) : {};
+  if (displayName === null && !isAboutPushes) return;
   const { db, workspaceId } = deps;
-  await describeDeployment(db, { workspaceId, deploymentId }, { displayName, now: Date.now() });
+  const of = { workspaceId, deploymentId };
+  await describeDeployment(db, of, { displayName, config, now: Date.now() });
 }
 
 /** Makes a revision whatever is given; its id. */
@@ -42,17 +46,20 @@ export async function reviseDeployment(
   body: RevisionCreate,
   displayName: string | null = null,
 ): Promise<string> {
-  return addRevision(deps, deploymentId, (found) => {
+  const { id } = await addRevision(deps, deploymentId, (found) => {
     checkUnchanged(found, body);
     const { template_id: templateId, repo_url: repoUrl = null } = storedConfig(found.deployment);
     const source = body.revision_source ?? undefined;
     const config = body.source_revision_config ?? {};
+    const next = nextSource(found.revision, { templateId, repoUrl }, { source, config });
     return {
-      source: nextSource(found.revision, { templateId, repoUrl }, { source, config }),
+      source: next,
       secrets: body.secrets ?? [],
       displayName,
+      config: pushConfig(found, body, next.repo_ref),
     };
   });
+  return id;
 }
 
 function makesRevision({ source_revision_config: config, secrets }: DeploymentPatch): boolean {
@@ -60,6 +67,25 @@ function makesRevision({ source_revision_config: config, secrets }: DeploymentPa
   const isNewSource =
     source_tarball_path != null || langgraph_config_path != null || repo_ref != null;
   return isNewSource || (secrets ?? []).length > 0;
+}
+
+/** What of `source_config` may change: whether pushes are built. It throws a 422 where they cannot be any more. */
+function pushConfig(
+  { deployment, secretNames }: ListedDeployment,
+  { source_config: config, secrets }: RevisionCreate,
+  repoRef: string | null,
+): { build_on_push?: boolean } {
+  const stored = storedConfig(deployment);
+  const given = config?.build_on_push ?? undefined;
+  if (given ?? stored.build_on_push ?? false) {
+    const names = secrets?.map(({ name }) => name) ?? [];
+    checkBuildOnPush({
+      repoUrl: stored.repo_url ?? null,
+      repoRef,
+      secretNames: names.length > 0 ? names : secretNames,
+    });
+  }
+  return given === undefined ? {} : { build_on_push: given };
 }
 
 /** What was decided with the creation may be repeated. */

@@ -6,6 +6,7 @@ import {
 } from "../../db/deployments-repo.ts";
 import type { Plan } from "../../lib/plan-order.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { checkBuildOnPush } from "./build-on-push.ts";
 import { firstSource } from "./revision-source.ts";
 import type { StoredConfig } from "./deployment-json.ts";
 import type { DeploymentDeps } from "./deps.ts";
@@ -31,6 +32,14 @@ export async function createDeployment(
     template_id: body.source_config.template_id ?? null,
     repo_url: body.source_config.repo_url ?? null,
   };
+  if (body.source_config.build_on_push === true) {
+    checkBuildOnPush({
+      repoUrl: config.repo_url ?? null,
+      repoRef: body.source_revision_config.repo_ref ?? null,
+      secretNames: (body.secrets ?? []).map(({ name }) => name),
+    });
+    config.build_on_push = true;
+  }
   await requireSourcePlan(deps, body.source);
   const plan = await deps.plan();
   const quota = deps.quotaOf(plan).deployments;

@@ -11,6 +11,10 @@ export type StoredConfig = {
   template_id: string | null;
   /** Missing in what was stored before repositories could be deployed. */
   repo_url?: string | null;
+  /** Missing in what was stored before pushes were listened to, and where nobody asked for it. */
+  build_on_push?: boolean;
+  /** The push that a revision was last made of; missing until there is one. */
+  last_push?: { commit: string; pushed_at: number };
 };
 
 /** A deployment as the API shows it; its URL is on a host of its own, or a path on the host that was asked. */
@@ -18,7 +22,8 @@ export function toDeploymentJson(
   { agentsDomain, requestUrl }: { agentsDomain: string | null; requestUrl: string },
   { deployment, revision, secretNames }: ListedDeployment,
 ): DeploymentJson {
-  const { deployment_type, template_id, repo_url } = storedConfig(deployment);
+  const { deployment_type, template_id, repo_url = null, build_on_push } = storedConfig(deployment);
+  const buildsOnPush = build_on_push === true;
   return {
     id: deployment.id,
     name: deployment.name,
@@ -32,8 +37,11 @@ export function toDeploymentJson(
           ? new URL(`/deployments/${deployment.slug}`, requestUrl).href
           : `https://${deployment.slug}.${agentsDomain}`,
       integration_id: null,
-      repo_url: repo_url ?? null,
-      build_on_push: null,
+      repo_url,
+      build_on_push: repo_url === null ? null : buildsOnPush,
+      webhook_url: buildsOnPush
+        ? new URL(`/v2/deployments/${deployment.id}/github-webhook`, requestUrl).href
+        : null,
       resource_spec: null,
       listener_id: null,
       listener_config: null,

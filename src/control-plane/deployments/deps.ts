@@ -21,9 +21,13 @@ export type DeploymentDeps = {
 };
 
 export function depsOf(c: AppContext): DeploymentDeps {
+  return depsOfWorkspace(c, c.var.scope.workspaceId);
+}
+
+/** The same for a request that has no key: something else told whose it is. */
+export function depsOfWorkspace(c: AppContext, workspaceId: string): DeploymentDeps {
   const { env } = c;
   const { settings } = c.var;
-  const { workspaceId } = c.var.scope;
   return {
     db: env.DB,
     workspaceId,

@@ -13,6 +13,7 @@ import { isAtLeast, type Plan } from "../../lib/plan-order.ts";
 import { sealSecrets } from "../../revision-host/revision-secrets.ts";
 import { withSecretBox } from "../../secrets/secret-box.ts";
 import type { DeploymentDeps } from "./deps.ts";
+import type { StoredConfig } from "./deployment-json.ts";
 import { requireKeptDeployment, requireRevision, type RevisionPath } from "./find-deployments.ts";
 import type { Secret } from "./secrets-schema.ts";
 import { requireUpload } from "./source-uploads.ts";
@@ -34,6 +35,8 @@ type Change = {
   /** Without any, the revision has those of the one before. */
   secrets: readonly Secret[];
   displayName: string | null;
+  /** Members of the deployment's `source_config` that change with it. */
+  config?: Partial<StoredConfig>;
 };
 
 /** It throws a 403 when the workspace's plan does not allow what deploys this source. */
@@ -55,19 +58,22 @@ export function sealForRevision(
 }
 
 /**
- * Makes a revision of what `change` makes of the latest one, and asks for its rollout; its id. Revisions
- * that are made at once follow each other, each made of the one before.
+ * Makes a revision of what `change` makes of the latest one, and asks for its rollout. Revisions that are made
+ * at once follow each other, each made of the one before. Where `change` makes nothing, the latest one is
+ * told, and `isNew` is false.
  */
 export async function addRevision(
   deps: Changing,
   deploymentId: string,
-  change: (found: ListedDeployment) => Change,
-): Promise<string> {
+  change: (found: ListedDeployment) => Change | null,
+): Promise<{ id: string; isNew: boolean }> {
   const { db, workspaceId } = deps;
   const key = { workspaceId, deploymentId };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const found = await requireKeptDeployment(deps, deploymentId);
-    const { source, secrets, displayName } = change(found);
+    const changed = change(found);
+    if (changed === null) return { id: found.revision.id, isNew: false };
+    const { source, secrets, displayName, config = {} } = changed;
     await requireSourcePlan(deps, source.source);
     await requireUpload(deps, source.source_tarball_path);
     const dueAt = Date.now();
@@ -85,12 +91,12 @@ export async function addRevision(
         created_at: createdAt,
         due_at: dueAt,
       },
-      { latest: found.revision.id, displayName },
+      { latest: found.revision.id, displayName, config },
     );
     if (!inserted) continue;
     const named = { workspace_id: workspaceId, deployment_id: deploymentId, revision_id: id };
     await deps.requestWork([{ kind: "roll_out", ...named }]);
-    return id;
+    return { id, isNew: true };
   }
   throw new ApiError("conflict", "Others are changing the deployment at the same time: try again");
 }

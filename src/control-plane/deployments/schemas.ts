@@ -54,6 +54,7 @@ const sourceConfig = z.strictObject({
   deployment_type: z.enum(DEPLOYMENT_TYPES).nullish(),
   template_id: z.string().min(1).max(MAX_NAME_CHARS).nullish(),
   repo_url: z.string().min(1).max(MAX_URL_CHARS).nullish(),
+  build_on_push: z.boolean().nullish(),
   ...refusedConfig,
 });
 
@@ -165,7 +166,9 @@ export const deploymentSchema = z
       custom_url: z.string(),
       integration_id: z.null(),
       repo_url: z.string().nullable(),
-      build_on_push: z.null(),
+      build_on_push: z.boolean().nullable(),
+      /** What GitHub's webhook is to be set to, where pushes are built. */
+      webhook_url: z.string().nullable(),
       resource_spec: z.null(),
       listener_id: z.null(),
       listener_config: z.null(),

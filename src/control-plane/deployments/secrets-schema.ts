@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseHostList } from "../../lib/host-list.ts";
-import { isReservedSecretName, OUTBOUND_HOSTS } from "../../secrets/secret-names.ts";
+import { isReservedSecretName, OUTBOUND_HOSTS, PUSH_SECRET } from "../../secrets/secret-names.ts";
+import { MIN_SECRET_CHARS } from "../../secrets/signature.ts";
 
 /** What answers have in the place of a secret's value. */
 export const SECRET_MASK = "**********";
@@ -40,6 +41,10 @@ export const secretsSchema = z
       names.add(name);
       if (name === OUTBOUND_HOSTS && parseHostList(value) === null) {
         refuse(ctx, [index, "value"], "String should be hosts separated by commas, or 'none'");
+      }
+      if (name === PUSH_SECRET && value.length < MIN_SECRET_CHARS) {
+        const message = `String should have at least ${MIN_SECRET_CHARS} characters`;
+        refuse(ctx, [index, "value"], message);
       }
     }
   })

@@ -6,7 +6,7 @@ import { parseSettings } from "../../../env.ts";
 import { MANIFEST_FILE } from "../../../lib/project-manifest.ts";
 import { MAX_ARCHIVE_UNPACKED_BYTES } from "../../../lib/remote-build.ts";
 import type { RevisionRef } from "../../../lib/revision-ref.ts";
-import { openSecrets } from "../../../revision-host/revision-secrets.ts";
+import { only, openSecrets } from "../../../revision-host/revision-secrets.ts";
 import { GITHUB_TOKEN } from "../../../secrets/secret-names.ts";
 import type { Lease } from "../../../work/lease.ts";
 import { buildInIsolate } from "../../builds/build-isolate.ts";
@@ -69,7 +69,7 @@ async function readRepository({ env, lease, row, logs }: Building): Promise<Uint
   const of = { workspaceId: row.workspace_id, deploymentId: row.deployment_id };
   const [found, secrets] = await Promise.all([
     selectDeployment(env.DB, of),
-    openSecrets(encryptionKeys, of, onlyToken(row.secrets)),
+    openSecrets(encryptionKeys, of, only(GITHUB_TOKEN, row.secrets)),
   ]);
   const { repo_url: url = null } = found === undefined ? {} : storedConfig(found.deployment);
   const repository = url === null ? null : parseRepositoryUrl(url, githubUrl);
@@ -88,11 +88,6 @@ async function readRepository({ env, lease, row, logs }: Building): Promise<Uint
   logs.info(`Building ${url} at ${sha}: ${Math.ceil(archive.length / 1024)} KiB`);
   await logs.flush();
   return archive;
-}
-
-function onlyToken(secrets: string): string {
-  const { [GITHUB_TOKEN]: token } = JSON.parse(secrets) as Record<string, string>;
-  return JSON.stringify(token === undefined ? {} : { [GITHUB_TOKEN]: token });
 }
 
 async function build(

@@ -1,0 +1,93 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { findLatestSecrets } from "../../db/deployment-lookup-repo.ts";
+import type { AppContext } from "../../http/app-types.ts";
+import { readBody } from "../../http/json-body.ts";
+import { createRouter } from "../../http/router.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { openSecrets, only } from "../../revision-host/revision-secrets.ts";
+import { withSecretBox } from "../../secrets/secret-box.ts";
+import { PUSH_SECRET } from "../../secrets/secret-names.ts";
+import { isHexSignatureOf } from "../../secrets/signature.ts";
+import { buildPush } from "./build-push.ts";
+import { depsOfWorkspace } from "./deps.ts";
+import { readPush } from "./push-event.ts";
+import { deploymentParams } from "./schemas.ts";
+
+/** What GitHub calls: its signature stands for a key. */
+export const pushRoutes = createRouter();
+
+/** It is read before anybody knows who sends it. */
+const MAX_EVENT_BYTES = 5 * 1024 * 1024;
+
+const SIGNATURE_PREFIX = "sha256=";
+
+pushRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/deployments/{deployment_id}/github-webhook",
+    tags: ["Deployments"],
+    summary: "What GitHub's webhook is set to; needs no key, but GitHub's signature",
+    security: [],
+    request: { params: deploymentParams },
+    responses: {
+      200: {
+        description: "What has come of the event; revision_id is null where it was ignored",
+        content: {
+          "application/json": {
+            schema: z
+              .object({ revision_id: z.string().nullable(), message: z.string() })
+              .openapi("PushOutcome"),
+          },
+        },
+      },
+      401: { description: "The secret of such a deployment has not signed the event" },
+    },
+  }),
+  async (c) => {
+    const { deployment_id: deploymentId } = c.req.valid("param");
+    const body = await readBody(c.req.raw, MAX_EVENT_BYTES);
+    const workspaceId = await requireSigned(c, deploymentId, body);
+    await admitWorkspace(c, workspaceId);
+    const event = c.req.header("x-github-event");
+    if (event === undefined) throw new ApiError("bad_request", "X-GitHub-Event is missing");
+    if (event === "ping") {
+      return c.json({ revision_id: null, message: "The deployment listens to pushes" }, 200);
+    }
+    if (event !== "push") {
+      return c.json({ revision_id: null, message: "Ignored: only pushes are listened to" }, 200);
+    }
+    const push = readPush(body, c.req.header("content-type") ?? "");
+    return c.json(await buildPush(depsOfWorkspace(c, workspaceId), deploymentId, push), 200);
+  },
+);
+
+/**
+ * The workspace of the deployment whose secret has signed the body. It throws the same 401 for a wrong signature,
+ * for none, and for a deployment that there is not or that has no secret.
+ */
+async function requireSigned(
+  c: AppContext,
+  deploymentId: string,
+  body: Uint8Array,
+): Promise<string> {
+  const found = await findLatestSecrets(c.env.DB, deploymentId);
+  const header = c.req.header("x-hub-signature-256") ?? "";
+  if (found !== undefined && header.startsWith(SIGNATURE_PREFIX)) {
+    const { workspaceId } = found;
+    const opened = await withSecretBox("The signature cannot be verified", () =>
+      openSecrets(
+        c.var.settings.encryptionKeys,
+        { workspaceId, deploymentId },
+        only(PUSH_SECRET, found.secrets),
+      ),
+    );
+    const secret = opened[PUSH_SECRET];
+    const signature = header.slice(SIGNATURE_PREFIX.length);
+    if (secret !== undefined && (await isHexSignatureOf(secret, body, signature))) {
+      return workspaceId;
+    }
+  }
+  const message = "X-Hub-Signature-256 is not a signature by the secret of such a deployment";
+  throw new ApiError("unauthorized", message);
+}

@@ -1,0 +1,73 @@
+import { createHmac } from "node:crypto";
+import { toAnswer } from "./http.ts";
+
+/** What a test changes of an event that GitHub would send. */
+export type EventChange = {
+  secret?: string;
+  event?: string;
+  /** Instead of the signature of what is sent; null: none. */
+  signature?: string | null;
+  form?: boolean;
+};
+
+/** Sends an event as GitHub does, signed over the bytes that are sent; a text is sent as it is. */
+export async function sendEvent(
+  url: string,
+  payload: object | string,
+  { secret = PUSH_SECRET_VALUE, event = "push", signature, form = false }: EventChange = {},
+): Promise<{ status: number; body: unknown }> {
+  const json = typeof payload === "string" ? payload : JSON.stringify(payload);
+  const body = form ? new URLSearchParams({ payload: json }).toString() : json;
+  const signed = signature === undefined ? signatureOf(secret, body) : signature;
+  const response = await fetch(url, {
+    method: "POST",
+    body,
+    headers: {
+      "content-type": form ? "application/x-www-form-urlencoded" : "application/json",
+      "user-agent": "GitHub-Hookshot/044aadd",
+      "x-github-delivery": crypto.randomUUID(),
+      "x-github-event": event,
+      ...(signed === null ? {} : { "x-hub-signature-256": signed }),
+    },
+  });
+  const { status, body: answer } = await toAnswer(response);
+  return { status, body: answer };
+}
+
+/** Has at least as many characters as such a secret needs. */
+export const PUSH_SECRET_VALUE = "a secret that GitHub knows";
+
+export const PUSH_SECRETS = [
+  { name: "THREADWORKS_GITHUB_WEBHOOK_SECRET", value: PUSH_SECRET_VALUE },
+];
+
+export function signatureOf(secret: string, body: string): string {
+  return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+}
+
+/** A push to a branch of a repository, as far as it has to be like one of GitHub's. */
+export function pushOf(
+  repository: string,
+  after: string,
+  { ref = "refs/heads/main", pushedAt = 1_000, deleted = false } = {},
+): Record<string, unknown> & { repository: Record<string, unknown> } {
+  return {
+    ref,
+    before: "0".repeat(40),
+    after,
+    created: false,
+    deleted,
+    forced: false,
+    commits: [{ id: after, message: "Größer" }],
+    head_commit: { id: after },
+    pusher: { name: "octocat" },
+    repository: {
+      id: 1,
+      full_name: repository,
+      default_branch: "main",
+      pushed_at: pushedAt,
+      private: false,
+    },
+    sender: { login: "octocat" },
+  };
+}
