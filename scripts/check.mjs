@@ -5,12 +5,11 @@ import { runSteps } from "./steps.mjs";
 /** Programs that use every core there is: side by side they would only take memory from each other. */
 const ALL_CORES = [
   step("lint", "oxlint --type-aware --deny-warnings --report-unused-disable-directives"),
-  step("types of src", "tsc -p tsconfig.json"),
+  step("types of src and of the bench in workerd", "tsc -p tsconfig.json"),
   step("types of the console", "tsc -p web/tsconfig.json"),
   step("types of the tools and tests", "tsc -p tsconfig.node.json"),
   step("types of the examples", "tsc -p examples/tsconfig.json"),
   step("types of the tests in workerd", "tsc -p test/worker/tsconfig.json"),
-  step("types of the bench's Worker", "tsc -p bench/counting/tsconfig.json"),
 ];
 
 const ONE_CORE = [
