@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { type ExportRun, isOver } from "../api/exports.ts";
-import { count } from "../ui/figures.ts";
+import { counted } from "../ui/figures.ts";
 import { Status } from "../ui/status.tsx";
 import { duration, exactTime } from "../ui/time.ts";
 import styles from "./export-progress.module.css";
@@ -23,7 +23,7 @@ export function ExportProgress({ runs, since }: Props): ReactNode {
       <label className={styles.bar}>
         <progress max={runs.length} value={done} />
         <span>
-          {done} of {runs.length} parts, {count(rows)} rows, {count(files)} files
+          {done} of {counted(runs.length, "part")}, {counted(rows, "row")}, {counted(files, "file")}
           {since === null ? "" : remaining(since, done, runs.length)}
         </span>
       </label>
@@ -33,7 +33,7 @@ export function ExportProgress({ runs, since }: Props): ReactNode {
             <Status status={status.toLowerCase()} />
             <span>from {exactTime(start_time)}</span>
             <span>
-              {count(result.rows_written)} rows, {count(result.exported_files.length)} files
+              {counted(result.rows_written, "row")}, {counted(result.exported_files.length, "file")}
             </span>
             {retry_number === 0 ? null : <span>attempt {retry_number + 1}</span>}
             {Object.entries(errors ?? {}).map(([name, text]) => (

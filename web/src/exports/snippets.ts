@@ -29,7 +29,7 @@ export function snippetsFor(one: BulkExport, { config }: Destination): Snippet[]
     },
     {
       name: "ClickHouse",
-      text: `SELECT count()\nFROM s3('${endpoint}/${path}', '<key id>', '<secret>', 'Parquet');`,
+      text: `SELECT count()\nFROM s3(\n  '${endpoint}/${path}',\n  '<key id>', '<secret>', 'Parquet'\n);`,
     },
   ];
 }

@@ -13,6 +13,11 @@ export function count(value: number | null | undefined): string {
   return value == null ? NONE : compact.format(value);
 }
 
+/** So many of something, as one says it: "1 file", "2 files". */
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
+}
+
 /** Costs come as decimals in texts, so that nothing is rounded before it is shown. */
 export function cost(value: string | number | null | undefined): string {
   return value == null || Number(value) === 0 ? NONE : money.format(Number(value));
