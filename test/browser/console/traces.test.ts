@@ -147,7 +147,7 @@ test("two runs are chosen and compared at an address of their own", async () => 
   const other = makeRun(5_000, { ...ENDED, name: "asked", inputs: { q: "when?", same: "yes" } });
   await store("compared", [one, other, makeRun(1_000, { ...ENDED, name: "not asked" })]);
   const page = await open(`/runs/${one.id}`);
-  await page.getByRole("link", { name: "Compare" }).click();
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
   const choice = page.getByRole("list", { name: "Compare with" });
   await choice.getByRole("listitem").first().waitFor();
   expect(await choice.getByRole("listitem").count()).toBe(1);
