@@ -77,12 +77,12 @@ describe("a project's app", () => {
   test("is in the module, and evaluated when it is asked for", async ({ expect }) => {
     const folder = projectOf(
       { http: { app: "./app.js:app" } },
-      { "app.js": "globalThis.evaluated = true; export const app = { fetch() {} };" },
+      { "app.js": "globalThis.appEvaluated = true; export const app = { fetch() {} };" },
     );
     const { inputs } = await build(folder);
     expect(inputs).toContain(join(folder, "app.js"));
     const { app } = (await load(folder)).http ?? {};
-    expect(Reflect.get(globalThis, "evaluated")).toBe(undefined);
+    expect(Reflect.get(globalThis, "appEvaluated")).toBe(undefined);
     expect(Object.keys((await app?.load())?.[app?.exportName ?? ""] ?? {})).toEqual(["fetch"]);
   });
 
