@@ -1,8 +1,8 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import enhancedResolve from "enhanced-resolve";
 import type * as esbuild from "esbuild";
-import { throwing } from "./node-modules.ts";
+import { findPackage, throwing } from "./node-modules.ts";
 import { describeMessage, isInstalled } from "./workerd-build.ts";
 
 const MISSING = "missing-module";
@@ -140,6 +140,10 @@ export class BundleRepairs {
     const text = describeMessage(message);
     if (specifier === undefined || /^[./]/.test(specifier)) return text;
     const name = packageOf(`node_modules/${specifier}`) ?? specifier;
+    const importer = resolve(this.#projectDir, message.location?.file ?? "");
+    const folder = findPackage(name, dirname(importer));
+    // A package of the same repository, mostly, whose entries are made by a build of its own.
+    if (folder !== undefined) return `${text}. ${folder} has no such module: run its build first`;
     return `${text}. Install it in ${this.#projectDir}: npm install ${name}`;
   }
 }

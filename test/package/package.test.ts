@@ -151,6 +151,15 @@ test("npx threadworks doctor finds nothing wrong, and says what to do where some
   }
 });
 
+test("a project with components is told what bundles them", async ({ project, expect }) => {
+  const config = { graphs: { agent: "./agent.ts:agent" }, ui: { agent: "./ui.tsx" } };
+  writeFileSync(join(project.folder, "langgraph.json.ui"), JSON.stringify(config));
+  writeFileSync(join(project.folder, "ui.tsx"), "export default {};");
+  const built = await project.run("npx", ["threadworks", "build", "--config", "langgraph.json.ui"]);
+  expect(built.code).toBe(1);
+  expect(built.stderr).toMatch(/^error: .*npm install --save-dev @langchain\/langgraph-ui\n$/);
+});
+
 test("a folder is served once, and again with its threads after its server was killed", async ({
   project,
   served,

@@ -531,6 +531,21 @@ describe("a project is refused", () => {
     );
   });
 
+  test("by place, with what to do, when a package of the repository has not been built", async ({
+    expect,
+  }) => {
+    const problem = await problemOf({
+      "node_modules/@app/shared/package.json": { name: "@app/shared", main: "dist/index.js" },
+      "agent.ts": 'export { made as graph } from "@app/shared/graph";',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect(problem).toBe(
+      '<project> does not build:\n  agent.ts:1:31: Could not resolve "@app/shared/graph". ' +
+        "<project>/node_modules/@app/shared has no such module: run its build first",
+    );
+  });
+
   test("by place when a file does not parse", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": "export const graph = ;",
@@ -549,7 +564,7 @@ describe("a project is refused", () => {
 
     expect(problem).toBe(
       "<project> has @langchain/langgraph 0.0.34 installed, and 0.2.31 is the oldest that runs here. " +
-        "Update it (npm install @langchain/langgraph@latest), " +
+        "Update it (npm install @langchain/langgraph@^0.2.31), " +
         "or build the project with the version of this platform: --langgraph ours",
     );
   });
