@@ -219,6 +219,23 @@ describe("a bundle", () => {
     expect(warnings).toEqual([expect.stringContaining("Graphs cannot read large.txt: at most")]);
   });
 
+  test("tells a package that it is not the program, so that it does not begin to be one", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "host.js": `Object.assign(globalThis, { __threadworks_main: {} });\n${STUB_HOST}`,
+      "node_modules/installed/package.json": { name: "installed", main: "index.js" },
+      "node_modules/installed/index.js":
+        "module.exports = [!module.parent, require.main === module];",
+      "agent.ts": 'export { default as graph } from "installed";',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    await build(folder);
+
+    expect(await graphOf(await load(folder), "agent")).toEqual([false, false]);
+  });
+
   test("imports by a variable what its file lists and the project has installed", async ({
     expect,
   }) => {
