@@ -44,7 +44,7 @@ import { workspaceRoutes } from "./identity/workspace-routes.ts";
 import { RATE_LIMIT_HEADERS } from "./rate-limits/headers.ts";
 import { rateLimits } from "./rate-limits/middleware.ts";
 import { mountTracing, TRACING_V1, TRACING_V2 } from "./tracing/routes.ts";
-import { renderProblem } from "./tracing/api/v2/problem.ts";
+import { renderProblem } from "./tracing/api/v2/problem-details.ts";
 
 const ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

@@ -15,7 +15,6 @@ export const TRACING_FLOORS = [
   "tracing/query",
   "tracing/model-prices",
   "tracing/shares",
-  "tracing/attachments",
 ] as const;
 
 /** From what a run is, at the bottom, to what the app mounts. */
@@ -127,16 +126,10 @@ export const TRACING_ROOMS: readonly Room[] = [
     mayImport: ["tracing/model", "tracing/shard", "tracing/query", "db", "lib"],
   },
   {
-    name: "tracing/attachments",
-    paths: ["src/tracing/attachments"],
-    holds: "links to attachments and large payloads",
-    mayImport: ["secrets", "lib"],
-  },
-  {
     name: "tracing/api",
     paths: ["src/tracing/api"],
     holds: "what both versions of the tracing API use: parts of JSON, links, public shares",
-    mayImport: [...TRACING_FLOORS, "http", "identity", "db", "lib"],
+    mayImport: [...TRACING_FLOORS, "http", "identity", "secrets", "db", "lib"],
     web: "all",
   },
   {

@@ -1,7 +1,22 @@
 import type { AppContext } from "../../http/app-types.ts";
 import { microsToIso } from "../../lib/time.ts";
-import type { LinkSettings } from "../attachments/attachment-url.ts";
 import type { PlacedRun } from "../query/run-source.ts";
+import { readToken, signToken } from "../../secrets/signed-token.ts";
+import { createRouter } from "../../http/router.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
+import { workspaceOfObject } from "../shard/payload-objects.ts";
+
+const PURPOSE = "attachment";
+const LIFETIME_MS = 3_600_000;
+
+const ATTACHMENTS_PATH = "/api/v1/attachments";
+
+/** `requestUrl` is any URL of the host that the links lead to. */
+type LinkSettings = { signingSecret: string; requestUrl: string };
+
+/** What a URL gives access to, without a key, until it expires. */
+type AttachmentGrant = { object: string; mimeType: string };
 
 /** What links in an answer are made of: they lead to the host that was asked. */
 export function linkSettings(c: AppContext): LinkSettings {
@@ -12,3 +27,40 @@ export function linkSettings(c: AppContext): LinkSettings {
 export function appPath({ run, ref }: PlacedRun): string {
   return `/o/${ref.workspaceId}/projects/p/${ref.projectId}/r/${run.id}?trace_id=${run.trace_id}&start_time=${encodeURIComponent(microsToIso(run.start_time))}`;
 }
+
+/** An absolute URL of an attachment, or of a payload that is kept in R2. */
+export async function objectUrl(
+  { signingSecret, requestUrl }: LinkSettings,
+  { object, mimeType }: { object: string; mimeType: string },
+): Promise<string> {
+  const grant: AttachmentGrant = { object, mimeType };
+  const token = await signToken(signingSecret, PURPOSE, grant, LIFETIME_MS);
+  return new URL(`${ATTACHMENTS_PATH}/${token}`, requestUrl).href;
+}
+
+/** Null when the token is not genuine, or too old. */
+function readGrant(secret: string, token: string): Promise<AttachmentGrant | null> {
+  return readToken<AttachmentGrant>(secret, PURPOSE, token);
+}
+
+/** Attachments and large payloads by the signed URLs that runs are read with; no key is needed. */
+export const attachmentRoutes = createRouter();
+
+attachmentRoutes.get("/attachments/:token", async (c) => {
+  const grant = await readGrant(c.var.settings.signingSecret, c.req.param("token"));
+  if (grant === null) throw new ApiError("forbidden", "This link is not valid, or has expired");
+  await admitWorkspace(c, workspaceOfObject(grant.object));
+  const object = await c.env.PAYLOADS.get(grant.object);
+  if (object === null) throw new ApiError("not_found", "Attachment not found");
+  return new Response(object.body, {
+    headers: {
+      "content-type": grant.mimeType,
+      "content-length": String(object.size),
+      // Somebody else's file: it must not run as a page of this host.
+      "content-disposition": "attachment",
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, max-age=3600",
+    },
+  });
+});

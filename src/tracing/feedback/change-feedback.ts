@@ -6,8 +6,7 @@ import {
   updateFeedback,
 } from "../../db/feedback-repo.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import { copyFeedback, rowKey, shardOfFeedback } from "./copy-feedback.ts";
-import { FIRST_RETRY_MS } from "./copy-schedule.ts";
+import { copyFeedback, FIRST_RETRY_MS, rowKey, shardOfFeedback } from "./copy-feedback.ts";
 import {
   configText,
   type FeedbackConfig,

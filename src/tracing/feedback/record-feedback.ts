@@ -1,8 +1,7 @@
 import { insertFeedbackConfig, selectFeedbackConfigs } from "../../db/feedback-configs-repo.ts";
 import { type FeedbackRow, type NewFeedback, upsertFeedback } from "../../db/feedback-repo.ts";
 import { findProject } from "../projects/project-cache.ts";
-import { copyFeedback, rowKey } from "./copy-feedback.ts";
-import { FIRST_RETRY_MS } from "./copy-schedule.ts";
+import { copyFeedback, FIRST_RETRY_MS, rowKey } from "./copy-feedback.ts";
 import {
   configText,
   type FeedbackConfig,

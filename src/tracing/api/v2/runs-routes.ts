@@ -18,7 +18,7 @@ import { requireProject } from "../../projects/project-cache.ts";
 import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schemas.ts";
 import { runSchema, runsPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
-import { toRunsJson } from "./run-links.ts";
+import { toRunsJson } from "./run-json.ts";
 import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
 
 const MAX_EXPERIMENTS = 1000;

@@ -20,10 +20,9 @@ import {
   threadTracesPageSchema,
 } from "./response-schemas.ts";
 import { payloadsOf } from "./run-fields.ts";
-import { toThreadJson } from "./thread-json.ts";
+import { threadsPage, toThreadJson } from "./thread-json.ts";
 import { THREAD_STATS_FIELDS, threadStats } from "./thread-stats.ts";
-import { THREAD_TRACE_FIELDS, toThreadTraceJson } from "./thread-trace-json.ts";
-import { threadsPage } from "./threads-page.ts";
+import { THREAD_TRACE_FIELDS, toThreadTraceJson } from "./trace-json.ts";
 import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
 import { findThreads } from "../../query/threads.ts";
 import type { RunSelection } from "../../shard/selection.ts";

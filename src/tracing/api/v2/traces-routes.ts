@@ -9,12 +9,12 @@ import type { PlacedRun } from "../../query/run-source.ts";
 import { checkedFilters } from "./filters.ts";
 import { firstTokenTimes } from "../../query/first-token-times.ts";
 import { streamItems } from "./item-stream.ts";
-import type { JsonPart } from "../json-parts.ts";
+import type { JsonPart } from "../json-stream.ts";
 import { requireProject } from "../../projects/project-cache.ts";
 import { type TracesQueryBody, TRACES_PAGE, tracesQuerySchema } from "./request-schemas.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
-import { toRunsJson } from "./run-links.ts";
+import { toRunsJson } from "./run-json.ts";
 import { AGGREGATE_FIELDS, toTraceJson } from "./trace-json.ts";
 import { encodeWindowCursor, windowOf } from "./window.ts";
 

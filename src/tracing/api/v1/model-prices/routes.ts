@@ -7,12 +7,13 @@ import {
   removePrice,
   replacePrice,
 } from "../../../model-prices/model-price-service.ts";
-import { toModelPriceFields, toModelPriceJson } from "./model-price-json.ts";
 import {
   modelPriceBodySchema,
   modelPriceListQuery,
   modelPriceParams,
   modelPriceSchema,
+  toModelPriceFields,
+  toModelPriceJson,
 } from "./schemas.ts";
 
 export const modelPriceRoutes = createRouter();

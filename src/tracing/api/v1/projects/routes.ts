@@ -20,9 +20,10 @@ import {
   projectReadQuery,
   projectSchema,
   projectUpdateSchema,
+  toProjectChange,
+  toProjectJson,
 } from "./schemas.ts";
 import { projectStats } from "./project-stats.ts";
-import { toProjectChange, toProjectJson } from "./project-json.ts";
 
 const DEFAULT_TOP_VALUES = 10;
 

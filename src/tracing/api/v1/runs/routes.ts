@@ -10,8 +10,7 @@ import { refOf, shardStub } from "../../../shard/shard-ref.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import { requireRun } from "../../../query/find-runs.ts";
 import { runIdParam } from "../params.ts";
-import { toRunJson } from "./run-json.ts";
-import { runJsonContext } from "./run-json-context.ts";
+import { runJsonContext, toRunJson } from "./run-json.ts";
 import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "./run-select.ts";
 
 export const tracedRunRoutes = createRouter();

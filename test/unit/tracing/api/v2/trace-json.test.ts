@@ -1,6 +1,5 @@
 import { describe, test } from "vitest";
-import { toThreadTraceJson } from "../../../../../src/tracing/api/v2/thread-trace-json.ts";
-import { toTraceJson } from "../../../../../src/tracing/api/v2/trace-json.ts";
+import { toThreadTraceJson, toTraceJson } from "../../../../../src/tracing/api/v2/trace-json.ts";
 import { NOON, readRun, TRACE_ID } from "./support/read-run.ts";
 
 describe("toThreadTraceJson", () => {

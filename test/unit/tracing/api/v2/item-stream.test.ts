@@ -3,8 +3,8 @@ import {
   type ItemSource,
   itemsJson,
   nextLimit,
-} from "../../../../../src/tracing/api/v2/items-json.ts";
-import type { JsonPart } from "../../../../../src/tracing/api/json-parts.ts";
+} from "../../../../../src/tracing/api/v2/item-stream.ts";
+import type { JsonPart } from "../../../../../src/tracing/api/json-stream.ts";
 
 /** Items 1, 2, ... `total`, of which the even ones are left out when `odd`. */
 function numbers(

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { nextCopyAttempt } from "../../../../src/tracing/feedback/copy-schedule.ts";
+import { nextCopyAttempt } from "../../../../src/tracing/feedback/copy-feedback.ts";
 
 const MINUTE = 60_000;
 

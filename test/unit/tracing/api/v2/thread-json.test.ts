@@ -1,8 +1,5 @@
 import { describe, test } from "vitest";
-import {
-  type ThreadPosition,
-  threadsPage,
-} from "../../../../../src/tracing/api/v2/threads-page.ts";
+import { type ThreadPosition, threadsPage } from "../../../../../src/tracing/api/v2/thread-json.ts";
 
 const THREADS = [
   { threadId: "newest", maxStart: 9 },
