@@ -13,8 +13,6 @@ export const TRACING_FLOORS = [
   "tracing/ingest/otlp",
   "tracing/ingest",
   "tracing/query",
-  "tracing/model-prices",
-  "tracing/shares",
 ] as const;
 
 /** From what a run is, at the bottom, to what the app mounts. */
@@ -28,7 +26,7 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/usage",
     paths: ["src/tracing/usage"],
-    holds: "tokens, prices and costs",
+    holds: "tokens, costs, and prices: the built-in ones and a workspace's own",
     mayImport: ["tracing/model", "db", "lib"],
   },
   {
@@ -103,7 +101,7 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/query",
     paths: ["src/tracing/query"],
-    holds: "runs, statistics and threads over all shards",
+    holds: "runs, statistics and threads over all shards; what of them is shared without a key",
     mayImport: [
       "tracing/model",
       "tracing/filter",
@@ -112,18 +110,6 @@ export const TRACING_ROOMS: readonly Room[] = [
       "db",
       "lib",
     ],
-  },
-  {
-    name: "tracing/model-prices",
-    paths: ["src/tracing/model-prices"],
-    holds: "a workspace's own prices",
-    mayImport: ["tracing/usage", "db", "lib"],
-  },
-  {
-    name: "tracing/shares",
-    paths: ["src/tracing/shares"],
-    holds: "traces that are shown without a key",
-    mayImport: ["tracing/model", "tracing/shard", "tracing/query", "db", "lib"],
   },
   {
     name: "tracing/api",

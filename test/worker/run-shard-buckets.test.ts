@@ -10,9 +10,9 @@ import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import {
   bucketOf,
   RAISE_AHEAD_MICROS,
+  raiseBuckets,
   readBucketPlan,
-} from "../../src/tracing/shard/buckets/bucket-plan.ts";
-import { raiseBuckets } from "../../src/tracing/shard/buckets/raise-buckets.ts";
+} from "../../src/tracing/shard/buckets.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { unpackRuns } from "../support/packed-runs.ts";
 import type { RunData } from "../support/trace-data.ts";

@@ -5,7 +5,9 @@ import { readToken, signToken } from "../../secrets/signed-token.ts";
 import { createRouter } from "../../http/router.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
-import { workspaceOfObject } from "../shard/payload-objects.ts";
+import { workspaceOfObject } from "../shard/stored-payload.ts";
+import type { RunShareRow } from "../../db/run-shares-repo.ts";
+import { findShare } from "../query/shared-runs.ts";
 
 const PURPOSE = "attachment";
 const LIFETIME_MS = 3_600_000;
@@ -64,3 +66,10 @@ attachmentRoutes.get("/attachments/:token", async (c) => {
     },
   });
 });
+
+/** The share of a public request, on a host where its workspace may be seen; 404 when there is none. */
+export async function requireShare(c: AppContext, token: string): Promise<RunShareRow> {
+  const share = await findShare(c.env.DB, token);
+  await admitWorkspace(c, share.workspace_id);
+  return share;
+}

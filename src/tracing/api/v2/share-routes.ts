@@ -3,13 +3,13 @@ import { findShareOfRun, type RunShareRow, unshareRun } from "../../../db/run-sh
 import { uuidParam } from "../../../http/path-params.ts";
 import { createRouter } from "../../../http/router.ts";
 import { requireRun, runNotFound } from "../../query/find-runs.ts";
-import { isShared, nothingShared, shareTrace } from "../../shares/shared-runs.ts";
+import { isShared, nothingShared, shareTrace } from "../../query/shared-runs.ts";
 import type { AppContext } from "../../../http/app-types.ts";
 import { listParam } from "../../../http/query-params.ts";
 import { findProject } from "../../projects/project-cache.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
-import { requireShare } from "../public-share.ts";
+import { requireShare } from "../links.ts";
 import { streamItems } from "./item-stream.ts";
 import { runListSchema, runSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, PUBLIC_LIST_FIELDS, PUBLIC_RUN_FIELDS } from "./run-fields.ts";

@@ -1,7 +1,7 @@
 import { microsToIso } from "../../../lib/time.ts";
 import { percentile } from "../../model/histogram.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";
-import { toSeconds, toUsd } from "./amounts.ts";
+import { toSeconds, toUsd } from "../../usage/money.ts";
 import { mergeFeedbackStats } from "./feedback-stats.ts";
 import type { Micros } from "../../model/run-write.ts";
 

@@ -7,7 +7,7 @@ import type { RunPosition } from "../../model/run-page.ts";
 import { ALL_RUNS, type DetailsColumn, type StatsTotals } from "../../shard/shard-stats.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";
 import type { Micros } from "../../model/run-write.ts";
-import { toUsd, toUsdByCategory } from "./amounts.ts";
+import { toUsd, toUsdByCategory } from "../../usage/money.ts";
 import { mergeFeedbackStats } from "./feedback-stats.ts";
 import { latencySeconds } from "./thread-json.ts";
 

@@ -3,7 +3,7 @@ import { jsonObject, type JsonPart } from "../json-stream.ts";
 import { type ReadRun, runMember } from "./run-json.ts";
 import { microsToIso } from "../../../lib/time.ts";
 import type { RunRow } from "../../model/run-row.ts";
-import { toUsd } from "./amounts.ts";
+import { toUsd } from "../../usage/money.ts";
 import type { RunField } from "./run-fields.ts";
 
 /** What `selects` may name of a thread's traces; in an answer, the same in lower case. */

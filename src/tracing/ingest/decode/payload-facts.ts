@@ -1,9 +1,8 @@
 import type { Micros, PayloadFacts, PayloadField } from "../../model/run-write.ts";
-import { usageOf } from "../../usage/extract.ts";
-import { fieldOf, leavesOf } from "../../model/text-leaves.ts";
+import { usageOf } from "../../usage/reported-usage.ts";
+import { clipText, fieldOf, leavesOf } from "../../model/text-leaves.ts";
 import { parseTime } from "../../../lib/parse-time.ts";
 import { isObject } from "../../../lib/json.ts";
-import { clipText } from "../../model/clip-text.ts";
 
 const MAX_PREVIEW_CHARS = 300;
 

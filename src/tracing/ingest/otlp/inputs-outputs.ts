@@ -1,8 +1,15 @@
 import type { RunType } from "../../model/run-write.ts";
-import { given, type JsonObject, listOf, objectOf, payloadOf } from "./attribute-access.ts";
-import { indexedMessages, messagesOfParts, systemMessages } from "./chat-messages.ts";
-import { payloadsOfEvents } from "./event-messages.ts";
-import type { Attributes, Span, SpanEvent } from "./span.ts";
+import {
+  type Attributes,
+  given,
+  type JsonObject,
+  listOf,
+  objectOf,
+  payloadOf,
+  type Span,
+  type SpanEvent,
+} from "./span.ts";
+import { indexedMessages, messagesOfParts, payloadsOfEvents, systemMessages } from "./messages.ts";
 import { indexedItems } from "./nested-attributes.ts";
 
 const INPUT_KEYS = [

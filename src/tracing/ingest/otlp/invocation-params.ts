@@ -1,13 +1,13 @@
 import {
+  type Attributes,
   firstText,
   given,
   type JsonObject,
   listOf,
   objectOf,
   structureOf,
-} from "./attribute-access.ts";
+} from "./span.ts";
 import { indexedItems } from "./nested-attributes.ts";
-import type { Attributes } from "./span.ts";
 
 const MODEL_KEYS = [
   "gen_ai.request.model",

@@ -1,6 +1,5 @@
 import { base64Decode } from "@bufbuild/protobuf/wire";
-import { given, listOf, objectOf } from "./attribute-access.ts";
-import type { Attributes } from "./span.ts";
+import { type Attributes, given, listOf, objectOf } from "./span.ts";
 
 export type SpanAttachment = { name: string; mimeType: string; bytes: Uint8Array };
 

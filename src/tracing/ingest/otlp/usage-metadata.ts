@@ -1,6 +1,5 @@
-import { type JsonObject, objectOf } from "./attribute-access.ts";
+import { type Attributes, type JsonObject, objectOf } from "./span.ts";
 import { isContainer } from "./span-run-type.ts";
-import type { Attributes } from "./span.ts";
 
 /** Several names stand for one count: the first that is there is taken. */
 const COUNT_KEYS = {

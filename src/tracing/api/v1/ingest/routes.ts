@@ -21,8 +21,7 @@ import {
 import { parseFeedbackBody } from "../feedback/feedback-body.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
-import { ReceivedFeedback } from "../../../ingest/received-feedback.ts";
-import { storeMultipart } from "../../../ingest/store-multipart.ts";
+import { ReceivedFeedback, storeMultipart } from "../../../ingest/store-multipart.ts";
 import { STATUS_OF } from "../../../../http/errors.ts";
 
 const MAX_LISTED_FAILURES = 100;

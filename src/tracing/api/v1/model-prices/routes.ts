@@ -6,7 +6,7 @@ import {
   listPrices,
   removePrice,
   replacePrice,
-} from "../../../model-prices/model-price-service.ts";
+} from "../../../usage/workspace-prices.ts";
 import {
   modelPriceBodySchema,
   modelPriceListQuery,

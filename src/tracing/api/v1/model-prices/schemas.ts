@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
-import { type Decimal, decimalOf, formatDecimal, parseDecimal } from "../../../usage/decimal.ts";
+import { type Decimal, decimalOf, formatDecimal, parseDecimal } from "../../../usage/money.ts";
 import { compileNamePattern, PatternError } from "../../../usage/name-pattern.ts";
 import { type ModelPrice, PRICE_DECIMALS } from "../../../usage/price-list.ts";
 import type { ModelPriceFields } from "../../../../db/model-prices-repo.ts";

@@ -3,7 +3,7 @@ import { jsonResponse } from "../../../../http/json-response.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { projectMetadata } from "../../../query/project-metadata.ts";
+import { projectMetadata } from "../../../query/run-stats.ts";
 import { listProjects } from "./list-projects.ts";
 import { uuidListParam } from "../params.ts";
 import {

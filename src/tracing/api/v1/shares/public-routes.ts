@@ -5,9 +5,9 @@ import { uuidParam } from "../../../../http/path-params.ts";
 import { listParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { findRuns, requireRun, runNotFound } from "../../../query/find-runs.ts";
-import { readSharedRuns, sharedSelection } from "../../../shares/shared-runs.ts";
+import { readSharedRuns, sharedSelection } from "../../../query/shared-runs.ts";
 import { type JsonPart, jsonStreamResponse } from "../../json-stream.ts";
-import { requireShare } from "../../public-share.ts";
+import { requireShare } from "../../links.ts";
 import { runSchema } from "../runs/run-schema.ts";
 import { runJsonContext, toRunJson } from "../runs/run-json.ts";
 import {

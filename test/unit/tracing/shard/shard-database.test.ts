@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { GroupCommit } from "../../../../src/tracing/shard/group-commit.ts";
+import { GroupCommit } from "../../../../src/tracing/shard/shard-database.ts";
 
 /** A disk that is done when it is told so; `commits` are the changes that went to it together. */
 function slowDisk() {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { usageOf, usageOfExtra } from "../../../../src/tracing/usage/extract.ts";
+import { usageOf, usageOfExtra } from "../../../../src/tracing/usage/reported-usage.ts";
 
 const METADATA = {
   input_tokens: 20,

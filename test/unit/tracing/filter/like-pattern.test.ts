@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import {
   type LikePattern,
+  longLikeSql,
   lowerAscii,
   parseLike,
 } from "../../../../src/tracing/filter/like-pattern.ts";
-import { longLikeSql } from "../../../../src/tracing/filter/long-like.ts";
 
 const database = new DatabaseSync(":memory:");
 

@@ -8,9 +8,9 @@ import {
   updateModelPrice,
 } from "../../db/model-prices-repo.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { builtInPrices } from "../usage/built-in-prices.ts";
-import { forgetPrices, toModelPrice } from "../usage/price-cache.ts";
-import type { ModelPrice } from "../usage/price-list.ts";
+import { builtInPrices } from "./built-in-prices.ts";
+import { forgetPrices, toModelPrice } from "./price-map.ts";
+import type { ModelPrice } from "./price-list.ts";
 
 /** All of a workspace's prices are read at once. */
 const MAX_OWN_PRICES = 1000;
@@ -19,7 +19,7 @@ const MAX_OWN_PRICES = 1000;
 const IDENTITY = ["name", "match_pattern", "match_path", "provider", "start_time"] as const;
 
 /** `isOwn` is false for a built-in price. */
-export type ListedPrice = { price: ModelPrice; isOwn: boolean };
+type ListedPrice = { price: ModelPrice; isOwn: boolean };
 
 /** The workspace's own prices, the newest first, and then the built-in ones. */
 export async function listPrices(

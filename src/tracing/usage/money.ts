@@ -44,3 +44,45 @@ export function formatDecimal({ digits, exponent }: Decimal): string {
   const whole = `${sign}${padded.slice(0, exponent)}`;
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
+
+/** Costs are kept in whole picodollars: 1e-12 USD. */
+export const COST_DECIMALS = 12;
+
+/** USD of picodollars as a plain decimal, such as "0.000065". Fractions of one are rounded. */
+export function formatCost(picodollars: number): string {
+  return formatDecimal({ digits: BigInt(Math.round(picodollars)), exponent: -COST_DECIMALS });
+}
+
+/**
+ * Whole picodollars of USD, rounded half away from zero. Null for what is no decimal number, and for
+ * amounts that a number cannot hold exactly (from 9007 USD on).
+ */
+export function parseCost(dollars: string | number): number | null {
+  return picodollarsOf(typeof dollars === "number" ? decimalOf(dollars) : parseDecimal(dollars));
+}
+
+function picodollarsOf(dollars: Decimal | null): number | null {
+  return dollars === null ? null : toSafeNumber(toUnits(dollars, COST_DECIMALS));
+}
+
+export function toSafeNumber(value: bigint): number | null {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+const PICODOLLARS = 10 ** COST_DECIMALS;
+const MICROS_PER_SECOND = 1_000_000;
+
+/** USD of picodollars: the number whose shortest decimal is exact up to 15 digits. */
+export function toUsd(picodollars: number): number {
+  return picodollars / PICODOLLARS;
+}
+
+export function toSeconds(micros: number): number {
+  return micros / MICROS_PER_SECOND;
+}
+
+/** A map of picodollars by category as USD. */
+export function toUsdByCategory(details: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(details).map(([name, value]) => [name, toUsd(value)]));
+}

@@ -3,8 +3,8 @@ import { ApiError } from "../../lib/api-error.ts";
 import { ancestorIds } from "../model/dotted-order.ts";
 import type { RunPosition } from "../model/run-page.ts";
 import type { PayloadField } from "../model/run-write.ts";
-import { findRuns, requireRun } from "../query/find-runs.ts";
-import type { PlacedRun } from "../query/run-source.ts";
+import { findRuns, requireRun } from "./find-runs.ts";
+import type { PlacedRun } from "./run-source.ts";
 import type { RunSelection } from "../shard/selection.ts";
 
 const PAGE = 100;
