@@ -1,8 +1,7 @@
 import { env, exports } from "cloudflare:workers";
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
-import { makeDueRun } from "../../src/agent-server/crons/make-run.ts";
-import { cronSweep } from "../../src/agent-server/crons/work.ts";
+import { cronSweep, makeDueRun } from "../../src/agent-server/crons/work.ts";
 import { runIdOfTick } from "../../src/lib/cron-tick.ts";
 import { threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
 import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";

@@ -21,7 +21,6 @@ import { mapLimited } from "../../lib/map-limited.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
-import { toAssistantId } from "./assistant-id.ts";
 import {
   assertGraphExists,
   defaultsOf,
@@ -29,6 +28,7 @@ import {
   forgetEnsured,
   ofRevision,
   restoreDefaultAssistant,
+  toAssistantId,
 } from "./default-assistants.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
 import type {

@@ -4,7 +4,7 @@ import type { AgentCall } from "../agent-call.ts";
 import { knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { prepareRun, startRun } from "../threads/new-run.ts";
-import { CONTEXT_ARGUMENT } from "./input-schema.ts";
+import { CONTEXT_ARGUMENT } from "./tools.ts";
 
 /** A result is text and, parsed, structured content: both are in memory. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;

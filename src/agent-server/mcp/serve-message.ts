@@ -3,8 +3,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { callTool } from "./call-tool.ts";
-import { listTools } from "./list-tools.ts";
-import { assistantOfTool } from "./tool-name.ts";
+import { assistantOfTool, listTools } from "./tools.ts";
 
 /** Evaluated when it is first asked for: most isolates never are, and a Worker's start is paid by every request. */
 function loadSdk() {

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { toAssistantId } from "../../../../src/agent-server/assistants/assistant-id.ts";
+import { toAssistantId } from "../../../../src/agent-server/assistants/default-assistants.ts";
 
 describe("toAssistantId", () => {
   test.for([

@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import {
   followPath,
   parseExtractPath,
-} from "../../../../src/agent-server/thread-search/extract-path.ts";
+} from "../../../../src/agent-server/thread-search/schemas.ts";
 
 describe("parseExtractPath", () => {
   test.for([

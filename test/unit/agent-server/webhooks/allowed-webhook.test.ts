@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
-import { webhookRefusal } from "../../../src/agent-server/webhooks/webhook-address.ts";
-import { DEFAULT_WEBHOOK_RULES, type WebhookRules } from "../../../src/lib/webhook-rules.ts";
-import type { OutboundPolicy } from "../../../src/revision-host/outbound-policy.ts";
+import { webhookRefusal } from "../../../../src/agent-server/webhooks/allowed-webhook.ts";
+import { DEFAULT_WEBHOOK_RULES, type WebhookRules } from "../../../../src/lib/webhook-rules.ts";
+import type { OutboundPolicy } from "../../../../src/revision-host/outbound-policy.ts";
 
 const OPEN: OutboundPolicy = { installation: ["*"], deployment: null, allowPrivate: false };
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
-import { boundedHost } from "../../../src/agent-server/bounded-host.ts";
+import { boundedHost } from "../../../src/agent-server/graph-host.ts";
 import type { GraphHostApi } from "../../../src/graph-runtime/protocol.ts";
 
 const LIMIT_MS = 30_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { leftTarget } from "../../../src/agent-server/auth/store-target.ts";
+import { leftTarget } from "../../../../src/agent-server/auth/store-access.ts";
 
 const TARGET = { namespace: ["notes"], key: "k", value: { text: "x" } };
 
