@@ -36,7 +36,6 @@ export const ROOMS: readonly Room[] = [
       "src/*/settings.ts",
       "src/identity/plan-quotas.ts",
       "src/rate-limits/policy.ts",
-      "src/rate-limits/limit-overrides.ts",
       "src/bulk-export/export-limits.ts",
     ],
     holds: "what each room reads from the Worker's variables, as schemas in that room",
@@ -128,7 +127,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/base",
     paths: [
-      "src/agent-server/{agent-call,deployment-name,described-project,graph-host,read-budget}.ts",
+      "src/agent-server/{agent-call,bounded-host,deployment-name,described-project,graph-host}.ts",
+      "src/agent-server/read-budget.ts",
     ],
     holds: "what a call is about, and the graph host that serves it",
     mayImport: ["revision-host", "graph-runtime", "http", "db", "env", "lib"],
@@ -177,7 +177,9 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent-server/webhooks",
-    paths: ["src/agent-server/webhooks/{allowed-webhook,send-webhook,signing-keys}.ts"],
+    paths: [
+      "src/agent-server/webhooks/{allowed-webhook,send-webhook,signing-keys,webhook-address}.ts",
+    ],
     holds: "which webhooks runs may have, their keys, and an attempt to deliver one",
     mayImport: ["agent-server/base", "revision-host", "secrets", "db", "env", "lib"],
   },

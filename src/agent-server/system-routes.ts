@@ -1,4 +1,4 @@
-import { probeWrite } from "../db/probe.ts";
+import { probeWrite } from "../db/workspaces-repo.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";

@@ -4,9 +4,9 @@ import {
   type LangChainTracerFields,
 } from "@langchain/core/tracers/tracer_langchain";
 import type { RunPort, RunSpec } from "./protocol.ts";
-import { type RootRun, rootRun } from "./root-run.ts";
+import { type RootRun, rootRun } from "./trace-json.ts";
 import { TraceQueue } from "./trace-queue.ts";
-import { isUserKey } from "./user-keys.ts";
+import { isUserKey } from "./run-config.ts";
 
 /** What records a run while it goes on. */
 type RunTrace = {

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { AppEnv } from "../http/app-types.ts";
+import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { workspaceScope } from "../identity/authenticate.ts";
 import { attachmentRoutes } from "./api/links.ts";
@@ -21,6 +21,8 @@ import { runV2Routes } from "./api/v2/runs-routes.ts";
 import { publicV2Routes, shareV2Routes } from "./api/v2/share-routes.ts";
 import { threadV2Routes } from "./api/v2/threads-routes.ts";
 import { traceV2Routes } from "./api/v2/traces-routes.ts";
+import { renderDetail } from "../http/render-errors.ts";
+import { problemDetails } from "./api/v2/problem-details.ts";
 
 export const TRACING_V1 = "/api/v1";
 export const TRACING_V2 = "/api/v2";
@@ -63,4 +65,15 @@ export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   for (const routes of [runV2Routes, traceV2Routes, threadV2Routes, shareV2Routes]) {
     app.route(TRACING_V2, routes);
   }
+}
+
+/** The error as `application/problem+json`. */
+export function renderProblem(error: Error, c: AppContext): Response {
+  // Decides the status of every error, and logs what was not foreseen.
+  const plain = renderDetail(error, c);
+  const { requestId } = c.var;
+  const problem = problemDetails(error, { status: plain.status, path: c.req.path, requestId });
+  const headers = new Headers(plain.headers);
+  headers.set("content-type", "application/problem+json");
+  return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

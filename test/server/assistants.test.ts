@@ -1,6 +1,6 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
-import { defaultAssistantId } from "../../src/agent-server/assistants/default-assistants.ts";
+import { defaultAssistantId } from "../../src/agent-server/assistants/assistant-id.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";

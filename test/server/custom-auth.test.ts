@@ -1,6 +1,6 @@
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe, vi } from "vitest";
-import { defaultAssistantId } from "../../src/agent-server/assistants/default-assistants.ts";
+import { defaultAssistantId } from "../../src/agent-server/assistants/assistant-id.ts";
 import { bearer } from "../support/bearer.ts";
 import {
   type AgentIds,

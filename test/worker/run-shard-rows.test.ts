@@ -8,7 +8,7 @@ import { TraceTable } from "../../src/tracing/shard/trace-table.ts";
 import { writeRuns } from "../../src/tracing/shard/write-runs.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import type { RunWrite } from "../../src/tracing/model/run-write.ts";
-import { loadPrices } from "../../src/tracing/usage/price-map.ts";
+import { loadPrices } from "../../src/tracing/usage/workspace-prices.ts";
 import { child, root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 

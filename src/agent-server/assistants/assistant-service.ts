@@ -28,8 +28,8 @@ import {
   forgetEnsured,
   ofRevision,
   restoreDefaultAssistant,
-  toAssistantId,
 } from "./default-assistants.ts";
+import { toAssistantId } from "./assistant-id.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
 import type {
   assistantCreateSchema,

@@ -1,26 +1,11 @@
-import { v5 as uuidv5 } from "uuid";
-import { isUuid } from "../../lib/uuid.ts";
 import { type AssistantRow, insertAssistant } from "../../db/assistants-repo.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { scopeObjectName } from "../../lib/object-names.ts";
-import type { Scope } from "../../lib/scope.ts";
+import { type Scope, scopeObjectName } from "../../lib/scope.ts";
 import type { AssistantDefaults, GraphInfo } from "../../graph-runtime/protocol.ts";
 import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
-
-/** One digit off RFC 4122's namespaces: this is the one that the ecosystem's servers use. */
-const GRAPH_NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
-
-/** The id of a graph's default assistant. */
-export function defaultAssistantId(graphId: string): string {
-  return uuidv5(graphId, GRAPH_NAMESPACE);
-}
-
-/** The id that a client means: the name of a graph stands for the graph's default assistant. */
-export function toAssistantId(idOrGraph: string): string {
-  return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : defaultAssistantId(idOrGraph);
-}
+import { defaultAssistantId } from "./assistant-id.ts";
 
 /** Says in the metadata of a default assistant that the server has made it. */
 const MADE_BY = "system";

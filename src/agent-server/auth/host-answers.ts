@@ -6,7 +6,7 @@ import type {
   AuthRefusal,
 } from "../../graph-runtime/protocol.ts";
 import type { Principal } from "../../lib/principal.ts";
-import { ProjectRefusal } from "../../lib/project-refusal.ts";
+import { ProjectRefusal } from "../../lib/api-error.ts";
 
 /** How long a principal's JSON may be: it is remembered here, and stored with each of the user's runs. */
 const MAX_PRINCIPAL_CHARS = 256 * 1024;

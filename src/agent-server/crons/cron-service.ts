@@ -15,7 +15,7 @@ import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
 import { toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
-import { toAssistantId } from "../assistants/default-assistants.ts";
+import { toAssistantId } from "../assistants/assistant-id.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { threadFor } from "../auth/thread-access.ts";

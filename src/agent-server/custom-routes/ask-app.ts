@@ -3,7 +3,7 @@ import { NO_ROUTE_HEADER } from "../../graph-runtime/http-info.ts";
 import { parseSettings } from "../../env.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { readBody } from "../../http/json-body.ts";
-import { hasRoute } from "../../http/not-found.ts";
+import { hasRoute } from "../../http/router.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";

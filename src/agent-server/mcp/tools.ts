@@ -5,7 +5,7 @@ import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { listAssistants } from "../assistants/assistant-service.ts";
 import { type JsonSchema, knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
-import { defaultAssistantId } from "../assistants/default-assistants.ts";
+import { defaultAssistantId } from "../assistants/assistant-id.ts";
 import { isObject } from "../../lib/json.ts";
 
 /** Each asks the project's code for its schemas. */

@@ -1,4 +1,4 @@
-import { MAX_TTL_MINUTES } from "../../lib/ttl-minutes.ts";
+import { MAX_TTL_MINUTES } from "../../lib/time.ts";
 import { isObject } from "../../lib/json.ts";
 import {
   type ItemVector,

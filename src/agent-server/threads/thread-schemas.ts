@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
-import { MAX_TTL_MINUTES } from "../../lib/ttl-minutes.ts";
+import { MAX_TTL_MINUTES } from "../../lib/time.ts";
 import { type ThreadTtl, TTL_STRATEGIES } from "./storage/thread-ttl.ts";
 import { checkpointSchema, commandSchema } from "./run-schemas.ts";
 import { THREAD_STATUSES } from "./storage/thread-record.ts";

@@ -2,7 +2,8 @@ import { withTimeout } from "../../lib/with-timeout.ts";
 import { webhookHeaders } from "../../secrets/webhook-signature.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
-import { isOwnPath, refusalOf, webhookRules } from "./allowed-webhook.ts";
+import { refusalOf, webhookRules } from "./allowed-webhook.ts";
+import { isOwnPath } from "./webhook-address.ts";
 import { signingKeys } from "./signing-keys.ts";
 
 /** How long a receiver may take to answer. */

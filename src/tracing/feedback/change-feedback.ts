@@ -6,14 +6,16 @@ import {
   updateFeedback,
 } from "../../db/feedback-repo.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import { copyFeedback, FIRST_RETRY_MS, rowKey, shardOfFeedback } from "./copy-feedback.ts";
+import { copyFeedback, rowKey, shardOfFeedback } from "./copy-feedback.ts";
+import { FIRST_RETRY_MS } from "./copy-schedule.ts";
 import {
   configText,
   type FeedbackConfig,
   judgementProblem,
   readConfig,
-} from "./feedback-config.ts";
-import { toJson, toScore } from "./feedback-input.ts";
+  toJson,
+  toScore,
+} from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
 
 /** How often a deletion starts over because the feedback is being copied or changed. */

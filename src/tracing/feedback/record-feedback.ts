@@ -1,14 +1,16 @@
 import { insertFeedbackConfig, selectFeedbackConfigs } from "../../db/feedback-configs-repo.ts";
 import { type FeedbackRow, type NewFeedback, upsertFeedback } from "../../db/feedback-repo.ts";
 import { findProject } from "../projects/project-cache.ts";
-import { copyFeedback, FIRST_RETRY_MS, rowKey } from "./copy-feedback.ts";
+import { copyFeedback, rowKey } from "./copy-feedback.ts";
+import { FIRST_RETRY_MS } from "./copy-schedule.ts";
 import {
   configText,
   type FeedbackConfig,
+  type FeedbackInput,
+  type FeedbackRefusal,
   judgementProblem,
   readConfig,
-} from "./feedback-config.ts";
-import type { FeedbackInput, FeedbackRefusal } from "./feedback-input.ts";
+} from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
 
 export type FeedbackOutcome = { ok: true; row: FeedbackRow } | FeedbackRefusal;

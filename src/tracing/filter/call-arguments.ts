@@ -11,7 +11,7 @@ import { FilterError, suggestion, unexpected } from "./filter-error.ts";
 import { quoted } from "./lexer.ts";
 import type { Argument, Call, Literal } from "./syntax.ts";
 import { clipText, MAX_LEAF_CHARS } from "../model/text-leaves.ts";
-import { parseTime } from "../../lib/parse-time.ts";
+import { parseTime } from "../../lib/time.ts";
 import { parseUuid } from "../../lib/uuid.ts";
 import { type Micros, RUN_TYPES } from "../model/run-write.ts";
 import type { Value } from "./filter-tree.ts";

@@ -1,7 +1,9 @@
 import type { ShardRef } from "./shard-ref.ts";
 import { listShard, unlistShard } from "../../db/run-shards-repo.ts";
 import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
-import type { RunWrite } from "../model/run-write.ts";
+import type { Micros, RunWrite } from "../model/run-write.ts";
+import { replaceBucketRaises, selectProject } from "../../db/projects-repo.ts";
+import { raisedPlan, readBucketPlan, writeRaises } from "./buckets.ts";
 
 /** The starts of runs for which D1 lists the shard, in microseconds; both are inclusive. */
 type ListedBounds = { first: number; last: number };
@@ -93,4 +95,27 @@ export async function unlist(db: D1Database, ref: ShardRef): Promise<void> {
 
 function keyOf({ workspaceId, projectId, day, bucket }: ShardRef) {
   return { workspace_id: workspaceId, project_id: projectId, day, bucket };
+}
+
+/** Several shards of a project may ask at once. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Has later traces of the project spread over more shards, as one of its shards has `load` times as much to do as it
+ * should. Returns whether anything was changed.
+ */
+export async function raiseBuckets(
+  db: D1Database,
+  { workspaceId, projectId }: Pick<ShardRef, "workspaceId" | "projectId">,
+  load: number,
+  now: Micros,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const project = await selectProject(db, workspaceId, projectId);
+    const plan = project && raisedPlan(readBucketPlan(project), load, now);
+    if (project === undefined || !plan) return false;
+    const change = { from: project.bucket_raises, to: writeRaises(plan) };
+    if (await replaceBucketRaises(db, workspaceId, projectId, change)) return true;
+  }
+  return false;
 }

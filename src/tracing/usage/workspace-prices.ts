@@ -9,8 +9,9 @@ import {
 } from "../../db/model-prices-repo.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { builtInPrices } from "./built-in-prices.ts";
-import { forgetPrices, toModelPrice } from "./price-map.ts";
+import { createPriceMap, type PriceMap } from "./price-map.ts";
 import type { ModelPrice } from "./price-list.ts";
+import { isolateCache } from "../../lib/isolate-cache.ts";
 
 /** All of a workspace's prices are read at once. */
 const MAX_OWN_PRICES = 1000;
@@ -95,4 +96,43 @@ function assertUnlike(others: readonly ModelPriceRow[], fields: ModelPriceFields
 
 function mentions({ name, matchPattern, provider }: ModelPrice, text: string): boolean {
   return [name, matchPattern, provider ?? ""].some((each) => each.toLowerCase().includes(text));
+}
+
+/** The prices of each workspace. Another isolate's change may go unnoticed here for 30 seconds. */
+const prices = isolateCache<string, PriceMap>({ maxEntries: 1000, ttlMs: 30_000 });
+
+/** What runs of a workspace cost, as of at most 30 seconds ago. */
+export async function loadPrices(db: D1Database, workspaceId: string): Promise<PriceMap> {
+  const known = prices.get(workspaceId);
+  if (known !== undefined) return known;
+  const rows = await listModelPrices(db, workspaceId);
+  const loaded = createPriceMap(rows.map(toModelPrice));
+  prices.set(workspaceId, loaded);
+  return loaded;
+}
+
+/** To be called whenever a workspace's prices were changed. */
+export function forgetPrices(workspaceId: string): void {
+  prices.delete(workspaceId);
+}
+
+/** A workspace's own price, of its row. */
+function toModelPrice(row: ModelPriceRow): ModelPrice {
+  return {
+    id: row.id,
+    name: row.name,
+    matchPattern: row.match_pattern,
+    matchPath: JSON.parse(row.match_path) as string[],
+    provider: row.provider,
+    startTime: row.start_time === null ? null : row.start_time * 1000,
+    promptTokenThreshold: null,
+    promptCost: row.prompt_cost,
+    completionCost: row.completion_cost,
+    promptCostDetails: toDetails(row.prompt_cost_details),
+    completionCostDetails: toDetails(row.completion_cost_details),
+  };
+}
+
+function toDetails(json: string | null): Record<string, string> {
+  return json === null ? {} : (JSON.parse(json) as Record<string, string>);
 }

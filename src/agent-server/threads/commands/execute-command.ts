@@ -1,4 +1,4 @@
-import { ApiError } from "../../../lib/api-error.ts";
+import { ApiError, ProjectRefusal } from "../../../lib/api-error.ts";
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import type { AgentCall } from "../../agent-call.ts";
 import {
@@ -13,7 +13,6 @@ import {
 import { forkState, respondToInput, startCommandRun } from "./run-commands.ts";
 import { getState, getTree, listCheckpoints } from "./state-commands.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { ProjectRefusal } from "../../../lib/project-refusal.ts";
 import type { Caller } from "../protocol/connection.ts";
 
 /** What a command has to do with: who asks, and of which thread. */

@@ -1,10 +1,9 @@
-import type { WebhookRecord } from "../contract/webhook-delivery.ts";
+import { toRunJson, type WebhookRecord } from "../contract/thread-json.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import { kwargsText } from "../storage/run-kwargs.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { toIso } from "../../../lib/time.ts";
 import type { RunKwargs } from "../contract/run-request.ts";
-import { toRunJson } from "../contract/thread-json.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

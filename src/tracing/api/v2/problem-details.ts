@@ -1,6 +1,4 @@
 import { ApiError, type ValidationDetail } from "../../../lib/api-error.ts";
-import type { AppContext } from "../../../http/app-types.ts";
-import { renderDetail } from "../../../http/render-errors.ts";
 
 /** RFC 9457; `errors` is one entry per refused field. */
 type ProblemDetails = {
@@ -68,15 +66,4 @@ function textOf(error: Error, status: number): string {
   if (error instanceof ApiError && error.code !== "internal") return error.message;
   if (status === 503) return "Service overloaded, try again";
   return status >= 500 ? "Internal server error" : error.message;
-}
-
-/** The error as `application/problem+json`. */
-export function renderProblem(error: Error, c: AppContext): Response {
-  // Decides the status of every error, and logs what was not foreseen.
-  const plain = renderDetail(error, c);
-  const { requestId } = c.var;
-  const problem = problemDetails(error, { status: plain.status, path: c.req.path, requestId });
-  const headers = new Headers(plain.headers);
-  headers.set("content-type", "application/problem+json");
-  return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

@@ -4,12 +4,8 @@ import { scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { readAttachments, type RunRow } from "../../model/run-row.ts";
 import type { Attachment, Payload, PayloadField } from "../../model/run-write.ts";
 import { toSeconds, toUsd, toUsdByCategory } from "../../usage/money.ts";
-import { type JsonMember, jsonObject, type JsonPart } from "../json-stream.ts";
+import { type JsonMember, jsonObject, type JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
-import { findShareTokens } from "../../../db/run-shares-repo.ts";
-import type { AppContext } from "../../../http/app-types.ts";
-import { appPath, linkSettings, objectUrl } from "../links.ts";
-import type { PlacedRun } from "../../query/run-source.ts";
 
 /** A run's row, the project it is in and the payloads that were asked for. */
 export type ReadRun = {
@@ -165,34 +161,4 @@ function details(
 
 function json(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
-}
-
-/** The answers of some runs, each in pieces; what they share is looked up once. */
-export async function toRunsJson(
-  c: AppContext,
-  workspaceId: string,
-  runs: readonly PlacedRun[],
-  fields: Iterable<RunField>,
-): Promise<JsonPart[][]> {
-  const selected = new Set(fields);
-  const tokens = selected.has("SHARE_URL")
-    ? // Who shares a root shares all of it.
-      await findShareTokens(
-        c.env.DB,
-        workspaceId,
-        runs.flatMap(({ run }) => [run.id, run.trace_id]),
-      )
-    : new Map<string, string>();
-  return Promise.all(
-    runs.map((placed) =>
-      toRunJson(placed, selected, {
-        appPath: () => appPath(placed),
-        attachmentUrl: (attachment) => objectUrl(linkSettings(c), attachment),
-        shareUrl: () => {
-          const token = tokens.get(placed.run.id) ?? tokens.get(placed.run.trace_id);
-          return token === undefined ? undefined : new URL(`/public/${token}/r`, c.req.url).href;
-        },
-      }),
-    ),
-  );
 }

@@ -13,7 +13,7 @@ import { requireShare } from "../links.ts";
 import { streamItems } from "./item-stream.ts";
 import { runListSchema, runSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, PUBLIC_LIST_FIELDS, PUBLIC_RUN_FIELDS } from "./run-fields.ts";
-import { toRunsJson } from "./run-json.ts";
+import { toRunsJson } from "./run-links.ts";
 
 export const shareV2Routes = createRouter();
 

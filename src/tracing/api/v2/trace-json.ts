@@ -1,5 +1,5 @@
 import { type Micros, RUN_TYPES } from "../../model/run-write.ts";
-import { jsonObject, type JsonPart } from "../json-stream.ts";
+import { jsonObject, type JsonPart } from "../json-parts.ts";
 import { type ReadRun, runMember } from "./run-json.ts";
 import { microsToIso } from "../../../lib/time.ts";
 import type { RunRow } from "../../model/run-row.ts";

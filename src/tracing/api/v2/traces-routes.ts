@@ -6,16 +6,21 @@ import { listParam } from "../../../http/query-params.ts";
 import { createRouter } from "../../../http/router.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
-import { checkedFilters } from "./filters.ts";
+import {
+  checkedFilters,
+  encodeWindowCursor,
+  TRACES_PAGE,
+  type TracesQueryBody,
+  tracesQuerySchema,
+  windowOf,
+} from "./request-schemas.ts";
 import { streamItems } from "./item-stream.ts";
-import type { JsonPart } from "../json-stream.ts";
+import type { JsonPart } from "../json-parts.ts";
 import { requireProject } from "../../projects/project-cache.ts";
-import { type TracesQueryBody, TRACES_PAGE, tracesQuerySchema } from "./request-schemas.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
-import { toRunsJson } from "./run-json.ts";
+import { toRunsJson } from "./run-links.ts";
 import { AGGREGATE_FIELDS, toTraceJson } from "./trace-json.ts";
-import { encodeWindowCursor, windowOf } from "./window.ts";
 import { findRuns } from "../../query/find-runs.ts";
 import type { RunPosition } from "../../model/run-page.ts";
 import type { Micros } from "../../model/run-write.ts";

@@ -7,7 +7,7 @@ import {
   placedRun,
   placeSpans,
 } from "./place-spans.ts";
-import { attachmentsOf, type SpanAttachment } from "./span-attachments.ts";
+import { attachmentsOf, type SpanAttachment } from "./inputs-outputs.ts";
 import { identityOf, type SpanIdentity } from "./span-identity.ts";
 import { sourceMetadataChars } from "./span-metadata.ts";
 import { type SpanRun, spanRun } from "./span-run.ts";

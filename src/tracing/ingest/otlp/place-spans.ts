@@ -2,7 +2,7 @@ import { ancestorIds, formatDottedOrder, formatDottedSegment } from "../../model
 import type { Attachment, Micros, RunWrite } from "../../model/run-write.ts";
 import type { ParentRef, SpanIdentity } from "./span-identity.ts";
 import { type RejectedSpan, rejectedSpan, type SpanRef } from "./otlp-error.ts";
-import type { SpanAttachment } from "./span-attachments.ts";
+import type { SpanAttachment } from "./inputs-outputs.ts";
 import type { SpanRun } from "./span-run.ts";
 import { readRun } from "../decode/run-body.ts";
 

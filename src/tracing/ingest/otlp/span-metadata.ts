@@ -7,7 +7,7 @@ import {
   type Span,
   type SpanSource,
 } from "./span.ts";
-import { modelNameOf } from "./invocation-params.ts";
+import { modelNameOf } from "./model-call.ts";
 import { isContainer } from "./span-run-type.ts";
 
 const PROVIDER_KEYS = ["gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider"];

@@ -12,11 +12,10 @@ import {
   textOf,
 } from "./span.ts";
 import { payloadsOf, type SpanPayloads } from "./inputs-outputs.ts";
-import { invocationParamsOf } from "./invocation-params.ts";
 import { InvalidSpan } from "./otlp-error.ts";
 import { metadataOf } from "./span-metadata.ts";
 import { isOpenInferenceTool, runTypeOf } from "./span-run-type.ts";
-import { usageMetadataOf } from "./usage-metadata.ts";
+import { invocationParamsOf, usageMetadataOf } from "./model-call.ts";
 
 /** A run as clients send it for creation, without its place in a tree. */
 export type SpanRun = {

@@ -1,4 +1,4 @@
-import { jsonBodyOf } from "../../../../http/json-body.ts";
+import { jsonBodyOf, jsonResponse } from "../../../../http/json-body.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { findFeedback, readFeedback } from "../../../../db/feedback-pages.ts";
 import {
@@ -7,7 +7,6 @@ import {
   listFeedbackTokens,
 } from "../../../../db/feedback-tokens-repo.ts";
 import type { AppContext } from "../../../../http/app-types.ts";
-import { jsonResponse } from "../../../../http/json-response.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { invalidField } from "../../../../lib/api-error.ts";

@@ -19,7 +19,7 @@ import type { HeldSpan } from "../../../ingest/held-spans-object.ts";
 import { type MappedSpans, mapSpans } from "../../../ingest/otlp/map-spans.ts";
 import { InvalidTraces, UnsupportedContentType } from "../../../ingest/otlp/otlp-error.ts";
 import { type PlacedSpanRun, toRunWrite } from "../../../ingest/otlp/place-spans.ts";
-import type { SpanAttachment } from "../../../ingest/otlp/span-attachments.ts";
+import type { SpanAttachment } from "../../../ingest/otlp/inputs-outputs.ts";
 import type { Span } from "../../../ingest/otlp/span.ts";
 
 export const otlpRoutes = createRouter();

@@ -22,7 +22,7 @@ import { parseFeedbackBody } from "../feedback/feedback-body.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
 import { ReceivedFeedback, storeMultipart } from "../../../ingest/store-multipart.ts";
-import { STATUS_OF } from "../../../../http/errors.ts";
+import { STATUS_OF } from "../../../../http/render-errors.ts";
 
 const MAX_LISTED_FAILURES = 100;
 

@@ -4,7 +4,7 @@ import {
   type JsonFilter,
   MAX_FILTER_DEPTH,
   MAX_FILTER_SIZE,
-} from "../../../../db/json-containment.ts";
+} from "../../../../db/json-filter-sql.ts";
 import { TRACE_TIERS } from "../../../../db/tracing-schema.ts";
 import { notServed } from "../../../../http/not-served.ts";
 import { uuidParam } from "../../../../http/path-params.ts";

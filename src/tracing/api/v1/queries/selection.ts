@@ -7,8 +7,7 @@ import { notServed } from "../../../../http/not-served.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { RUN_TYPES } from "../../../model/run-write.ts";
-import { runSchema } from "../runs/run-schema.ts";
-import { RUN_SELECT } from "../runs/run-select.ts";
+import { RUN_SELECT, runSchema } from "../runs/run-schema.ts";
 
 function uuidList() {
   return z.union([uuidParam().transform((id) => [id]), z.array(uuidParam()).max(1000)]);

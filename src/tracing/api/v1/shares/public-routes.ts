@@ -6,17 +6,18 @@ import { listParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { findRuns, requireRun, runNotFound } from "../../../query/find-runs.ts";
 import { readSharedRuns, sharedSelection } from "../../../query/shared-runs.ts";
-import { type JsonPart, jsonStreamResponse } from "../../json-stream.ts";
+import { jsonStreamResponse } from "../../json-stream.ts";
+import type { JsonPart } from "../../json-parts.ts";
 import { requireShare } from "../../links.ts";
-import { runSchema } from "../runs/run-schema.ts";
-import { runJsonContext, toRunJson } from "../runs/run-json.ts";
 import {
   ALWAYS_SELECTED,
   DEFAULT_SELECT,
   payloadsOf,
   RUN_SELECT,
+  runSchema,
   type RunSelect,
-} from "../runs/run-select.ts";
+} from "../runs/run-schema.ts";
+import { runJsonContext, toRunJson } from "../runs/run-json.ts";
 import { invalidField } from "../../../../lib/api-error.ts";
 import { MAX_PAGE, readSelection, runsPageSchema, runsQuerySchema } from "../queries/selection.ts";
 import { pageJson, readCursor } from "../queries/runs-query-routes.ts";

@@ -1,0 +1,65 @@
+import { hasHost, parseHostList } from "../../lib/host-list.ts";
+import type { WebhookRules } from "../../lib/webhook-rules.ts";
+import { type OutboundPolicy, outboundRefusal } from "../../revision-host/outbound-policy.ts";
+
+/** A host that is none: a path of the deployment's own stays on it, whatever it is written like. */
+const OWN_HOST = "own.invalid";
+
+/** Whether a webhook names a path of the deployment's own. */
+export function isOwnPath(webhook: string): boolean {
+  return webhook.startsWith("/");
+}
+
+/** Why a webhook is refused, as a sentence; null when a run may have it. */
+export function webhookRefusal(
+  webhook: string,
+  rules: WebhookRules,
+  outbound: OutboundPolicy,
+): string | null {
+  const { max_url_length: max } = rules;
+  if (rules.disabled) return "The project has switched webhooks off";
+  if (max !== null && webhook.length > max) {
+    return `The project takes webhooks of at most ${max} characters`;
+  }
+  if (isOwnPath(webhook)) return pathRefusal(webhook, rules);
+  const url = URL.parse(webhook);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return "Input should be a URL that begins with https:// or http://, or a path that begins with /";
+  }
+  return urlRefusal(url, rules) ?? networkRefusal(url, outbound);
+}
+
+function pathRefusal(path: string, { disable_loopback }: WebhookRules): string | null {
+  if (URL.parse(path, `http://${OWN_HOST}`)?.host !== OWN_HOST) {
+    return "Input should be a path of the deployment's own, which begins with one /";
+  }
+  return disable_loopback
+    ? 'The project does not take paths as webhooks: they need "disable_loopback": false in "webhooks.url" of its langgraph.json'
+    : null;
+}
+
+function urlRefusal(url: URL, rules: WebhookRules): string | null {
+  const { require_https, allowed_domains: domains, allowed_ports: ports } = rules;
+  if (url.username !== "" || url.password !== "") return "A webhook should not have credentials";
+  if (require_https && url.protocol !== "https:") {
+    return "The project takes only webhooks that begin with https://";
+  }
+  if (domains !== null && !hasHost(domains.flatMap(hostsOf), url.hostname)) {
+    return "The project does not take webhooks of this host";
+  }
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  if (ports !== null && !ports.includes(port)) {
+    return "The project does not take webhooks of this port";
+  }
+  return null;
+}
+
+function networkRefusal(url: URL, outbound: OutboundPolicy): string | null {
+  const refusal = outboundRefusal({ url: url.href, headers: new Headers() }, outbound);
+  return refusal === null ? null : `The webhook is refused: ${refusal.reason}`;
+}
+
+/** A domain as a URL has it; none for what is no host. */
+function hostsOf(domain: string): readonly string[] {
+  return parseHostList(domain) ?? [];
+}
