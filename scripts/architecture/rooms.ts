@@ -36,7 +36,6 @@ export const ROOMS: readonly Room[] = [
       "src/*/settings.ts",
       "src/identity/plan-quotas.ts",
       "src/rate-limits/policy.ts",
-      "src/rate-limits/limit-overrides.ts",
       "src/bulk-export/export-limits.ts",
     ],
     holds: "what each room reads from the Worker's variables, as schemas in that room",
@@ -129,7 +128,7 @@ export const ROOMS: readonly Room[] = [
     name: "agent-server/base",
     paths: [
       "src/agent-server/{agent-call,bounded-host,deployment-name,described-project,graph-host}.ts",
-      "src/agent-server/{read-budget,revision-cache}.ts",
+      "src/agent-server/read-budget.ts",
     ],
     holds: "what a call is about, and the graph host that serves it",
     mayImport: ["revision-host", "graph-runtime", "http", "db", "env", "lib"],
@@ -138,8 +137,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/store",
     paths: [
-      "src/agent-server/store/{check-operations,item-size,item-table,store-filter,store-object}.ts",
-      "src/agent-server/store/{expiry-table,vector-table,vector-search}.ts",
+      "src/agent-server/store/{check-operations,item-table,store-filter,store-object}.ts",
+      "src/agent-server/store/{expiry-table,vector-table}.ts",
     ],
     holds: "the object of LangGraph's long-term store, one for each deployment",
     mayImport: ["agent-server/base", "graph-runtime", "regions", "lib"],
@@ -261,7 +260,7 @@ export const ROOMS: readonly Room[] = [
     ],
     web: [
       ...ROUTES,
-      "**/{inside-entrypoint,json-filter,run-feedback}.ts",
+      "**/{inside-entrypoint,json-filter}.ts",
       "auth/{authenticate,deployment,requested-project}.ts",
     ],
   },

@@ -8,8 +8,7 @@ import {
   type Scan,
   scanRows,
 } from "./bounded-scan.ts";
-import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
-import { metadataMatches } from "./metadata-filter-sql.ts";
+import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
 import type { threads } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 

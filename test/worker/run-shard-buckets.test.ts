@@ -7,12 +7,8 @@ import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import {
-  bucketOf,
-  RAISE_AHEAD_MICROS,
-  readBucketPlan,
-} from "../../src/tracing/shard/buckets/bucket-plan.ts";
-import { raiseBuckets } from "../../src/tracing/shard/buckets/raise-buckets.ts";
+import { bucketOf, RAISE_AHEAD_MICROS, readBucketPlan } from "../../src/tracing/shard/buckets.ts";
+import { raiseBuckets } from "../../src/tracing/shard/shard-settings.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { unpackRuns } from "../support/packed-runs.ts";
 import type { RunData } from "../support/trace-data.ts";

@@ -2,9 +2,8 @@ import { isObject } from "../../../lib/json.ts";
 import type { LoggedEvent } from "../storage/event-frames.ts";
 import { type AgentStatus, AgentTree, type AgentTreeNode } from "./agent-tree.ts";
 import { MessagesChannel } from "./messages-channel.ts";
-import { normalState } from "./normal-messages.ts";
+import { normalState, parsedArgs } from "./normal-messages.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
-import { toolEvent } from "./tool-events.ts";
 
 type Json = Record<string, unknown>;
 
@@ -147,4 +146,36 @@ function custom(written: unknown): Json {
   const { name, payload } = written;
   const isNamed = typeof name === "string" && "payload" in written;
   return isNamed ? { name, payload } : { payload: written };
+}
+
+/** An event of LangGraph's stream mode `tools`, as the protocol has it. */
+function toolEvent(namespace: string[], told: unknown): ProtocolEvent[] {
+  if (!isObject(told)) return [];
+  const data = dataOf(told);
+  if (data === null) return [];
+  // A tool that is called without a message of a model has no id of a call.
+  const tool_call_id = String(told["toolCallId"] ?? told["name"]);
+  const { event, ...rest } = data;
+  return [{ method: "tools", namespace, data: { event, tool_call_id, ...rest } }];
+}
+
+function dataOf({ event, name, input, data, output, error }: Json): Json | null {
+  if (event === "on_tool_start") {
+    return { event: "tool-started", tool_name: name, input: parsedArgs(input) ?? input };
+  }
+  if (event === "on_tool_event") {
+    return { event: "tool-output-delta", delta: asText(data) };
+  }
+  if (event === "on_tool_end") return { event: "tool-finished", output };
+  if (event === "on_tool_error") {
+    return {
+      event: "tool-error",
+      message: isObject(error) ? asText(error["message"]) : asText(error),
+    };
+  }
+  return null;
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
