@@ -93,12 +93,13 @@ describe("a project whose buckets are raised in the middle of a day", () => {
       expect(new Set(buckets).size).toBe(1);
       if (before.includes(each)) expect(buckets[0]).toBe(0);
     }
-    expect(new Set(found.values())).toEqual(new Set([0, 1, 2, 3]));
+    expect(new Set(found.values()).size).toBeGreaterThan(1);
     const { workspaceId } = store;
     const day = dayOf(EVENING * 1000);
     const plan = await planOf(store);
     for (const { top } of traces) {
       const bucket = bucketOf(plan, top.id, Date.parse(top.start_time) * 1000);
+      expect(found.get(top.id)).toBe(bucket);
       const ref = { workspaceId, projectId: await store.projectId(), day, bucket };
       expect(await shardStub(env, ref).otherDaysOf(top.id)).toEqual([day + 1]);
     }
