@@ -1,4 +1,4 @@
-import { isObject } from "../../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
 import { parsedArgs } from "./normal-messages.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
 

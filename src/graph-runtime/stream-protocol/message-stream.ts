@@ -1,4 +1,4 @@
-import { isObject } from "../../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
 import { type Piece, piecesOf } from "./message-pieces.ts";
 import { parsedArgs } from "./normal-messages.ts";
 
