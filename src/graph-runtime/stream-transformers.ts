@@ -90,7 +90,10 @@ export class StreamTransformers {
   /** The graph has come to its end, or to an interrupt. Waits a bounded time for final values. */
   async finish(status: "completed" | "interrupted", signal: AbortSignal): Promise<void> {
     this.#end({ event: status });
-    const work = [...this.#running].map((each) => this.#attempt(each, () => each.finalize?.()));
+    const work: Promise<unknown>[] = [...this.#running].map((each) =>
+      // A rejection has stopped the transformer already.
+      Promise.resolve(this.#attempt(each, () => each.finalize?.())).catch(() => {}),
+    );
     for (const channel of this.#channels) channel._close();
     for (const { of, name, value } of this.#finals) {
       const tell = (payload: unknown): void =>
@@ -198,12 +201,14 @@ export class StreamTransformers {
     for (const each of begun) this.#hear(heardOf(each));
   }
 
-  /** What the transformer's code returns; undefined when it has thrown, as a promise too. */
-  #attempt<T>(of: Transformer, work: () => T): T | Promise<unknown> | undefined {
+  /** What the transformer's code returns; undefined when it has thrown. A promise that is rejected stops it, too. */
+  #attempt<T>(of: Transformer, work: () => T): T | undefined {
     try {
       const result = work();
-      if (!isPromise(result)) return result;
-      return Promise.resolve(result).catch((error: unknown) => this.#stop(of, error));
+      if (isPromise(result)) {
+        Promise.resolve(result).catch((error: unknown) => this.#stop(of, error));
+      }
+      return result;
     } catch (error) {
       this.#stop(of, error);
       return undefined;
