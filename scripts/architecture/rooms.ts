@@ -56,7 +56,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "graph-runtime",
     paths: ["src/graph-runtime"],
-    holds: "what is bundled with a project's graphs: the graph host and the protocol with it",
+    holds:
+      "what is bundled with a project's graphs: the graph host, the protocol with it, and events of runs",
     mayImport: ["lib"],
   },
   {
@@ -214,8 +215,13 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/protocol",
     paths: ["src/agent-server/threads/protocol"],
-    holds: "the streaming protocol: from logs of runs to events, and those who read them",
-    mayImport: ["agent-server/threads/storage", "agent-server/threads/contract", "lib"],
+    holds: "the streaming protocol: the events of a thread, and those who read them",
+    mayImport: [
+      "agent-server/threads/storage",
+      "agent-server/threads/contract",
+      "graph-runtime",
+      "lib",
+    ],
   },
   {
     name: "agent-server/threads/object",

@@ -7,7 +7,7 @@ import { threadFailure } from "../contract/failures.ts";
 import type { ReadStateResult } from "../contract/thread-requests.ts";
 import { type Command, CommandError } from "../protocol/commands.ts";
 import { startsWith } from "../protocol/event-filter.ts";
-import { normalState } from "../protocol/normal-messages.ts";
+import { normalState } from "../../../graph-runtime/stream-protocol/normal-messages.ts";
 import { parsedParams } from "../protocol/subscriptions.ts";
 import type { CommandContext } from "./execute-command.ts";
 import { noRun } from "./run-commands.ts";

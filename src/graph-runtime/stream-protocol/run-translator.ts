@@ -1,9 +1,10 @@
-import { isObject } from "../../../lib/json.ts";
-import type { LoggedEvent } from "../storage/event-frames.ts";
-import { type AgentStatus, AgentTree, type AgentTreeNode } from "./agent-tree.ts";
+import { isObject } from "../../lib/json.ts";
+import type { RunEvent } from "../protocol.ts";
+import { type AgentStatus, AgentTree, type AgentTreeNode, type Cause } from "./agent-tree.ts";
 import { MessagesChannel } from "./messages-channel.ts";
-import { normalState, parsedArgs } from "./normal-messages.ts";
-import type { ProtocolEvent } from "./protocol-event.ts";
+import { normalState } from "./normal-messages.ts";
+import { loggedEvents, type ProtocolEvent, TOLD_EVENT, TOLD_INSTEAD } from "./protocol-event.ts";
+import { toolEvent } from "./tool-events.ts";
 
 type Json = Record<string, unknown>;
 
@@ -27,16 +28,26 @@ export class RunTranslator {
   readonly #messages = new MessagesChannel();
   readonly #interrupts = new Set<string>();
   #status: AgentStatus = "running";
+  /** What readers are told in place of the next entry's events; null when they are told these. */
+  #instead: ProtocolEvent[] | null = null;
 
   constructor(run: TranslatedRun) {
     this.#run = run;
   }
 
-  translate({ event, data: text }: LoggedEvent): ProtocolEvent[] {
+  translate({ event, data: text }: RunEvent): ProtocolEvent[] {
     const [name = "", ...namespace] = event.split("|");
     if (name === "metadata") return this.#begin(JSON.parse(text));
-    const translated = this.#translate(name, namespace, text);
-    return translated.flatMap((each) => this.#tree.begin(each.namespace).concat(each));
+    if (name === TOLD_EVENT)
+      return this.#placed(loggedEvents(text).flatMap((each) => this.#told(each)));
+    if (name === TOLD_INSTEAD) {
+      this.#instead = loggedEvents(text);
+      return [];
+    }
+    const translated = this.#placed(this.#translate(name, namespace, text));
+    const told = this.#instead ?? translated;
+    this.#instead = null;
+    return told;
   }
 
   /** What the end of the run adds. */
@@ -53,7 +64,13 @@ export class RunTranslator {
     return this.#tree.toJson(this.#status, this.#run.graph_id);
   }
 
+  /** Events behind those that say which parts of their paths have begun. */
+  #placed(events: readonly ProtocolEvent[]): ProtocolEvent[] {
+    return events.flatMap((each) => this.#tree.begin(each.namespace).concat(each));
+  }
+
   #begin({ attempt }: { attempt?: number }): ProtocolEvent[] {
+    this.#instead = null;
     if (attempt !== undefined && attempt > 1) {
       return this.#messages.abandonAll("The run goes on from its last checkpoint");
     }
@@ -64,13 +81,27 @@ export class RunTranslator {
     return [running, { method: "input.answered", namespace: [], data }];
   }
 
+  /** What a transformer adds: as it is, but for beginnings and ends, of which the tree has to know. */
+  #told(event: ProtocolEvent): ProtocolEvent[] {
+    const { method, namespace, data } = event;
+    if (method !== "lifecycle") return [event];
+    const last = namespace.at(-1);
+    // The root begins and ends with its run.
+    if (last === undefined || !isObject(data)) return [];
+    if (isToolCall(data["cause"])) this.#tree.noteCause(last, data["cause"]);
+    const begun = this.#tree.begin(namespace);
+    const status = ENDS.find((end) => end === data["event"]);
+    return status === undefined ? begun : [...begun, ...this.#tree.end(namespace, status)];
+  }
+
   #translate(name: string, namespace: string[], text: string): ProtocolEvent[] {
     if (name === "messages") return this.#messages.add(namespace, JSON.parse(text));
     if (name === "values") return this.#values(namespace, JSON.parse(text));
     if (name === "updates") return this.#updates(namespace, JSON.parse(text));
     if (name === "tasks") return this.#task(namespace, JSON.parse(text));
     if (name === "tools") return toolEvent(namespace, JSON.parse(text));
-    if (name === "custom") return [{ method: "custom", namespace, data: custom(JSON.parse(text)) }];
+    if (name === "custom")
+      return [{ method: "custom", namespace, data: customData(JSON.parse(text)) }];
     if (name === "checkpoint-pointers") {
       return [{ method: "checkpoints", namespace, data: JSON.parse(text) }];
     }
@@ -135,47 +166,23 @@ export class RunTranslator {
   }
 }
 
+const ENDS = ["completed", "failed", "interrupted"] as const;
+
+function isToolCall(cause: unknown): cause is Cause {
+  return (
+    isObject(cause) && cause["type"] === "toolCall" && typeof cause["tool_call_id"] === "string"
+  );
+}
+
 function statusOf({ error, interrupts }: Json): AgentStatus {
   if (error !== null && error !== undefined) return "failed";
   return Array.isArray(interrupts) && interrupts.length > 0 ? "interrupted" : "completed";
 }
 
 /** What a graph writes by itself; with a name where it writes one beside a payload. */
-function custom(written: unknown): Json {
+export function customData(written: unknown): Json {
   if (!isObject(written)) return { payload: written };
   const { name, payload } = written;
   const isNamed = typeof name === "string" && "payload" in written;
   return isNamed ? { name, payload } : { payload: written };
-}
-
-/** An event of LangGraph's stream mode `tools`, as the protocol has it. */
-function toolEvent(namespace: string[], told: unknown): ProtocolEvent[] {
-  if (!isObject(told)) return [];
-  const data = dataOf(told);
-  if (data === null) return [];
-  // A tool that is called without a message of a model has no id of a call.
-  const tool_call_id = String(told["toolCallId"] ?? told["name"]);
-  const { event, ...rest } = data;
-  return [{ method: "tools", namespace, data: { event, tool_call_id, ...rest } }];
-}
-
-function dataOf({ event, name, input, data, output, error }: Json): Json | null {
-  if (event === "on_tool_start") {
-    return { event: "tool-started", tool_name: name, input: parsedArgs(input) ?? input };
-  }
-  if (event === "on_tool_event") {
-    return { event: "tool-output-delta", delta: asText(data) };
-  }
-  if (event === "on_tool_end") return { event: "tool-finished", output };
-  if (event === "on_tool_error") {
-    return {
-      event: "tool-error",
-      message: isObject(error) ? asText(error["message"]) : asText(error),
-    };
-  }
-  return null;
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

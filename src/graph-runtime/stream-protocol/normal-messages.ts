@@ -1,4 +1,4 @@
-import { isObject } from "../../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
 
 type Json = Record<string, unknown>;
 

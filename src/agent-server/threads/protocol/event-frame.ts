@@ -1,28 +1,4 @@
-/** The channels that a client can ask for; `custom:<name>` is a part of `custom`. */
-export const CHANNELS = [
-  "values",
-  "updates",
-  "messages",
-  "tools",
-  "lifecycle",
-  "input",
-  "checkpoints",
-  "tasks",
-  "custom",
-] as const;
-
-type Method = Exclude<(typeof CHANNELS)[number], "input"> | "input.requested" | "input.answered";
-
-/** What a run did, before it has its place among the events of the thread. */
-export type ProtocolEvent = {
-  method: Method;
-  /** The path of graphs and nodes that it comes from; the root graph has none. */
-  namespace: string[];
-  node?: string | undefined;
-  data: unknown;
-  /** Where it is not the sequence number as text. */
-  eventId?: string;
-};
+import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
 
 /** An event with its place, encoded once for all who read it. */
 export type Frame = {

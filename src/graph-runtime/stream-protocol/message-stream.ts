@@ -1,4 +1,4 @@
-import { isObject } from "../../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
 import { normalBlock, parsedArgs } from "./normal-messages.ts";
 
 type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { isObject } from "../../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
 import { MessageStream } from "./message-stream.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { RunTranslator } from "../../../../../src/agent-server/threads/protocol/run-translator.ts";
-import type { ProtocolEvent } from "../../../../../src/agent-server/threads/protocol/protocol-event.ts";
+import { RunTranslator } from "../../../../src/graph-runtime/stream-protocol/run-translator.ts";
+import type { ProtocolEvent } from "../../../../src/graph-runtime/stream-protocol/protocol-event.ts";
 
 function translate(log: [event: string, data: unknown][], answers: string[] = []): ProtocolEvent[] {
   const translator = new RunTranslator({ run_id: "r", graph_id: "g", answers });
-  return log.flatMap(([event, data], id) =>
-    translator.translate({ id, event, data: JSON.stringify(data), at: 1 }),
+  return log.flatMap(([event, data]) =>
+    translator.translate({ event, data: JSON.stringify(data) }),
   );
 }
 
@@ -244,4 +244,45 @@ test("what a graph writes has a name where it gives it one", () => {
     ["custom", { name: "n", payload: 2 }],
   ]);
   expect(of(events, "custom")).toEqual([{ payload: { a: 1 } }, { name: "n", payload: 2 }]);
+});
+
+describe("what transformers tell", () => {
+  const made = (method: string, data: unknown, namespace: unknown = ["helper:1"]) =>
+    ["protocol-event", { method, namespace, data }] as [string, unknown];
+
+  test("comes behind the beginning of its path, and ends what it says has ended", () => {
+    const graph_name = "helper";
+    const cause = { type: "toolCall", tool_call_id: "c" };
+    expect(
+      translate([
+        made("lifecycle", { event: "started", cause }),
+        made("custom", { name: "n", payload: 1 }),
+        made("lifecycle", { event: "failed" }),
+        made("lifecycle", { event: "failed" }, []),
+      ]).map(({ method, data }) => [method, data]),
+    ).toEqual([
+      ["lifecycle", { event: "started", graph_name, cause }],
+      ["custom", { name: "n", payload: 1 }],
+      ["lifecycle", { event: "failed", graph_name }],
+    ]);
+  });
+
+  test("stands for the next entry alone, and not across attempts", () => {
+    const kept = { method: "values", namespace: [], data: { kept: true } };
+    const values = (at: number) => ["values", { at }] as [string, unknown];
+    const instead = ["protocol-instead", [kept]] as [string, unknown];
+    const again = ["metadata", { attempt: 2 }] as [string, unknown];
+    const told = translate([instead, values(1), values(2), instead, again, values(3)]);
+    expect(of(told, "values")).toEqual([{ kept: true }, { at: 2 }, { at: 3 }]);
+  });
+
+  test("is left out when it is no event", () => {
+    const odd = [
+      made("custom", null),
+      made("shout", {}),
+      made("values", {}, "x"),
+      made("", 1, [1]),
+    ];
+    expect(translate([...odd, ["protocol-event", null], ["protocol-event", 7]])).toEqual([]);
+  });
 });
