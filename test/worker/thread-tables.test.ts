@@ -1,22 +1,29 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { test } from "vitest";
-import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
-import { prepareThreadTables } from "../../src/agent-server/threads/storage/thread-schema.ts";
+import { describe, test } from "vitest";
+import {
+  type LateTable,
+  THREAD_MIGRATIONS,
+} from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
+import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 /** The statements that releases had which noted them in a table and let SQLite count the runs. */
 const EARLIER = THREAD_MIGRATIONS.slice(0, -3);
 
-function inObject<T>(use: (storage: DurableObjectStorage) => T): Promise<T> {
+const LATE = ["events", "channel_values", "turns"] as const satisfies LateTable[];
+
+function inObject<T>(use: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> {
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   return runInDurableObject(stub, (_, { storage }) => use(storage));
 }
 
-function columns({ sql }: DurableObjectStorage): unknown[] {
+type Column = { table: string; name: string };
+
+function columns({ sql }: DurableObjectStorage): Column[] {
   return sql
-    .exec(
+    .exec<Column>(
       `SELECT t.name AS "table", c.name, c.type, c."notnull", c.dflt_value, c.pk
        FROM sqlite_master t, pragma_table_info(t.name) c
        WHERE t.type = 'table' AND t.name <> 'migrations' AND t.name NOT LIKE '\\_cf%' ESCAPE '\\'
@@ -40,13 +47,17 @@ function makeThread(storage: ThreadStorage): void {
   });
 }
 
-test("a new thread has the tables that the migrations lead to", async ({ expect }) => {
+test("a new thread has the tables that the migrations lead to, apart from late ones", async ({
+  expect,
+}) => {
   const migrated = await inObject((storage) => {
     migrateTables(storage, THREAD_MIGRATIONS);
     return columns(storage);
   });
   const made = await inObject((storage) => {
-    prepareThreadTables(storage);
+    const tables = new ThreadTables(storage.sql);
+    tables.prepare(storage);
+    for (const late of LATE) tables.need(late);
     return columns(storage);
   });
   expect(made).toEqual(migrated);
@@ -78,8 +89,81 @@ test("a thread that was made whole has run what comes later, once", async ({ exp
   await inObject((storage) => {
     makeThread(new ThreadStorage(storage));
     const later = [...THREAD_MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (1)"];
-    for (let opened = 0; opened < 3; opened += 1) prepareThreadTables(storage, later);
+    for (let opened = 0; opened < 3; opened += 1) {
+      new ThreadTables(storage.sql).prepare(storage, later);
+    }
     expect(storage.sql.exec("SELECT n FROM later").toArray()).toEqual([{ n: 1 }]);
+  });
+});
+
+describe("a late table", () => {
+  const lateTables = (storage: DurableObjectStorage): string[] =>
+    LATE.filter((late) => columns(storage).some(({ table }) => table === late));
+
+  test("is not there before something is written to it, and reads as empty", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      thread.transaction(() => {
+        expect(thread.turns.newest()).toBe(null);
+        expect(thread.turns.deleteOld(1)).toEqual([]);
+        expect(thread.log.read(1, -1, Infinity)).toEqual([]);
+        thread.log.delete(1);
+        thread.checkpoints.deleteRun("run");
+        expect(thread.checkpoints.prune()).toBe(false);
+        expect(thread.checkpoints.copied()).toMatchObject({ channel_values: [] });
+      });
+      expect(lateTables(storage)).toEqual([]);
+      thread.transaction(() => thread.turns.addUpdate(1));
+      expect(lateTables(storage)).toEqual(["turns"]);
+      expect(new ThreadStorage(storage).turns.newest()).toEqual({ id: 1, run_seq: null });
+    });
+  });
+
+  test("is made again when the transaction failed that made it", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      expect(() =>
+        thread.transaction(() => {
+          thread.turns.addUpdate(1);
+          throw new Error("Not now");
+        }),
+      ).toThrow("Not now");
+      expect(thread.turns.newest()).toBe(null);
+      expect(thread.transaction(() => thread.turns.addUpdate(1))).toBe(1);
+    });
+  });
+
+  test("is left out by a migration of it, and made as that leads to", async ({ expect }) => {
+    const later = [
+      ...THREAD_MIGRATIONS,
+      { table: "turns", statements: "ALTER TABLE turns ADD COLUMN later" },
+    ] as const;
+    const migrated = (made: (thread: ThreadStorage) => void): Promise<boolean> =>
+      inObject((storage) => {
+        const thread = new ThreadStorage(storage);
+        makeThread(thread);
+        made(thread);
+        new ThreadTables(storage.sql).prepare(storage, later);
+        return columns(storage).some(({ name }) => name === "later");
+      });
+    expect(await migrated(() => {})).toBe(false);
+    expect(await migrated((thread) => thread.transaction(() => thread.turns.addUpdate(1)))).toBe(
+      true,
+    );
+  });
+
+  test("is gone with its thread", async ({ expect }) => {
+    await inObject(async (storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      thread.transaction(() => thread.turns.addUpdate(1));
+      await thread.erase();
+      makeThread(thread);
+      expect(thread.turns.newest()).toBe(null);
+      expect(thread.transaction(() => thread.turns.addUpdate(1))).toBe(1);
+    });
   });
 });
 

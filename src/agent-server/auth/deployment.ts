@@ -4,11 +4,15 @@ import { ApiError } from "../../lib/api-error.ts";
 import { workspaceOfRequest } from "../../identity/authenticate.ts";
 import { keyAsOf } from "./key-as-of.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
+import type { AssistantRow } from "../../db/assistants-repo.ts";
+import { foreseenAssistant } from "./foreseen-assistant.ts";
 
 /** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
 export type RequestedDeployment = {
   revision: RevisionRef;
   keyWorkspace: PromiseSettledResult<string>;
+  /** That which the request probably names. */
+  foreseen: AssistantRow | null;
 };
 
 /**
@@ -19,13 +23,15 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   const { deployment: address } = c.var.arrival;
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
-    findServingDeployment(c.env.DB, address),
+    findServingDeployment(c.env.DB, address, foreseenAssistant(c)),
     workspaceOfRequest(c, keyAsOf(c.req)),
   ]);
   if (found.status === "rejected") throw found.reason;
   const { value } = found;
   if (value !== undefined && value.revisionId !== null) {
-    return { revision: { ...value, revisionId: value.revisionId }, keyWorkspace: key };
+    const { workspaceId, deploymentId, revisionId, assistant } = value;
+    const revision = { workspaceId, deploymentId, revisionId };
+    return { revision, keyWorkspace: key, foreseen: assistant };
   }
   if (valueOf(key) !== value?.workspaceId) throw deploymentNotFound();
   throw new ApiError("unavailable", "The deployment has no revision that is deployed yet");

@@ -18,6 +18,7 @@ import {
 import { PruneCheckpoints } from "./prune-checkpoints.ts";
 import { splitValues, unpackValues } from "./packed-values.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
+import type { ThreadTables } from "./thread-tables.ts";
 import { ValueTable } from "./value-table.ts";
 import { WriteTable } from "./write-table.ts";
 
@@ -32,6 +33,7 @@ const MAX_START_BYTES = 8 * 1024 * 1024;
  */
 export class CheckpointTable {
   readonly #sql: SqlStorage;
+  readonly #tables: ThreadTables;
   readonly #pages: CheckpointPages;
   readonly #values: ValueTable;
   readonly #writes: WriteTable;
@@ -39,10 +41,11 @@ export class CheckpointTable {
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, tables: ThreadTables) {
     this.#sql = sql;
+    this.#tables = tables;
     this.#pages = new CheckpointPages(sql, (row, options) => this.#readable(row, options));
-    this.#values = new ValueTable(sql);
+    this.#values = new ValueTable(sql, tables);
     this.#writes = new WriteTable(sql);
     this.#runs = new RunCheckpoints(sql, this.#values);
   }
@@ -130,12 +133,12 @@ export class CheckpointTable {
 
   /** All of them, for a copy of the thread; null when they are too many. */
   copied(): CheckpointCopy | null {
-    return readCheckpoints(this.#sql);
+    return readCheckpoints(this.#sql, this.#tables);
   }
 
   /** Takes over those of another thread. Call inside the transaction that makes the thread. */
   fill(copy: CheckpointCopy, threadId: string): void {
-    writeCheckpoints(this.#sql, copy, threadId);
+    writeCheckpoints(this.#sql, this.#tables, copy, threadId);
   }
 
   /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */

@@ -23,12 +23,14 @@ export type NewRun = Pick<
 export type RunStart = { place: number; nextEvent: number };
 
 /**
- * The runs of one thread: its queue and its past. Runs in flight are also held in memory, since every
- * step of every run asks about them; `reset` after a transaction that failed.
+ * The runs of one thread: its queue and its past. Runs in flight, and when the next events go, are also held in memory, since
+ * every step of every run asks about them; `reset` after a transaction that failed.
  */
 export class RunTable {
   readonly #sql: SqlStorage;
   #inFlight: RunRow[] | null = null;
+  /** Undefined: it has to be read. */
+  #nextExpiry: number | null | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -37,6 +39,7 @@ export class RunTable {
   /** Forgets what is held in memory. */
   reset(): void {
     this.#inFlight = null;
+    this.#nextExpiry = undefined;
   }
 
   /** A run that is to begin at once is made as one that has begun. */
@@ -171,6 +174,8 @@ export class RunTable {
       end.nextEvent,
     );
     this.#inFlight = this.#others(seq);
+    // What is in flight has no expiry.
+    if (end.expiresAt !== null) this.#nextExpiry = undefined;
   }
 
   /** To be called for a run that has ended. */
@@ -181,6 +186,7 @@ export class RunTable {
   delete(seq: number): void {
     this.#sql.exec("DELETE FROM runs WHERE seq = ?", seq);
     this.#inFlight = this.#others(seq);
+    this.#nextExpiry = undefined;
   }
 
   /**
@@ -206,12 +212,18 @@ export class RunTable {
   }
 
   nextExpiry(): number | null {
-    return this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs").one().at;
+    if (this.#nextExpiry === undefined) {
+      this.#nextExpiry = this.#sql
+        .exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs")
+        .one().at;
+    }
+    return this.#nextExpiry;
   }
 
   /** When the run's events go; null when they are gone. */
   keepUntil(seq: number, expiresAt: number | null): void {
     this.#sql.exec("UPDATE runs SET expires_at = ? WHERE seq = ?", expiresAt, seq);
+    this.#nextExpiry = undefined;
   }
 
   #others(seq: number): RunRow[] {
