@@ -40,6 +40,8 @@ export class CheckpointTable {
   readonly #runs: RunCheckpoints;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
+  /** There is no checkpoint, as far as is known in memory. */
+  #isEmpty = false;
 
   constructor(sql: SqlStorage, tables: ThreadTables) {
     this.#sql = sql;
@@ -50,10 +52,20 @@ export class CheckpointTable {
     this.#runs = new RunCheckpoints(sql, this.#values);
   }
 
+  startEmpty(): void {
+    this.#isEmpty = true;
+  }
+
+  reset(): void {
+    this.#isEmpty = false;
+    this.#latest = null;
+  }
+
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
   apply(batch: CheckpointBatch, runId: string | null): void {
     // Should the transaction roll back, the lineage remembered here would be of rows that are gone.
     this.#latest = null;
+    this.#isEmpty = false;
     for (const op of batch) {
       if ("put" in op) this.#put(op.put, runId);
       else this.#writes.put(op.writes, runId);
@@ -74,6 +86,7 @@ export class CheckpointTable {
   }
 
   #find(ns: string, id: string | null): CheckpointRow | undefined {
+    if (this.#isEmpty) return undefined;
     const [row] = (
       id === null
         ? this.#sql.exec<CheckpointRow>(
@@ -95,7 +108,7 @@ export class CheckpointTable {
   }
 
   namespaces(): string[] {
-    return [...this.#pages.namespaces()];
+    return this.#isEmpty ? [] : [...this.#pages.namespaces()];
   }
 
   /** The newest root checkpoint the run left: what its result can be read from later. */
@@ -123,6 +136,7 @@ export class CheckpointTable {
 
   /** The run whose checkpoint the thread's state is; null for a state update, or without any. */
   newestRun(): string | null {
+    if (this.#isEmpty) return null;
     const [row] = this.#sql
       .exec<{ run_id: string | null }>(
         "SELECT run_id FROM checkpoints WHERE ns = '' ORDER BY id DESC LIMIT 1",
@@ -138,6 +152,7 @@ export class CheckpointTable {
 
   /** Takes over those of another thread. Call inside the transaction that makes the thread. */
   fill(copy: CheckpointCopy, threadId: string): void {
+    this.#isEmpty = false;
     writeCheckpoints(this.#sql, this.#tables, copy, threadId);
   }
 

@@ -31,20 +31,29 @@ export class RunTable {
   #inFlight: RunRow[] | null = null;
   /** Undefined: it has to be read. */
   #nextExpiry: number | null | undefined;
+  /** There is no run, as far as is known in memory. */
+  #isEmpty = false;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
-  /** Forgets what is held in memory. */
+  startEmpty(): void {
+    this.#inFlight = [];
+    this.#nextExpiry = null;
+    this.#isEmpty = true;
+  }
+
   reset(): void {
     this.#inFlight = null;
     this.#nextExpiry = undefined;
+    this.#isEmpty = false;
   }
 
   /** A run that is to begin at once is made as one that has begun. */
   insert(run: NewRun, start: RunStart | null = null): RunRow {
     const inFlight = this.inFlight();
+    this.#isEmpty = false;
     const row = this.#sql
       .exec<RunRow>(
         `INSERT INTO runs (seq, run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
@@ -231,6 +240,7 @@ export class RunTable {
   }
 
   #first(query: string, ...bindings: SqlStorageValue[]): RunRow | null {
+    if (this.#isEmpty) return null;
     return this.#sql.exec<RunRow>(query, ...bindings).toArray()[0] ?? null;
   }
 }

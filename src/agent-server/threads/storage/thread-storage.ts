@@ -6,6 +6,14 @@ import { ThreadRecord } from "./thread-record.ts";
 import { TurnTable } from "./turn-table.ts";
 import { ThreadTables } from "./thread-tables.ts";
 
+/** A table that need not be read to know that it has no rows, or not the ones that are asked for. */
+type RememberingTable = {
+  /** It was made just now, in this transaction. */
+  startEmpty: () => void;
+  /** Forgets what is held in memory, after a transaction that failed. */
+  reset: () => void;
+};
+
 /** The tables of one thread, and the one way to change several of them at once. */
 export class ThreadStorage {
   readonly texts: TextTable;
@@ -16,6 +24,7 @@ export class ThreadStorage {
   readonly turns: TurnTable;
   readonly #storage: DurableObjectStorage;
   readonly #tables: ThreadTables;
+  readonly #remembering: readonly RememberingTable[];
   /** Within a transaction, as one may be made of others. */
   #isChanging = false;
 
@@ -29,6 +38,7 @@ export class ThreadStorage {
     this.checkpoints = new CheckpointTable(sql, this.#tables);
     this.log = new EventLog(sql, this.#tables);
     this.turns = new TurnTable(sql, this.#tables);
+    this.#remembering = [this.texts, this.runs, this.checkpoints];
     if (this.exists) this.makeTables();
   }
 
@@ -39,7 +49,8 @@ export class ThreadStorage {
 
   /** Makes the tables that are missing. Call it in the transaction that makes the thread, or they stay without it. */
   makeTables(): void {
-    this.#tables.prepare(this.#storage);
+    const areNew = this.#tables.prepare(this.#storage);
+    if (areNew) for (const table of this.#remembering) table.startEmpty();
   }
 
   /**
@@ -59,8 +70,8 @@ export class ThreadStorage {
       return done;
     } catch (error) {
       this.#tables.reset();
+      for (const table of this.#remembering) table.reset();
       this.thread.reset();
-      this.runs.reset();
       this.log.reset();
       throw error;
     } finally {
@@ -70,8 +81,8 @@ export class ThreadStorage {
 
   async erase(): Promise<void> {
     this.#tables.erased();
+    for (const table of this.#remembering) table.reset();
     this.thread.erased();
-    this.runs.reset();
     this.log.erased();
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();

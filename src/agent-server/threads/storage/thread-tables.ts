@@ -33,15 +33,20 @@ export class ThreadTables {
     if (!this.has(name)) this.#make(LATE_TABLES[name]);
   }
 
-  /** Makes the tables of a thread, or brings those of an earlier release up to date. */
+  /** Makes the tables of a thread, and returns true, or brings those of an earlier release up to date. */
   prepare(
     storage: DurableObjectStorage,
     migrations: readonly ThreadMigration[] = THREAD_MIGRATIONS,
-  ): void {
+  ): boolean {
     if (!this.exist) {
       this.#make(THREAD_SCHEMA);
-      return;
+      return true;
     }
+    this.#migrate(storage, migrations);
+    return false;
+  }
+
+  #migrate(storage: DurableObjectStorage, migrations: readonly ThreadMigration[]): void {
     // Releases that made threads by the migrations have noted them in a table, and have made every table.
     if (this.has("migrations")) {
       migrateTables(storage, migrations.map(statementsOf));
