@@ -23,7 +23,7 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   const { deployment: address } = c.var.arrival;
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
-    findServingDeployment(c.env.DB, address, foreseenAssistant(c)),
+    findServingDeployment(c.env.DB, address, foreseenAssistant(address, c.req)),
     workspaceOfRequest(c, keyAsOf(c.req)),
   ]);
   if (found.status === "rejected") throw found.reason;

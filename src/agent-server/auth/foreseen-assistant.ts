@@ -1,4 +1,3 @@
-import type { AppContext } from "../../http/app-types.ts";
 import { isolateCache } from "../../lib/isolate-cache.ts";
 
 const MAX_DEPLOYMENTS = 1000;
@@ -13,14 +12,15 @@ const lastNamed = isolateCache<string, string>({ maxEntries: MAX_DEPLOYMENTS });
  * Which one it names is in the body, which is read when the project is known, because a project's own app may take it.
  * Null for a request that makes no run, and for the first one that does.
  */
-export function foreseenAssistant(c: AppContext): string | null {
-  const { deployment } = c.var.arrival;
-  if (deployment === null || c.req.method !== "POST" || !MAKES_RUN.test(c.req.path)) return null;
+export function foreseenAssistant(
+  deployment: string,
+  { method, path }: { method: string; path: string },
+): string | null {
+  if (method !== "POST" || !MAKES_RUN.test(path)) return null;
   return lastNamed.get(deployment) ?? null;
 }
 
-/** To be called when a request makes a run. */
-export function foreseeAssistant(c: AppContext, assistantId: string): void {
-  const { deployment } = c.var.arrival;
+/** To be called when a request makes a run; `deployment` is null where the URL names none. */
+export function foreseeAssistant(deployment: string | null, assistantId: string): void {
   if (deployment !== null) lastNamed.set(deployment, assistantId);
 }

@@ -135,7 +135,7 @@ async function createRun(
   const { follow } = options;
   const foreseen = projectOf(c).deployment?.foreseen ?? null;
   const prepared = await prepareRun(agentCall(c), body, { ...options, foreseen });
-  foreseeAssistant(c, prepared.request.assistant.assistant_id);
+  foreseeAssistant(c.var.arrival.deployment, prepared.request.assistant.assistant_id);
   const { run, stream } = await startRun(await withFeedbackLinks(c, prepared));
   const { run_id } = run;
   const path =

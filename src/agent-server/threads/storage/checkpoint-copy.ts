@@ -50,7 +50,7 @@ export function readCheckpoints(sql: SqlStorage, tables: ThreadTables): Checkpoi
   let rows = 0;
   let bytes = 0;
   for (const table of TABLES) {
-    if (!tables.has(table)) continue;
+    if (!isThere(table, tables)) continue;
     const lengths = COLUMNS[table].map((column) => `ifnull(octet_length(${column}), 0)`);
     const size = sql
       .exec<{ rows: number; bytes: number }>(
@@ -62,7 +62,7 @@ export function readCheckpoints(sql: SqlStorage, tables: ThreadTables): Checkpoi
   }
   if (rows > MAX_ROWS || bytes > MAX_BYTES) return null;
   const read = (table: CopiedTable): Row[] =>
-    tables.has(table)
+    isThere(table, tables)
       ? sql.exec<Row>(`SELECT ${COLUMNS[table].join(", ")} FROM ${table}`).toArray()
       : [];
   return {
@@ -70,6 +70,10 @@ export function readCheckpoints(sql: SqlStorage, tables: ThreadTables): Checkpoi
     channel_values: read("channel_values"),
     writes: read("writes"),
   };
+}
+
+function isThere(table: CopiedTable, tables: ThreadTables): boolean {
+  return table !== "channel_values" || tables.has(table);
 }
 
 /** Writes them for a thread that has none. Call in a transaction. */

@@ -5,7 +5,7 @@ import { LATE_TABLES, THREAD_SCHEMA } from "./thread-schema.ts";
 /** Which tables a thread has, and how they come into being. */
 export class ThreadTables {
   readonly #sql: SqlStorage;
-  /** The names of the tables that there are; null when they have to be read. */
+  /** Which tables there are, of those that are asked for; null when they have to be read. */
   #known: Set<string> | null = null;
 
   constructor(sql: SqlStorage) {
@@ -18,7 +18,7 @@ export class ThreadTables {
   }
 
   /** False for a late table that nothing was written to: it has no rows, and no statement may name it. */
-  has(name: string): boolean {
+  has(name: "thread" | "migrations" | LateTable): boolean {
     this.#known ??= new Set(
       this.#sql
         .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -30,7 +30,9 @@ export class ThreadTables {
 
   /** To be called before rows are written to a late table, in the same transaction. */
   need(name: LateTable): void {
-    if (!this.has(name)) this.#make(LATE_TABLES[name]);
+    if (this.has(name)) return;
+    this.#sql.exec(LATE_TABLES[name]);
+    this.#known?.add(name);
   }
 
   /** Makes the tables of a thread, and returns true, or brings those of an earlier release up to date. */
@@ -39,7 +41,8 @@ export class ThreadTables {
     migrations: readonly ThreadMigration[] = THREAD_MIGRATIONS,
   ): boolean {
     if (!this.exist) {
-      this.#make(THREAD_SCHEMA);
+      this.#sql.exec(THREAD_SCHEMA);
+      this.#known = new Set(["thread"]);
       return true;
     }
     this.#migrate(storage, migrations);
@@ -75,11 +78,6 @@ export class ThreadTables {
   /** The object's tables are gone. */
   erased(): void {
     this.#known = new Set();
-  }
-
-  #make(statements: string): void {
-    this.#sql.exec(statements);
-    this.reset();
   }
 }
 
