@@ -7,6 +7,7 @@ import {
 } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
 import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
+import type { CheckpointPut } from "../../src/graph-runtime/checkpoint-port.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 /** The statements that releases had which noted them in a table and let SQLite count the runs. */
@@ -173,3 +174,95 @@ test("an object that is only looked at stays empty", async ({ expect }) => {
     expect(columns(storage)).toEqual([]);
   });
 });
+
+describe("what is held in memory of the texts of a new thread", () => {
+  test("is what the tables have, also after a transaction that failed", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      const { texts } = thread;
+      const long = "x".repeat(1_000_000);
+      thread.transaction(() => texts.set("long", long));
+      thread.transaction(() => texts.set("a:1", "one"));
+      expect(() =>
+        thread.transaction(() => {
+          texts.delete("long");
+          texts.set("a:2", "two");
+          throw new Error("Not now");
+        }),
+      ).toThrow("Not now");
+      expect([texts.get("long"), texts.get("a:2")]).toEqual([long, null]);
+      expect([texts.withPrefix("a:"), texts.withPrefix("b:")]).toEqual([["one"], []]);
+    });
+  });
+
+  test("takes a shorter text in place of a longer one", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      for (const text of ["x".repeat(1_000_000), "short"]) {
+        thread.transaction(() => thread.texts.set("one", text));
+      }
+      expect(thread.texts.get("one")).toBe("short");
+      expect(new ThreadStorage(storage).texts.get("one")).toBe("short");
+    });
+  });
+});
+
+describe("what is held in memory of the runs and checkpoints of a new thread", () => {
+  const run = {
+    seq: 1,
+    run_id: "run",
+    assistant_id: "a",
+    graph_id: "g",
+    multitask_strategy: "enqueue",
+    metadata: "{}",
+    created_at: 1,
+    principal: null,
+    revision_id: null,
+    resumable: 1,
+    webhook: null,
+    kwargs: "{}",
+    now: 1,
+  } as const;
+
+  test("follows what is written", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      const { runs, checkpoints } = thread;
+      expect([runs.get("run"), runs.nextExpiry(), checkpoints.newestRun()]).toEqual([
+        null,
+        null,
+        null,
+      ]);
+      thread.transaction(() => {
+        runs.insert(run, { place: 1, nextEvent: 0 });
+        checkpoints.apply([{ put: checkpoint }], "run");
+      });
+      expect([runs.get("run")?.status, runs.nextExpiry()]).toEqual(["running", null]);
+      expect([checkpoints.newestRun(), checkpoints.namespaces()]).toEqual(["run", [""]]);
+      expect(checkpoints.start()?.id).toBe(checkpoint.id);
+      const end = { status: "success", error: null, stop: null, now: 2, nextEvent: 0 } as const;
+      thread.transaction(() => runs.end(1, { ...end, expiresAt: 5 }));
+      expect(runs.nextExpiry()).toBe(5);
+      thread.transaction(() => runs.keepUntil(1, 7));
+      expect(runs.nextExpiry()).toBe(7);
+      thread.transaction(() => runs.delete(1));
+      expect(runs.nextExpiry()).toBe(null);
+    });
+  });
+});
+
+const json = new TextEncoder().encode("{}");
+
+const checkpoint = {
+  ns: "",
+  id: "00000000-0000-6000-8000-000000000001",
+  parent_id: null,
+  format: 4,
+  checkpoint: ["json", json],
+  metadata: ["json", json],
+  channels: [],
+  inherited: [],
+} satisfies CheckpointPut;
