@@ -103,6 +103,7 @@ export async function run(): Promise<BenchResult> {
       operations: OPERATIONS,
     });
     const first = await firstEventOf(platform, client);
+    const firstDeployed = await firstEventOf(platform, deployed);
     print(measured);
     const perChunk = (less: Measured, more: Measured): number =>
       roundTo((rowsBilled(more) - rowsBilled(less)) / (MANY_CHUNKS - FEW_CHUNKS), 3);
@@ -114,6 +115,8 @@ export async function run(): Promise<BenchResult> {
         rows_per_resumable_chunk: perChunk(fewResumable, manyResumable),
         d1_statements_per_warm_run: first.d1Statements,
         hops_to_first_event: first.hops,
+        d1_statements_per_deployed_run: firstDeployed.d1Statements,
+        hops_to_first_event_deployed: firstDeployed.hops,
       },
     };
   });

@@ -1,28 +1,43 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { RevisionRef } from "../lib/revision-ref.ts";
+import type { AssistantRow } from "./assistants-repo.ts";
 import { IS_LATEST_REVISION } from "./deployments-repo.ts";
 import { deployments, revisions } from "./deployments-schema.ts";
+import { assistants } from "./schema.ts";
 
 export type ServingDeployment = {
   workspaceId: string;
   deploymentId: string;
   /** Null: none is deployed yet. */
   revisionId: string | null;
+  /** That which was asked for; null without it. */
+  assistant: AssistantRow | null;
 };
 
-/** The deployment with this id or slug, of whatever workspace; undefined when it is being deleted. */
+/**
+ * The deployment with this id or slug, of whatever workspace, and one of its assistants; undefined when it is being
+ * deleted.
+ */
 export async function findServingDeployment(
   db: D1Database,
   address: string,
+  assistantId: string | null,
 ): Promise<ServingDeployment | undefined> {
+  const ofDeployment = and(
+    eq(assistants.workspace_id, deployments.workspace_id),
+    eq(assistants.deployment_id, deployments.id),
+    eq(assistants.assistant_id, assistantId ?? ""),
+  );
   return drizzle(db)
     .select({
       workspaceId: deployments.workspace_id,
       deploymentId: deployments.id,
       revisionId: deployments.active_revision_id,
+      assistant: assistants,
     })
     .from(deployments)
+    .leftJoin(assistants, ofDeployment)
     .where(
       and(
         or(eq(deployments.id, address), eq(deployments.slug, address)),

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { test } from "vitest";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
+import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
 import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import type {
   CheckpointBatch,
@@ -62,7 +63,7 @@ function withTable<T>(use: (counted: Counted) => T): Promise<T> {
         };
       },
     });
-    const table = new CheckpointTable(sql);
+    const table = new CheckpointTable(sql, new ThreadTables(state.storage.sql));
     return use({
       table,
       fill: (puts, runId) =>
@@ -352,7 +353,7 @@ test("a run that was stored by an older release can be deleted", async ({ expect
       );
     }
     migrateTables(storage, THREAD_MIGRATIONS);
-    const table = new CheckpointTable(storage.sql);
+    const table = new CheckpointTable(storage.sql, new ThreadTables(storage.sql));
     storage.transactionSync(() => table.deleteRun("gone"));
     expect(table.page({ ns: "", limit: 10 }).checkpoints.map(({ id }) => id)).toEqual([idOf(1)]);
   });

@@ -12,6 +12,7 @@ import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpo
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
+import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
 import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 import type { CheckpointOp, CheckpointPort } from "../../src/graph-runtime/checkpoint-port.ts";
@@ -74,7 +75,9 @@ class SaverOfManyThreads extends BaseCheckpointSaver {
       const use = <T>(action: (table: CheckpointTable) => T): Promise<T> =>
         runInDurableObject(this.#object(threadId), (_, state) => {
           migrateTables(state.storage, THREAD_MIGRATIONS);
-          return action(new CheckpointTable(state.storage.sql));
+          return action(
+            new CheckpointTable(state.storage.sql, new ThreadTables(state.storage.sql)),
+          );
         });
       const port: CheckpointPort = {
         getCheckpoint: (ns, id, options) => use((table) => table.get(ns, id, options)),

@@ -4,9 +4,10 @@ import { assert, beforeAll, describe, inject, test } from "vitest";
 import { EventLog } from "../../src/agent-server/threads/storage/event-log.ts";
 import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { THREAD_SCHEMA } from "../../src/agent-server/threads/storage/thread-schema.ts";
+import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
 import type { RunEvent } from "../../src/graph-runtime/protocol.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
-import { migrateIndex, newThread, textOf, type TestThread } from "./support.ts";
+import { migrateIndex, newThread, rowsIn, textOf, type TestThread } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
@@ -32,8 +33,8 @@ function withLog<T>(use: (log: InLog) => T, schema?: string): Promise<T> {
     );
     return use({
       sql,
-      open: () => new EventLog(sql),
-      rows: () => sql.exec<{ n: number }>("SELECT count(*) AS n FROM events").one().n,
+      open: () => new EventLog(sql, new ThreadTables(sql)),
+      rows: () => rowsIn(sql, "events"),
     });
   });
 }
@@ -106,7 +107,7 @@ describe("events in memory", () => {
     await withLog(({ open, rows, sql }) => {
       const log = open();
       log.append(1, events(0, 2), { now: NOW, stored: true });
-      sql.exec("UPDATE runs SET next_event = ?", log.begin(1, { stored: false }));
+      sql.exec("UPDATE runs SET next_event = ?", log.begin(1, { stored: false, isNew: false }));
       const before = sql.databaseSize;
       for (let id = 2; id < 500; id += 1) {
         log.append(1, events(id, 1), { now: NOW, stored: false });
@@ -121,7 +122,7 @@ describe("events in memory", () => {
   test("are never given again by their ids when a crash has taken them", async ({ expect }) => {
     await withLog(({ open, sql }) => {
       const log = open();
-      sql.exec("UPDATE runs SET next_event = ?", log.begin(1, { stored: false }));
+      sql.exec("UPDATE runs SET next_event = ?", log.begin(1, { stored: false, isNew: false }));
       const end = log.append(1, events(0, 3000), { now: NOW, stored: false });
       const next = open();
       expect(next.nextId(1)).toBeGreaterThanOrEqual(end);
@@ -166,11 +167,7 @@ describe("a run that is not resumable", () => {
   }
 
   const storedEvents = (thread: TestThread): Promise<number> =>
-    runInDurableObject(
-      thread.object,
-      (_, { storage }) =>
-        storage.sql.exec<{ n: number }>("SELECT count(*) AS n FROM events").one().n,
-    );
+    runInDurableObject(thread.object, (_, { storage }) => rowsIn(storage.sql, "events"));
 
   test("leaves no event, and its numbers are not given again", async ({ expect }) => {
     const thread = newThread();

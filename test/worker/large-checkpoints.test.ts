@@ -1,6 +1,7 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, expect, inject, test } from "vitest";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
+import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
 import type { CheckpointPut, Typed, WritesPut } from "../../src/graph-runtime/checkpoint-port.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { migrateIndex, newThread, type TestThread, textOf } from "./support.ts";
@@ -139,9 +140,14 @@ describe("a checkpoint that was stored before there was this limit", () => {
         ["after", value],
       ];
       storage.transactionSync(() =>
-        new CheckpointTable(storage.sql).apply([{ put: { ...put, channels } }], null),
+        new CheckpointTable(storage.sql, new ThreadTables(storage.sql)).apply(
+          [{ put: { ...put, channels } }],
+          null,
+        ),
       );
     });
+    // The object that goes on would not look for the table that was made beside it.
+    await evictDurableObject(thread.object);
     return thread;
   }
 
@@ -182,7 +188,7 @@ describe("a checkpoint that was stored before there was this limit", () => {
     await run(thread, { kind: "none" });
     const value = typed(LARGE);
     await runInDurableObject(thread.object, (_, { storage }) => {
-      const table = new CheckpointTable(storage.sql);
+      const table = new CheckpointTable(storage.sql, new ThreadTables(storage.sql));
       const writes: WritesPut = {
         ns: "",
         checkpoint_id: put.id,

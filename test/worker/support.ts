@@ -76,3 +76,9 @@ export async function runsOf(thread: TestThread): Promise<Run[] | null> {
 export async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string> {
   return new Response(stream).text();
 }
+
+/** How many rows a table of an object has; none where it was not made. */
+export function rowsIn(sql: SqlStorage, table: string): number {
+  const made = sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", table).toArray().length > 0;
+  return made ? sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n : 0;
+}

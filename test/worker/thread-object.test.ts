@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
 import { readJsonText } from "../../src/lib/json-answer.ts";
-import { migrateIndex, newThread, runsOf, textOf, type TestThread } from "./support.ts";
+import { migrateIndex, newThread, rowsIn, runsOf, textOf, type TestThread } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
@@ -19,11 +19,7 @@ async function tables(thread: TestThread): Promise<string[]> {
 }
 
 async function count(thread: TestThread, table: string): Promise<number> {
-  return runInDurableObject(
-    thread.object,
-    (_, { storage }) =>
-      storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n,
-  );
+  return runInDurableObject(thread.object, (_, { storage }) => rowsIn(storage.sql, table));
 }
 
 async function indexRow(thread: TestThread): Promise<{ status: string; version: number } | null> {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
 import type { ThreadStreamQuery } from "../../src/agent-server/threads/contract/thread-requests.ts";
-import { migrateIndex, newThread, textOf, type TestThread } from "./support.ts";
+import { migrateIndex, newThread, rowsIn, textOf, type TestThread } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
@@ -82,11 +82,7 @@ async function finish(thread: TestThread): Promise<string> {
 const isDone = ({ data }: Event): boolean => data["status"] === "run_done";
 
 async function rows(thread: TestThread, table: string): Promise<number> {
-  return runInDurableObject(
-    thread.object,
-    (_, { storage }) =>
-      storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n,
-  );
+  return runInDurableObject(thread.object, (_, { storage }) => rowsIn(storage.sql, table));
 }
 
 describe("who follows a thread", () => {

@@ -1,22 +1,30 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { test } from "vitest";
-import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread-migrations.ts";
-import { prepareThreadTables } from "../../src/agent-server/threads/storage/thread-schema.ts";
+import { describe, test } from "vitest";
+import {
+  type LateTable,
+  THREAD_MIGRATIONS,
+} from "../../src/agent-server/threads/storage/thread-migrations.ts";
 import { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
+import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
+import type { CheckpointPut } from "../../src/graph-runtime/checkpoint-port.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 /** The statements that releases had which noted them in a table and let SQLite count the runs. */
 const EARLIER = THREAD_MIGRATIONS.slice(0, -3);
 
-function inObject<T>(use: (storage: DurableObjectStorage) => T): Promise<T> {
+const LATE = ["events", "channel_values", "turns"] as const satisfies LateTable[];
+
+function inObject<T>(use: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> {
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   return runInDurableObject(stub, (_, { storage }) => use(storage));
 }
 
-function columns({ sql }: DurableObjectStorage): unknown[] {
+type Column = { table: string; name: string };
+
+function columns({ sql }: DurableObjectStorage): Column[] {
   return sql
-    .exec(
+    .exec<Column>(
       `SELECT t.name AS "table", c.name, c.type, c."notnull", c.dflt_value, c.pk
        FROM sqlite_master t, pragma_table_info(t.name) c
        WHERE t.type = 'table' AND t.name <> 'migrations' AND t.name NOT LIKE '\\_cf%' ESCAPE '\\'
@@ -40,13 +48,17 @@ function makeThread(storage: ThreadStorage): void {
   });
 }
 
-test("a new thread has the tables that the migrations lead to", async ({ expect }) => {
+test("a new thread has the tables that the migrations lead to, apart from late ones", async ({
+  expect,
+}) => {
   const migrated = await inObject((storage) => {
     migrateTables(storage, THREAD_MIGRATIONS);
     return columns(storage);
   });
   const made = await inObject((storage) => {
-    prepareThreadTables(storage);
+    const tables = new ThreadTables(storage.sql);
+    tables.prepare(storage);
+    for (const late of LATE) tables.need(late);
     return columns(storage);
   });
   expect(made).toEqual(migrated);
@@ -78,8 +90,81 @@ test("a thread that was made whole has run what comes later, once", async ({ exp
   await inObject((storage) => {
     makeThread(new ThreadStorage(storage));
     const later = [...THREAD_MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (1)"];
-    for (let opened = 0; opened < 3; opened += 1) prepareThreadTables(storage, later);
+    for (let opened = 0; opened < 3; opened += 1) {
+      new ThreadTables(storage.sql).prepare(storage, later);
+    }
     expect(storage.sql.exec("SELECT n FROM later").toArray()).toEqual([{ n: 1 }]);
+  });
+});
+
+describe("a late table", () => {
+  const lateTables = (storage: DurableObjectStorage): string[] =>
+    LATE.filter((late) => columns(storage).some(({ table }) => table === late));
+
+  test("is not there before something is written to it, and reads as empty", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      thread.transaction(() => {
+        expect(thread.turns.newest()).toBe(null);
+        expect(thread.turns.deleteOld(1)).toEqual([]);
+        expect(thread.log.read(1, -1, Infinity)).toEqual([]);
+        thread.log.delete(1);
+        thread.checkpoints.deleteRun("run");
+        expect(thread.checkpoints.prune()).toBe(false);
+        expect(thread.checkpoints.copied()).toMatchObject({ channel_values: [] });
+      });
+      expect(lateTables(storage)).toEqual([]);
+      thread.transaction(() => thread.turns.addUpdate(1));
+      expect(lateTables(storage)).toEqual(["turns"]);
+      expect(new ThreadStorage(storage).turns.newest()).toEqual({ id: 1, run_seq: null });
+    });
+  });
+
+  test("is made again when the transaction failed that made it", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      expect(() =>
+        thread.transaction(() => {
+          thread.turns.addUpdate(1);
+          throw new Error("Not now");
+        }),
+      ).toThrow("Not now");
+      expect(thread.turns.newest()).toBe(null);
+      expect(thread.transaction(() => thread.turns.addUpdate(1))).toBe(1);
+    });
+  });
+
+  test("is left out by a migration of it, and made as that leads to", async ({ expect }) => {
+    const later = [
+      ...THREAD_MIGRATIONS,
+      { table: "turns", statements: "ALTER TABLE turns ADD COLUMN later" },
+    ] as const;
+    const migrated = (made: (thread: ThreadStorage) => void): Promise<boolean> =>
+      inObject((storage) => {
+        const thread = new ThreadStorage(storage);
+        makeThread(thread);
+        made(thread);
+        new ThreadTables(storage.sql).prepare(storage, later);
+        return columns(storage).some(({ name }) => name === "later");
+      });
+    expect(await migrated(() => {})).toBe(false);
+    expect(await migrated((thread) => thread.transaction(() => thread.turns.addUpdate(1)))).toBe(
+      true,
+    );
+  });
+
+  test("is gone with its thread", async ({ expect }) => {
+    await inObject(async (storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      thread.transaction(() => thread.turns.addUpdate(1));
+      await thread.erase();
+      makeThread(thread);
+      expect(thread.turns.newest()).toBe(null);
+      expect(thread.transaction(() => thread.turns.addUpdate(1))).toBe(1);
+    });
   });
 });
 
@@ -89,3 +174,95 @@ test("an object that is only looked at stays empty", async ({ expect }) => {
     expect(columns(storage)).toEqual([]);
   });
 });
+
+describe("what is held in memory of the texts of a new thread", () => {
+  test("is what the tables have, also after a transaction that failed", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      const { texts } = thread;
+      const long = "x".repeat(1_000_000);
+      thread.transaction(() => texts.set("long", long));
+      thread.transaction(() => texts.set("a:1", "one"));
+      expect(() =>
+        thread.transaction(() => {
+          texts.delete("long");
+          texts.set("a:2", "two");
+          throw new Error("Not now");
+        }),
+      ).toThrow("Not now");
+      expect([texts.get("long"), texts.get("a:2")]).toEqual([long, null]);
+      expect([texts.withPrefix("a:"), texts.withPrefix("b:")]).toEqual([["one"], []]);
+    });
+  });
+
+  test("takes a shorter text in place of a longer one", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      for (const text of ["x".repeat(1_000_000), "short"]) {
+        thread.transaction(() => thread.texts.set("one", text));
+      }
+      expect(thread.texts.get("one")).toBe("short");
+      expect(new ThreadStorage(storage).texts.get("one")).toBe("short");
+    });
+  });
+});
+
+describe("what is held in memory of the runs and checkpoints of a new thread", () => {
+  const run = {
+    seq: 1,
+    run_id: "run",
+    assistant_id: "a",
+    graph_id: "g",
+    multitask_strategy: "enqueue",
+    metadata: "{}",
+    created_at: 1,
+    principal: null,
+    revision_id: null,
+    resumable: 1,
+    webhook: null,
+    kwargs: "{}",
+    now: 1,
+  } as const;
+
+  test("follows what is written", async ({ expect }) => {
+    await inObject((storage) => {
+      const thread = new ThreadStorage(storage);
+      makeThread(thread);
+      const { runs, checkpoints } = thread;
+      expect([runs.get("run"), runs.nextExpiry(), checkpoints.newestRun()]).toEqual([
+        null,
+        null,
+        null,
+      ]);
+      thread.transaction(() => {
+        runs.insert(run, { place: 1, nextEvent: 0 });
+        checkpoints.apply([{ put: checkpoint }], "run");
+      });
+      expect([runs.get("run")?.status, runs.nextExpiry()]).toEqual(["running", null]);
+      expect([checkpoints.newestRun(), checkpoints.namespaces()]).toEqual(["run", [""]]);
+      expect(checkpoints.start()?.id).toBe(checkpoint.id);
+      const end = { status: "success", error: null, stop: null, now: 2, nextEvent: 0 } as const;
+      thread.transaction(() => runs.end(1, { ...end, expiresAt: 5 }));
+      expect(runs.nextExpiry()).toBe(5);
+      thread.transaction(() => runs.keepUntil(1, 7));
+      expect(runs.nextExpiry()).toBe(7);
+      thread.transaction(() => runs.delete(1));
+      expect(runs.nextExpiry()).toBe(null);
+    });
+  });
+});
+
+const json = new TextEncoder().encode("{}");
+
+const checkpoint = {
+  ns: "",
+  id: "00000000-0000-6000-8000-000000000001",
+  parent_id: null,
+  format: 4,
+  checkpoint: ["json", json],
+  metadata: ["json", json],
+  channels: [],
+  inherited: [],
+} satisfies CheckpointPut;

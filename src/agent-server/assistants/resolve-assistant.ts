@@ -2,6 +2,7 @@ import { type AssistantRow, selectAssistant } from "../../db/assistants-repo.ts"
 import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
+import type { Scope } from "../../lib/scope.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { ofRevision, restoreDefaultAssistant } from "./default-assistants.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
@@ -27,10 +28,15 @@ export async function findAssistantRow(
   return matchesMetadata(JSON.parse(row.metadata), filter) ? row : null;
 }
 
-async function readRow(call: AgentCall, idOrGraph: string): Promise<AssistantRow | null> {
+async function readRow(
+  call: AgentCall,
+  idOrGraph: string,
+  known: AssistantRow | null = null,
+): Promise<AssistantRow | null> {
   const id = toAssistantId(idOrGraph);
   const select = selectAssistant(call.env.DB, call.scope, id);
-  let row = await select.first<AssistantRow>();
+  let row =
+    known !== null && isOf(call.scope, known, id) ? known : await select.first<AssistantRow>();
   if (row === null && (await restoreDefaultAssistant(call, id))) {
     row = await select.first<AssistantRow>();
   }
@@ -39,10 +45,15 @@ async function readRow(call: AgentCall, idOrGraph: string): Promise<AssistantRow
 
 /**
  * The assistant that a run names. A graph's default assistant is the project's own: who may create a
- * run may run it, whatever handlers say of assistants.
+ * run may run it, whatever handlers say of assistants. `known` was read by the same request, and spares a read when it is
+ * that assistant.
  */
-export async function resolveAssistant(call: AgentCall, idOrGraph: string): Promise<Assistant> {
-  const row = await readRow(call, idOrGraph);
+export async function resolveAssistant(
+  call: AgentCall,
+  idOrGraph: string,
+  known: AssistantRow | null = null,
+): Promise<Assistant> {
+  const row = await readRow(call, idOrGraph, known);
   if (row === null || !(await mayRun(call, row))) {
     throw new ApiError(
       "not_found",
@@ -50,6 +61,11 @@ export async function resolveAssistant(call: AgentCall, idOrGraph: string): Prom
     );
   }
   return toAssistantJson(row);
+}
+
+function isOf({ workspaceId, deploymentId }: Scope, row: AssistantRow, id: string): boolean {
+  const { workspace_id, deployment_id, assistant_id } = row;
+  return workspace_id === workspaceId && deployment_id === deploymentId && assistant_id === id;
 }
 
 async function mayRun(call: AgentCall, { assistant_id, graph_id, metadata }: AssistantRow) {

@@ -3,11 +3,15 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { type KeyAsOf, workspaceOfRequest } from "../../identity/authenticate.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
+import type { AssistantRow } from "../../db/assistants-repo.ts";
+import { foreseenAssistant } from "./foreseen-assistant.ts";
 
 /** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
 export type RequestedDeployment = {
   revision: RevisionRef;
   keyWorkspace: PromiseSettledResult<string>;
+  /** That which the request probably names. */
+  foreseen: AssistantRow | null;
 };
 
 /**
@@ -18,13 +22,15 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   const { deployment: address } = c.var.arrival;
   if (address === null) return null;
   const [found, key] = await Promise.allSettled([
-    findServingDeployment(c.env.DB, address),
+    findServingDeployment(c.env.DB, address, foreseenAssistant(address, c.req)),
     workspaceOfRequest(c, keyAsOf(c.req)),
   ]);
   if (found.status === "rejected") throw found.reason;
   const { value } = found;
   if (value !== undefined && value.revisionId !== null) {
-    return { revision: { ...value, revisionId: value.revisionId }, keyWorkspace: key };
+    const { workspaceId, deploymentId, revisionId, assistant } = value;
+    const revision = { workspaceId, deploymentId, revisionId };
+    return { revision, keyWorkspace: key, foreseen: assistant };
   }
   if (valueOf(key) !== value?.workspaceId) throw deploymentNotFound();
   throw new ApiError("unavailable", "The deployment has no revision that is deployed yet");

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
+import type { AssistantRow } from "../../db/assistants-repo.ts";
 import { type CronTick, runIdOfTick } from "../../lib/cron-tick.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isObject } from "../../lib/json.ts";
@@ -23,6 +24,8 @@ export type NewRunOptions = {
   temporary: boolean;
   /** The tick of a cron that makes the run: for one tick there is one run, however often it is made. */
   tick?: CronTick;
+  /** An assistant that this request has read already, which need not be the one that the run names. */
+  foreseen?: AssistantRow | null;
 };
 
 /** A run that may be made: its assistant is there, and whoever asks has leave. */
@@ -34,10 +37,10 @@ export async function prepareRun(
   body: RunCreateBody,
   options: NewRunOptions,
 ): Promise<PreparedRun> {
-  const { follow, tick } = options;
+  const { follow, tick, foreseen = null } = options;
   // The id is older than any wait, so that the runs of a batch are named in their order.
   const runId = tick === undefined ? uuidv7() : runIdOfTick(tick);
-  const assistant = await resolveAssistant(call, body.assistant_id);
+  const assistant = await resolveAssistant(call, body.assistant_id, foreseen);
   await assertWebhook(call, body.webhook);
   // A stateless run's thread has the run's id, so `/runs/{run_id}/...` finds it without a look-up.
   const threadId = options.threadId ?? runId;

@@ -1,4 +1,6 @@
 import { agentCall } from "../agent-call.ts";
+import { foreseeAssistant } from "../auth/foreseen-assistant.ts";
+import { projectOf } from "../auth/requested-project.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
@@ -130,7 +132,9 @@ async function createRun(
   options: NewRunOptions,
 ): Promise<Response> {
   const { follow } = options;
-  const prepared = await prepareRun(agentCall(c), body, options);
+  const foreseen = projectOf(c).deployment?.foreseen ?? null;
+  const prepared = await prepareRun(agentCall(c), body, { ...options, foreseen });
+  foreseeAssistant(c.var.arrival.deployment, prepared.request.assistant.assistant_id);
   const { run, stream } = await startRun(await withFeedbackLinks(c, prepared));
   const { run_id } = run;
   const path =

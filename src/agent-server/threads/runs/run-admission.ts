@@ -88,7 +88,7 @@ export class RunAdmission {
     };
     keepFeedback(texts, row, request.feedback);
     return isFree && row.created_at <= now
-      ? this.#begun(runs.insert(row, this.#startOf(row)))
+      ? this.#begun(runs.insert(row, this.#startOf(row, { isNew: true })))
       : runs.insert(row);
   }
 
@@ -96,7 +96,10 @@ export class RunAdmission {
   begin(row: RunRow): RunRow {
     const { runs, thread } = this.#storage;
     return this.#storage.transaction(() => {
-      const started = runs.start(row.seq, { ...this.#startOf(row), now: this.#now() });
+      const started = runs.start(row.seq, {
+        ...this.#startOf(row, { isNew: false }),
+        now: this.#now(),
+      });
       // A queued run may be of another graph than the one before: from now on it owns the state.
       if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
       return this.#begun(started);
@@ -104,11 +107,11 @@ export class RunAdmission {
   }
 
   /** What the row of a run that begins has to say. */
-  #startOf(row: Pick<RunRow, "seq" | "resumable">): RunStart {
+  #startOf(row: Pick<RunRow, "seq" | "resumable">, { isNew }: { isNew: boolean }): RunStart {
     const { runs, log, thread } = this.#storage;
     log.forgetEnded((seq) => runs.isInFlight(seq) || this.#streams.hasReaders(seq));
     const stored = this.#streams.storesEvents(row);
-    return { place: thread.get().next_seq, nextEvent: log.begin(row.seq, { stored }) };
+    return { place: thread.get().next_seq, nextEvent: log.begin(row.seq, { stored, isNew }) };
   }
 
   /** An attempt begins with an event. */

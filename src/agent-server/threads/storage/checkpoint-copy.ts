@@ -1,4 +1,5 @@
 import { parseMetadata } from "./checkpoint-pages.ts";
+import type { ThreadTables } from "./thread-tables.ts";
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -45,10 +46,11 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_ROWS = 20_000;
 
 /** All checkpoints as they are in this turn; null when they are more than one message takes. */
-export function readCheckpoints(sql: SqlStorage): CheckpointCopy | null {
+export function readCheckpoints(sql: SqlStorage, tables: ThreadTables): CheckpointCopy | null {
   let rows = 0;
   let bytes = 0;
   for (const table of TABLES) {
+    if (!isThere(table, tables)) continue;
     const lengths = COLUMNS[table].map((column) => `ifnull(octet_length(${column}), 0)`);
     const size = sql
       .exec<{ rows: number; bytes: number }>(
@@ -60,7 +62,9 @@ export function readCheckpoints(sql: SqlStorage): CheckpointCopy | null {
   }
   if (rows > MAX_ROWS || bytes > MAX_BYTES) return null;
   const read = (table: CopiedTable): Row[] =>
-    sql.exec<Row>(`SELECT ${COLUMNS[table].join(", ")} FROM ${table}`).toArray();
+    isThere(table, tables)
+      ? sql.exec<Row>(`SELECT ${COLUMNS[table].join(", ")} FROM ${table}`).toArray()
+      : [];
   return {
     checkpoints: read("checkpoints"),
     channel_values: read("channel_values"),
@@ -68,8 +72,18 @@ export function readCheckpoints(sql: SqlStorage): CheckpointCopy | null {
   };
 }
 
+function isThere(table: CopiedTable, tables: ThreadTables): boolean {
+  return table !== "channel_values" || tables.has(table);
+}
+
 /** Writes them for a thread that has none. Call in a transaction. */
-export function writeCheckpoints(sql: SqlStorage, copy: CheckpointCopy, threadId: string): void {
+export function writeCheckpoints(
+  sql: SqlStorage,
+  tables: ThreadTables,
+  copy: CheckpointCopy,
+  threadId: string,
+): void {
+  if (copy.channel_values.length > 0) tables.need("channel_values");
   for (const table of TABLES) {
     const columns = COLUMNS[table];
     const insert = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;

@@ -18,6 +18,7 @@ import {
 import { PruneCheckpoints } from "./prune-checkpoints.ts";
 import { splitValues, unpackValues } from "./packed-values.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
+import type { ThreadTables } from "./thread-tables.ts";
 import { ValueTable } from "./value-table.ts";
 import { WriteTable } from "./write-table.ts";
 
@@ -32,25 +33,39 @@ const MAX_START_BYTES = 8 * 1024 * 1024;
  */
 export class CheckpointTable {
   readonly #sql: SqlStorage;
+  readonly #tables: ThreadTables;
   readonly #pages: CheckpointPages;
   readonly #values: ValueTable;
   readonly #writes: WriteTable;
   readonly #runs: RunCheckpoints;
   /** The lineage of the checkpoint written last: usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
+  /** There is no checkpoint, as far as is known in memory. */
+  #isEmpty = false;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, tables: ThreadTables) {
     this.#sql = sql;
+    this.#tables = tables;
     this.#pages = new CheckpointPages(sql, (row, options) => this.#readable(row, options));
-    this.#values = new ValueTable(sql);
+    this.#values = new ValueTable(sql, tables);
     this.#writes = new WriteTable(sql);
     this.#runs = new RunCheckpoints(sql, this.#values);
+  }
+
+  startEmpty(): void {
+    this.#isEmpty = true;
+  }
+
+  reset(): void {
+    this.#isEmpty = false;
+    this.#latest = null;
   }
 
   /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
   apply(batch: CheckpointBatch, runId: string | null): void {
     // Should the transaction roll back, the lineage remembered here would be of rows that are gone.
     this.#latest = null;
+    this.#isEmpty = false;
     for (const op of batch) {
       if ("put" in op) this.#put(op.put, runId);
       else this.#writes.put(op.writes, runId);
@@ -71,6 +86,7 @@ export class CheckpointTable {
   }
 
   #find(ns: string, id: string | null): CheckpointRow | undefined {
+    if (this.#isEmpty) return undefined;
     const [row] = (
       id === null
         ? this.#sql.exec<CheckpointRow>(
@@ -92,7 +108,7 @@ export class CheckpointTable {
   }
 
   namespaces(): string[] {
-    return [...this.#pages.namespaces()];
+    return this.#isEmpty ? [] : [...this.#pages.namespaces()];
   }
 
   /** The newest root checkpoint the run left: what its result can be read from later. */
@@ -120,6 +136,7 @@ export class CheckpointTable {
 
   /** The run whose checkpoint the thread's state is; null for a state update, or without any. */
   newestRun(): string | null {
+    if (this.#isEmpty) return null;
     const [row] = this.#sql
       .exec<{ run_id: string | null }>(
         "SELECT run_id FROM checkpoints WHERE ns = '' ORDER BY id DESC LIMIT 1",
@@ -130,12 +147,13 @@ export class CheckpointTable {
 
   /** All of them, for a copy of the thread; null when they are too many. */
   copied(): CheckpointCopy | null {
-    return readCheckpoints(this.#sql);
+    return readCheckpoints(this.#sql, this.#tables);
   }
 
   /** Takes over those of another thread. Call inside the transaction that makes the thread. */
   fill(copy: CheckpointCopy, threadId: string): void {
-    writeCheckpoints(this.#sql, copy, threadId);
+    this.#isEmpty = false;
+    writeCheckpoints(this.#sql, this.#tables, copy, threadId);
   }
 
   /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */

@@ -1,6 +1,7 @@
 import type { RunEvent } from "../../../graph-runtime/protocol.ts";
 import type { LoggedEvent } from "./event-frames.ts";
 import { EventPages } from "./event-pages.ts";
+import type { ThreadTables } from "./thread-tables.ts";
 
 /** One read stops after the event that crosses this: what a reader holds in memory. */
 const READ_CHARS = 256 * 1024;
@@ -32,9 +33,9 @@ export class EventLog {
   /** What was in memory before the transaction that goes on. */
   #before = new Map<number, Held | null>();
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, tables: ThreadTables) {
     this.#sql = sql;
-    this.#pages = new EventPages(sql);
+    this.#pages = new EventPages(sql, tables);
   }
 
   /** Appends events, and returns the id that the next one will have. Call it in a transaction. */
@@ -61,10 +62,10 @@ export class EventLog {
 
   /**
    * An attempt begins. Returns what the run's row has to say by then: ids before it are never given again. Call it in the
-   * transaction that writes that row.
+   * transaction that writes that row, `isNew` before the row is there.
    */
-  begin(runSeq: number, { stored }: { stored: boolean }): number {
-    const held = this.#change(runSeq);
+  begin(runSeq: number, { stored, isNew }: { stored: boolean; isNew: boolean }): number {
+    const held = this.#change(runSeq, { isNew });
     held.reserved = stored ? held.next : held.next + RESERVED_IDS;
     return held.reserved;
   }
@@ -147,11 +148,11 @@ export class EventLog {
     this.#before = new Map();
   }
 
-  #change(runSeq: number): Held {
+  #change(runSeq: number, { isNew = false } = {}): Held {
     this.#remember(runSeq);
     const known = this.#held.get(runSeq);
     if (known !== undefined) return known;
-    const next = this.#storedNext(runSeq);
+    const next = isNew ? 0 : this.#storedNext(runSeq);
     const held = { next, reserved: next, events: [], chars: 0 };
     this.#held.set(runSeq, held);
     return held;

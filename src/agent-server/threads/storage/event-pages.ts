@@ -1,9 +1,12 @@
 import { textParts } from "./row-parts.ts";
 import type { LoggedEvent } from "./event-frames.ts";
+import type { ThreadTables } from "./thread-tables.ts";
 
 type PageRow = { id: number; part: number; event: string; data: string; at: number | null } & {
   count: number | null;
 };
+
+const TABLE = "events";
 
 /** What one row holds: reading one event of a page reads all of it. */
 const PAGE_CHARS = 256 * 1024;
@@ -14,13 +17,16 @@ const PAGE_CHARS = 256 * 1024;
  */
 export class EventPages {
   readonly #sql: SqlStorage;
+  readonly #tables: ThreadTables;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, tables: ThreadTables) {
     this.#sql = sql;
+    this.#tables = tables;
   }
 
   /** Writes events without a gap between them. Call it in a transaction. */
   write(runSeq: number, events: readonly LoggedEvent[]): void {
+    this.#tables.need(TABLE);
     for (const page of pagesOf(events)) {
       const [first] = page;
       if (first === undefined) continue;
@@ -46,6 +52,7 @@ export class EventPages {
 
   /** The events after `after`, oldest first, a row at a time. */
   *read(runSeq: number, after: number): Generator<LoggedEvent[]> {
+    if (!this.#tables.has(TABLE)) return;
     // The page that `after` is in may have more behind it.
     const rows = this.#sql.exec<PageRow>(
       `SELECT id, part, event, data, at, count FROM events WHERE run_seq = ?1 AND id >= coalesce(
@@ -67,6 +74,7 @@ export class EventPages {
 
   /** The id behind the last event; 0 when there is none. */
   end(runSeq: number): number {
+    if (!this.#tables.has(TABLE)) return 0;
     const [last] = this.#sql
       .exec<{ id: number; count: number | null }>(
         "SELECT id, count FROM events WHERE run_seq = ? ORDER BY id DESC LIMIT 1",
@@ -77,6 +85,7 @@ export class EventPages {
   }
 
   delete(runSeq: number): void {
+    if (!this.#tables.has(TABLE)) return;
     this.#sql.exec("DELETE FROM events WHERE run_seq = ?", runSeq);
   }
 }

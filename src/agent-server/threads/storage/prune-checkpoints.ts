@@ -62,14 +62,7 @@ export class PruneCheckpoints {
   }
 
   #removeRest(): boolean {
-    const values = this.#sql.exec(
-      `DELETE FROM channel_values WHERE (ns, checkpoint_id, channel, part) IN
-         (SELECT ns, checkpoint_id, channel, part FROM channel_values
-          WHERE (ns, checkpoint_id, channel) NOT IN
-            (SELECT c.ns, j.value, j.key FROM checkpoints c, json_each(c.channels) j) LIMIT ?)`,
-      TURN_VALUES,
-    ).rowsWritten;
-    if (values > 0) return true;
+    if (this.#values.deleteUnused(TURN_VALUES)) return true;
     this.#sql.exec(
       "UPDATE checkpoints SET parent_id = NULL WHERE format >= 4 AND parent_id IS NOT NULL AND (ns, parent_id) NOT IN (SELECT ns, id FROM checkpoints)",
     );

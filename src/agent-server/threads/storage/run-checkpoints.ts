@@ -65,16 +65,6 @@ export class RunCheckpoints {
       runId,
       ids,
     );
-    // Whatever inherits a value is newer than the checkpoint that wrote it.
-    this.#sql.exec(
-      `DELETE FROM channel_values WHERE ns = ?1
-         AND checkpoint_id IN (SELECT value FROM json_each(?3))
-         AND (checkpoint_id, channel) NOT IN
-           (SELECT j.value, j.key FROM checkpoints c, json_each(c.channels) j
-            WHERE c.ns = ?1 AND c.id > ?2)`,
-      ns,
-      start,
-      ids,
-    );
+    this.#values.deleteOf(ns, start, ids);
   }
 }

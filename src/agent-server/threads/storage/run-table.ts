@@ -23,25 +23,37 @@ export type NewRun = Pick<
 export type RunStart = { place: number; nextEvent: number };
 
 /**
- * The runs of one thread: its queue and its past. Runs in flight are also held in memory, since every
- * step of every run asks about them; `reset` after a transaction that failed.
+ * The runs of one thread: its queue and its past. Runs in flight, and when the next events go, are also held in memory, since
+ * every step of every run asks about them; `reset` after a transaction that failed.
  */
 export class RunTable {
   readonly #sql: SqlStorage;
   #inFlight: RunRow[] | null = null;
+  /** Undefined: it has to be read. */
+  #nextExpiry: number | null | undefined;
+  /** There is no run, as far as is known in memory. */
+  #isEmpty = false;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
-  /** Forgets what is held in memory. */
+  startEmpty(): void {
+    this.#inFlight = [];
+    this.#nextExpiry = null;
+    this.#isEmpty = true;
+  }
+
   reset(): void {
     this.#inFlight = null;
+    this.#nextExpiry = undefined;
+    this.#isEmpty = false;
   }
 
   /** A run that is to begin at once is made as one that has begun. */
   insert(run: NewRun, start: RunStart | null = null): RunRow {
     const inFlight = this.inFlight();
+    this.#isEmpty = false;
     const row = this.#sql
       .exec<RunRow>(
         `INSERT INTO runs (seq, run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
@@ -171,6 +183,8 @@ export class RunTable {
       end.nextEvent,
     );
     this.#inFlight = this.#others(seq);
+    // What is in flight has no expiry.
+    if (end.expiresAt !== null) this.#nextExpiry = undefined;
   }
 
   /** To be called for a run that has ended. */
@@ -181,6 +195,7 @@ export class RunTable {
   delete(seq: number): void {
     this.#sql.exec("DELETE FROM runs WHERE seq = ?", seq);
     this.#inFlight = this.#others(seq);
+    this.#nextExpiry = undefined;
   }
 
   /**
@@ -206,12 +221,18 @@ export class RunTable {
   }
 
   nextExpiry(): number | null {
-    return this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs").one().at;
+    if (this.#nextExpiry === undefined) {
+      this.#nextExpiry = this.#sql
+        .exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM runs")
+        .one().at;
+    }
+    return this.#nextExpiry;
   }
 
   /** When the run's events go; null when they are gone. */
   keepUntil(seq: number, expiresAt: number | null): void {
     this.#sql.exec("UPDATE runs SET expires_at = ? WHERE seq = ?", expiresAt, seq);
+    this.#nextExpiry = undefined;
   }
 
   #others(seq: number): RunRow[] {
@@ -219,6 +240,7 @@ export class RunTable {
   }
 
   #first(query: string, ...bindings: SqlStorageValue[]): RunRow | null {
+    if (this.#isEmpty) return null;
     return this.#sql.exec<RunRow>(query, ...bindings).toArray()[0] ?? null;
   }
 }

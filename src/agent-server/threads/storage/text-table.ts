@@ -1,18 +1,33 @@
 import { textParts } from "./row-parts.ts";
 
+/** How many names are held in memory; with more, the table is read. */
+const MAX_KNOWN_NAMES = 1000;
+
 /**
  * The table of a thread's long JSON texts by name: its values, what runs were asked with when that is long, the ends of traces that are
- * still to be recorded, webhooks that are still to be delivered. A text is cut into as many rows as it needs.
+ * still to be recorded, webhooks that are still to be delivered. A text is cut into as many rows as it needs. Which texts
+ * there are is held in memory for as long as the object that made the thread lives; `reset` after a transaction that failed.
  */
 export class TextTable {
   readonly #sql: SqlStorage;
+  /** How many rows each text has; null when that has to be read. */
+  #known: Map<string, number> | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
+  startEmpty(): void {
+    this.#known = new Map();
+  }
+
+  reset(): void {
+    this.#known = null;
+  }
+
   set(name: string, text: string): void {
     const parts = textParts(text);
+    const before = this.#known === null ? Infinity : (this.#known.get(name) ?? 0);
     for (const [part, data] of parts.entries()) {
       this.#sql.exec(
         "INSERT OR REPLACE INTO texts (name, part, data) VALUES (?, ?, ?)",
@@ -21,10 +36,15 @@ export class TextTable {
         data,
       );
     }
-    this.#sql.exec("DELETE FROM texts WHERE name = ? AND part >= ?", name, parts.length);
+    if (before > parts.length) {
+      this.#sql.exec("DELETE FROM texts WHERE name = ? AND part >= ?", name, parts.length);
+    }
+    this.#known?.set(name, parts.length);
+    if ((this.#known?.size ?? 0) > MAX_KNOWN_NAMES) this.reset();
   }
 
   get(name: string): string | null {
+    if (this.#known?.has(name) === false) return null;
     const rows = this.#sql
       .exec<{ data: string }>("SELECT data FROM texts WHERE name = ? ORDER BY part", name)
       .toArray();
@@ -33,6 +53,8 @@ export class TextTable {
 
   /** The texts whose names begin with the prefix, in the order of their names. */
   withPrefix(prefix: string): string[] {
+    const names = this.#known?.keys();
+    if (names !== undefined && ![...names].some((name) => name.startsWith(prefix))) return [];
     const rows = this.#sql
       .exec<{ name: string; data: string }>(
         "SELECT name, data FROM texts WHERE name >= ? AND name < ? ORDER BY name, part",
@@ -45,6 +67,8 @@ export class TextTable {
   }
 
   delete(name: string): void {
+    if (this.#known?.has(name) === false) return;
     this.#sql.exec("DELETE FROM texts WHERE name = ?", name);
+    this.#known?.delete(name);
   }
 }

@@ -1,9 +1,15 @@
+/** Tables that a thread is made without: see LATE_TABLES. */
+export type LateTable = "events" | "channel_values" | "turns";
+
+/** A migration that changes a late table names it, because it is left out where there is no such table yet. */
+export type ThreadMigration = string | { table: LateTable; statements: string };
+
 /**
  * The SQLite schema of one thread. No index but the keys: a thread's tables are small, and every
  * index is one more page that each step of a run writes. Migrations are append-only: an object that
  * was last touched by an older release is brought up to date the first time it is opened.
  */
-export const THREAD_MIGRATIONS: readonly string[] = [
+export const THREAD_MIGRATIONS = [
   `
   CREATE TABLE thread (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -149,4 +155,4 @@ export const THREAD_MIGRATIONS: readonly string[] = [
   `,
   // What the run was asked with, when it is short; else it is a text of its own.
   "ALTER TABLE runs ADD COLUMN kwargs TEXT",
-];
+] satisfies readonly ThreadMigration[];

@@ -1,37 +1,9 @@
-import { hasTable, hasTables, migrateTables } from "../../../lib/object-migrations.ts";
-import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
-
-export function hasThreadTables(sql: SqlStorage): boolean {
-  return hasTable(sql, "thread");
-}
-
-/** Makes the tables of a thread, or brings those of an earlier release up to date. */
-export function prepareThreadTables(
-  storage: DurableObjectStorage,
-  migrations: readonly string[] = THREAD_MIGRATIONS,
-): void {
-  const { sql } = storage;
-  if (!hasThreadTables(sql)) {
-    sql.exec(THREAD_SCHEMA);
-    return;
-  }
-  // Releases that made threads by the migrations have noted them in a table.
-  if (hasTables(sql)) {
-    migrateTables(storage, migrations);
-    return;
-  }
-  const { done } = sql.exec<{ done: number }>("SELECT schema_version AS done FROM thread").one();
-  if (done >= migrations.length) return;
-  storage.transactionSync(() => {
-    for (const statements of migrations.slice(done)) sql.exec(statements);
-    sql.exec("UPDATE thread SET schema_version = ?", migrations.length);
-  });
-}
+import type { LateTable } from "./thread-migrations.ts";
 
 /**
  * The tables of a thread that is made now: what THREAD_MIGRATIONS lead to, written at once, because each statement of a
- * schema is rows, too, and most threads are small. A test compares the two. What differs saves rows, and is not worth
- * moving those of older threads: `writes` has no rowid, `runs` counts by `next_run` of its thread, and how many
+ * schema is rows, too, and most threads are small. A test compares the two, with LATE_TABLES. What differs saves rows, and is not
+ * worth moving those of older threads: `writes` has no rowid, `runs` counts by `next_run` of its thread, and how many
  * migrations the tables correspond to is a column and not a table.
  */
 export const THREAD_SCHEMA = `
@@ -85,16 +57,6 @@ export const THREAD_SCHEMA = `
     first_seq INTEGER,
     kwargs TEXT
   );
-  CREATE TABLE events (
-    run_seq INTEGER NOT NULL,
-    id INTEGER NOT NULL,
-    part INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    data TEXT NOT NULL,
-    at INTEGER,
-    count INTEGER,
-    PRIMARY KEY (run_seq, id, part)
-  ) WITHOUT ROWID;
   CREATE TABLE texts (
     name TEXT NOT NULL,
     part INTEGER NOT NULL,
@@ -114,15 +76,6 @@ export const THREAD_SCHEMA = `
     format INTEGER NOT NULL,
     packed BLOB,
     PRIMARY KEY (ns, id)
-  ) WITHOUT ROWID;
-  CREATE TABLE channel_values (
-    ns TEXT NOT NULL,
-    checkpoint_id TEXT NOT NULL,
-    channel TEXT NOT NULL,
-    part INTEGER NOT NULL,
-    type TEXT NOT NULL,
-    data BLOB NOT NULL,
-    PRIMARY KEY (ns, checkpoint_id, channel, part)
   ) WITHOUT ROWID;
   CREATE TABLE writes (
     ns TEXT NOT NULL,
@@ -144,9 +97,41 @@ export const THREAD_SCHEMA = `
     checkpoint_id TEXT NOT NULL,
     PRIMARY KEY (run_id, ns)
   ) WITHOUT ROWID;
-  CREATE TABLE turns (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    run_seq INTEGER UNIQUE,
-    at INTEGER NOT NULL
-  );
 `;
+
+/**
+ * The tables that most threads never need: they are made when something is first written to them. Events are written for
+ * those who may come back, values when they are too large for the row of their checkpoint, turns for those who follow.
+ */
+export const LATE_TABLES: Readonly<Record<LateTable, string>> = {
+  events: `
+    CREATE TABLE events (
+      run_seq INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      event TEXT NOT NULL,
+      data TEXT NOT NULL,
+      at INTEGER,
+      count INTEGER,
+      PRIMARY KEY (run_seq, id, part)
+    ) WITHOUT ROWID;
+  `,
+  channel_values: `
+    CREATE TABLE channel_values (
+      ns TEXT NOT NULL,
+      checkpoint_id TEXT NOT NULL,
+      channel TEXT NOT NULL,
+      part INTEGER NOT NULL,
+      type TEXT NOT NULL,
+      data BLOB NOT NULL,
+      PRIMARY KEY (ns, checkpoint_id, channel, part)
+    ) WITHOUT ROWID;
+  `,
+  turns: `
+    CREATE TABLE turns (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      run_seq INTEGER UNIQUE,
+      at INTEGER NOT NULL
+    );
+  `,
+};

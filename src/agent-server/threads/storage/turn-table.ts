@@ -1,3 +1,7 @@
+import type { ThreadTables } from "./thread-tables.ts";
+
+const TABLE = "turns";
+
 /** What happened on a thread, one after the other: a run that began, or an update of the state from outside of a run. */
 export type Turn = { id: number; run_seq: number | null };
 
@@ -8,9 +12,11 @@ export type Turn = { id: number; run_seq: number | null };
  */
 export class TurnTable {
   readonly #sql: SqlStorage;
+  readonly #tables: ThreadTables;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, tables: ThreadTables) {
     this.#sql = sql;
+    this.#tables = tables;
   }
 
   isEmpty(): boolean {
@@ -36,10 +42,12 @@ export class TurnTable {
   /** A run has one turn, however many attempts it takes. */
   addRun(runSeq: number, now: number): void {
     if (this.ofRun(runSeq) !== null) return;
+    this.#tables.need(TABLE);
     this.#sql.exec("INSERT INTO turns (run_seq, at) VALUES (?, ?)", runSeq, now);
   }
 
   addUpdate(now: number): number {
+    this.#tables.need(TABLE);
     return this.#sql
       .exec<{ id: number }>("INSERT INTO turns (at) VALUES (?) RETURNING id", now)
       .one().id;
@@ -47,6 +55,7 @@ export class TurnTable {
 
   /** Notes the runs that began before anybody followed the thread, and whose events are still there. */
   addKeptRuns(now: number): void {
+    this.#tables.need(TABLE);
     this.#sql.exec(
       `INSERT INTO turns (run_seq, at)
          SELECT seq, ? FROM runs WHERE started_at IS NOT NULL AND (status = 'running' OR expires_at IS NOT NULL)
@@ -58,6 +67,7 @@ export class TurnTable {
 
   /** Deletes the turns of which nothing is left to be shown, and tells which updates were among them. */
   deleteOld(before: number): number[] {
+    if (!this.#tables.has(TABLE)) return [];
     this.#sql.exec(
       `DELETE FROM turns WHERE run_seq IS NOT NULL AND run_seq NOT IN
          (SELECT seq FROM runs WHERE status IN ('pending', 'running') OR expires_at IS NOT NULL)`,
@@ -72,6 +82,7 @@ export class TurnTable {
   }
 
   #first(query: string, ...bindings: number[]): Turn | null {
+    if (!this.#tables.has(TABLE)) return null;
     return this.#sql.exec<Turn>(query, ...bindings).toArray()[0] ?? null;
   }
 }

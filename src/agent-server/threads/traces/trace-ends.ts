@@ -47,6 +47,8 @@ export class TraceEnds {
   readonly #deps: TraceEndsDeps;
   /** Runs whose hosts have told the end, since the last `forgetTold`. */
   readonly #told = new Set<string>();
+  /** Null: they have to be read, because they may have changed. */
+  #stored: readonly TraceEnd[] | null = null;
   #delivering: Promise<void> | null = null;
 
   constructor(deps: TraceEndsDeps) {
@@ -174,17 +176,19 @@ export class TraceEnds {
 
   #store(end: TraceEnd): void {
     this.#deps.storage.texts.set(PREFIX + end.run_id, JSON.stringify(end));
+    this.#stored = null;
   }
 
   #remove(runId: string): void {
     this.#deps.storage.texts.delete(PREFIX + runId);
+    this.#stored = null;
   }
 
   #untold(): TraceEnd[] {
-    return this.#deps.storage.texts
+    this.#stored ??= this.#deps.storage.texts
       .withPrefix(PREFIX)
-      .map((text) => JSON.parse(text) as TraceEnd)
-      .filter(({ run_id }) => !this.#told.has(run_id));
+      .map((text) => JSON.parse(text) as TraceEnd);
+    return this.#stored.filter(({ run_id }) => !this.#told.has(run_id));
   }
 }
 

@@ -1,0 +1,62 @@
+import { env } from "cloudflare:workers";
+import { assert, beforeAll, inject, test } from "vitest";
+import { resolveAssistant } from "../../src/agent-server/assistants/resolve-assistant.ts";
+import { insertAssistant } from "../../src/db/assistants-repo.ts";
+import { findServingDeployment } from "../../src/db/deployment-lookup-repo.ts";
+import type { Scope } from "../../src/lib/scope.ts";
+import { newDeployment } from "./deployment-support.ts";
+import { observedDatabase } from "./observed-database.ts";
+import { migrateIndex } from "./support.ts";
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+async function newAssistant(
+  { workspaceId, deploymentId }: Scope,
+  id: string,
+  name: string,
+): Promise<void> {
+  const row = {
+    workspace_id: workspaceId,
+    deployment_id: deploymentId,
+    assistant_id: id,
+    version: 1,
+    graph_id: "agent",
+    name,
+    description: null,
+    config: "{}",
+    context: "{}",
+    metadata: "{}",
+    created_at: 1,
+    updated_at: 1,
+  };
+  await env.DB.batch(insertAssistant(env.DB, row));
+}
+
+test("an assistant is read in the statement that finds the deployment", async ({ expect }) => {
+  const scope = await newDeployment();
+  const id = crypto.randomUUID();
+  await newAssistant(scope, id, "Mine");
+  const found = await findServingDeployment(env.DB, `slug-${scope.deploymentId}`, id);
+  assert(found !== undefined);
+  expect(found).toMatchObject({ ...scope, assistant: { assistant_id: id, name: "Mine" } });
+  const { database, statements } = observedDatabase();
+  const call = { env: { ...env, DB: database }, ctx: {}, scope, revision: null, principal: null };
+  expect(await resolveAssistant(call, id, found.assistant)).toMatchObject({ name: "Mine" });
+  expect(statements).toEqual([]);
+});
+
+test("an assistant that the run does not name is not taken for it", async ({ expect }) => {
+  const scope = await newDeployment();
+  const other = await newDeployment();
+  const id = crypto.randomUUID();
+  await newAssistant(scope, id, "Mine");
+  const foreign = await findServingDeployment(env.DB, other.deploymentId, id);
+  expect(foreign).toMatchObject({ ...other, assistant: null });
+  await newAssistant(other, id, "Theirs");
+  const found = await findServingDeployment(env.DB, scope.deploymentId, id);
+  const { database, statements } = observedDatabase();
+  const call = { env: { ...env, DB: database }, ctx: {}, revision: null, principal: null };
+  const named = await resolveAssistant({ ...call, scope: other }, id, found?.assistant);
+  expect(named).toMatchObject({ name: "Theirs" });
+  expect(statements).toHaveLength(1);
+});
