@@ -51,9 +51,21 @@ describe("a build fails with a sentence", BUILDS, () => {
       /^there is no lockfile: commit the package-lock\.json that npm install writes/,
     ],
     [
-      "for a lockfile of yarn",
-      () => ({ ...AGENT, "package.json": "{}", "yarn.lock": "" }),
-      /^yarn\.lock cannot be read here: commit a package-lock\.json or a pnpm-lock\.yaml/,
+      "for a lockfile of bun",
+      () => ({ ...AGENT, "package.json": "{}", "bun.lock": "" }),
+      /^bun\.lock cannot be read here: commit a package-lock\.json, a pnpm-lock\.yaml or a yarn\.lock/,
+    ],
+    [
+      "for a package of which neither lockfile nor registry has a digest",
+      async (registry) => {
+        const manifests = await registry.yarnManifests(PACKAGES, "berry");
+        const lock = manifests["yarn.lock"]?.replace(
+          'npm:1.4.0":\n  version: 1.4.0',
+          'npm:1.4.0":\n  version: 0.0.2',
+        );
+        return { ...AGENT, ...manifests, "yarn.lock": lock ?? "" };
+      },
+      /^@langchain\/core@0\.0\.2 has no digest in the registry, nor in the lockfile$/,
     ],
     [
       "for a lockfile that is cut off",

@@ -96,8 +96,13 @@ async function build(
   { isInFolder }: { isInFolder: boolean },
 ): Promise<ArrayBuffer> {
   const configPath = row.langgraph_config_path ?? CONFIG_FILE;
-  const answer = await buildInIsolate(env, exports, { archive, isInFolder, configPath });
-  for (const { level, message } of answer.lines) logs[level](message);
+  const request = { archive, isInFolder, configPath };
+  const answer = await buildInIsolate(env, exports, request, {
+    tell: async (lines) => {
+      for (const { level, message } of lines) logs[level](message);
+      await logs.flush();
+    },
+  });
   if (!answer.ok) throw new ProjectFailure(answer.message);
   return new Uint8Array(answer.tarball).buffer;
 }
