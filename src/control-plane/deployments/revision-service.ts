@@ -32,8 +32,8 @@ type Changing = Pick<
 
 type Change = {
   source: RevisionSource;
-  /** Without any, the revision has those of the one before. */
-  secrets: readonly Secret[];
+  /** Null: the revision has those of the one before. */
+  secrets: readonly Secret[] | null;
   displayName: string | null;
   /** Members of the deployment's `source_config` that change with it. */
   config?: Partial<StoredConfig>;
@@ -87,7 +87,7 @@ export async function addRevision(
         workspace_id: workspaceId,
         deployment_id: deploymentId,
         id,
-        secrets: secrets.length === 0 ? null : await sealForRevision(deps, key, secrets),
+        secrets: secrets === null ? null : await sealForRevision(deps, key, secrets),
         created_at: createdAt,
         due_at: dueAt,
       },
@@ -109,7 +109,7 @@ export async function redeployRevision(deps: Changing, path: RevisionPath): Prom
   }
   await addRevision(deps, path.deployment_id, () => ({
     source: old,
-    secrets: [],
+    secrets: null,
     displayName: null,
   }));
 }

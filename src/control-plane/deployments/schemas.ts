@@ -55,6 +55,7 @@ const sourceConfig = z.strictObject({
   template_id: z.string().min(1).max(MAX_NAME_CHARS).nullish(),
   repo_url: z.string().min(1).max(MAX_URL_CHARS).nullish(),
   build_on_push: z.boolean().nullish(),
+  previews: z.boolean().nullish(),
   ...refusedConfig,
 });
 
@@ -140,6 +141,7 @@ export const deploymentListQuery = z.strictObject({
   status: z.enum(STATUSES).optional(),
   deployment_type: z.enum(DEPLOYMENT_TYPES).optional(),
   deployment_ids: uuidsParam().optional(),
+  preview_of: uuidParam().optional(),
   image_version: z.string().optional(),
   tag_value_ids: uuidsParam().optional(),
   remote_reconciled: remoteReconciled(),
@@ -167,6 +169,11 @@ export const deploymentSchema = z
       integration_id: z.null(),
       repo_url: z.string().nullable(),
       build_on_push: z.boolean().nullable(),
+      /** Whether pushes to other branches make previews. */
+      previews: z.boolean().nullable(),
+      /** Of a preview: the deployment that it belongs to, and the branch that it stands for. */
+      preview_of: z.string().nullable(),
+      preview_branch: z.string().nullable(),
       /** What GitHub's webhook is to be set to, where pushes are built. */
       webhook_url: z.string().nullable(),
       resource_spec: z.null(),
