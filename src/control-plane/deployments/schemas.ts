@@ -10,7 +10,7 @@ import {
   refusedMembers,
   refusedRevisionConfig,
 } from "./refused-fields.ts";
-import { secretsSchema } from "./secrets-schema.ts";
+import { secretChangesSchema, secretsSchema } from "./secrets-schema.ts";
 
 /** A slug of it is part of a host name. */
 const MAX_NAME_CHARS = 100;
@@ -109,7 +109,7 @@ const revisionFields = {
   revision_source: source.nullish(),
   source_config: sourceConfig.nullish(),
   source_revision_config: sourceRevisionConfig.nullish(),
-  secrets: secretsSchema,
+  secrets: secretChangesSchema,
   ...refusedMembers,
 };
 
