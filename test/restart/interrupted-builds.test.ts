@@ -23,8 +23,9 @@ const random = new Random(seed);
 let platform: PlatformProcess;
 let host: GitHost;
 let registry: NpmRegistry;
-/** The commit of the repository that builds. */
+/** Two commits of the repository that builds. */
 let sha: string;
+let next: string;
 
 beforeAll(async () => {
   host = await GitHost.start();
@@ -40,6 +41,7 @@ beforeAll(async () => {
   };
   const manifests = await registry.manifests(["@langchain/core", "@langchain/langgraph"]);
   sha = host.push("acme/good", { ...agent, ...manifests });
+  next = host.push("acme/good", { ...agent, ...manifests, "README.md": "" }, { branch: "kept" });
   host.push("acme/bad", { ...agent, "package.json": "{}" });
   platform = await PlatformProcess.start({ vars: { ...host.vars, NPM_REGISTRY: registry.url } });
 });
@@ -83,14 +85,16 @@ test(`builds that are killed end with what they would end with (RESTART_SEED=${s
     secrets: PUSH_SECRETS,
   })) as DeploymentBody;
   const webhook = String(parent.source_config["webhook_url"]);
-  const pushTo = (branch: string, pushedAt: number) =>
-    pushOf("acme/good", sha, { ref: `refs/heads/${branch}`, pushedAt });
+  const pushTo = (branch: string, pushedAt: number, after = sha) =>
+    pushOf("acme/good", after, { ref: `refs/heads/${branch}`, pushedAt });
   const events: [payload: object, event: string][] = [
     [pushTo("kept", 10), "push"],
     [pushTo("gone", 20), "push"],
     [deletionOf("acme/good", "gone", { pushedAt: 30 }), "delete"],
     [pushTo("gone", 20), "push"],
     [pushTo("late", 40), "push"],
+    // In place of one that was interrupted too often.
+    [pushTo("kept", 45, next), "push"],
   ];
   for (let kill = 0; kill < KILLS; kill += 1) {
     // Now and then a revision that is new, in place of one that was interrupted too often.
@@ -126,7 +130,9 @@ test(`builds that are killed end with what they would end with (RESTART_SEED=${s
   );
   expect(await latestOf(good)).toMatchObject({ status: "DEPLOYED", status_message: null });
   expect(previews.map(({ source_config: config }) => config["preview_branch"])).toEqual(["kept"]);
-  expect(await Promise.all(previews.map(latestOf))).toMatchObject([{ status: "DEPLOYED" }]);
+  expect(await Promise.all(previews.map(latestOf))).toMatchObject([
+    { status: "DEPLOYED", source_revision_config: { repo_commit_sha: next } },
+  ]);
   expect(await latestOf(bad)).toMatchObject({
     status: "BUILD_FAILED",
     status_message: expect.stringMatching(/^there is no lockfile/),
