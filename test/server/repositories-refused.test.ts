@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { type DeploymentBody, newDeployer } from "../support/deployments.ts";
+import { send } from "../support/http.ts";
 import { type Files } from "../support/git-host.ts";
 import type { NpmRegistry } from "../support/npm-registry.ts";
 import {
@@ -184,6 +185,36 @@ test("a new revision takes the branch as it is, and a redeploy the commit that t
   expect(await ended(deployer, redeployed.body as DeploymentBody)).toMatchObject({
     status_message: expect.stringMatching(/^there is no lockfile/),
     source_revision_config: { repo_ref: "main", repo_commit_sha: first },
+  });
+});
+
+test("an installation without an account has no integrations, and says what there is instead", async ({
+  server,
+  host,
+  expect,
+}) => {
+  const { apiKey, call } = await newDeployer(server);
+  const get = (path: string) =>
+    send(server, "GET", `/v1/integrations/github/${path}`, undefined, { "x-api-key": apiKey });
+  expect(await get("install")).toMatchObject({ status: 200, body: [] });
+  const advice = /give the deployment the secret THREADWORKS_GITHUB_TOKEN/;
+  const integration_id = "00000000-0000-4000-8000-000000000000";
+  expect(await get(`${integration_id}/repos`)).toMatchObject({
+    status: 404,
+    body: { detail: expect.stringMatching(advice) },
+  });
+  const source_config = { repo_url: host.urlOf("acme/any"), integration_id };
+  const body = { ...githubBody(host, "mine", "acme/any"), source_config };
+  expect(await call("POST", "/deployments", body)).toMatchObject({
+    status: 422,
+    body: {
+      detail: [
+        {
+          loc: ["body", "source_config", "integration_id"],
+          msg: expect.stringMatching(advice),
+        },
+      ],
+    },
   });
 });
 

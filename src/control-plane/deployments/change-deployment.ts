@@ -101,7 +101,7 @@ function checkUnchanged(
   { source_config: config }: RevisionCreate,
 ): void {
   const stored = storedConfig(deployment);
-  for (const field of ["deployment_type", "template_id", "repo_url"] as const) {
+  for (const field of ["deployment_type", "template_id", "integration_id", "repo_url"] as const) {
     const given = config?.[field];
     if (given == null || given === stored[field]) continue;
     const message = `It cannot be changed: it is ${JSON.stringify(stored[field] ?? null)}`;

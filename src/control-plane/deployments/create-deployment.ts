@@ -7,7 +7,9 @@ import {
 import type { NewPreview } from "../../db/previews-repo.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
 import type { Plan } from "../../lib/plan-order.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
+import type { Source } from "../../db/deployments-schema.ts";
+import { adviceFor } from "../integrations/github-integration.ts";
 import { checkBuildOnPush } from "./build-on-push.ts";
 import { firstSource } from "./revision-source.ts";
 import type { StoredConfig } from "./deployment-json.ts";
@@ -34,6 +36,11 @@ export async function createDeployment(
     template_id: body.source_config.template_id ?? null,
     repo_url: body.source_config.repo_url ?? null,
   };
+  const { integration_id: integrationId } = body.source_config;
+  if (integrationId != null) {
+    checkIntegration(deps, integrationId, body.source);
+    config.integration_id = integrationId;
+  }
   const fields = (["build_on_push", "previews"] as const).filter(
     (field) => body.source_config[field] === true,
   );
@@ -66,6 +73,19 @@ export async function createDeployment(
     await refuseFullWorkspace(deps, { plan, quota });
   }
   throw new Error(`no slug for ${JSON.stringify(body.name)} was free`);
+}
+
+function checkIntegration(
+  { integration }: Pick<DeploymentDeps, "integration">,
+  id: string,
+  source: Source,
+): void {
+  const loc = ["body", "source_config", "integration_id"];
+  if (source !== "github") {
+    throw invalidField(loc, "Only a deployment of source github has an integration", "value_error");
+  }
+  if (integration?.id === id) return;
+  throw invalidField(loc, `There is no such integration. ${adviceFor(integration)}`, "value_error");
 }
 
 type Made = {

@@ -9,6 +9,8 @@ import { SECRET_MASK } from "./secrets-schema.ts";
 export type StoredConfig = {
   deployment_type: string | null;
   template_id: string | null;
+  /** Missing where the repository is not read by an integration. */
+  integration_id?: string;
   /** Missing in what was stored before repositories could be deployed. */
   repo_url?: string | null;
   /** Missing in what was stored before pushes were listened to, and where nobody asked for it. */
@@ -44,7 +46,7 @@ export function toDeploymentJson(
         agentsDomain === null
           ? new URL(`/deployments/${deployment.slug}`, requestUrl).href
           : `https://${deployment.slug}.${agentsDomain}`,
-      integration_id: null,
+      integration_id: stored.integration_id ?? null,
       repo_url,
       build_on_push: repo_url === null ? null : buildsOnPush,
       previews: repo_url === null ? null : hasPreviews,

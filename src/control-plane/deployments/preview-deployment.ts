@@ -123,10 +123,11 @@ async function createPreview(
   // First without anything behind it, then with another slug, then with another name, too.
   const name =
     attempt < 2 && readable !== null ? readable : suffixed(readable ?? deployment.name, id);
-  const { deployment_type, repo_url = null } = storedConfig(deployment);
+  const { deployment_type, integration_id, repo_url = null } = storedConfig(deployment);
   const config: StoredConfig = {
     deployment_type,
     template_id: null,
+    ...(integration_id === undefined ? {} : { integration_id }),
     repo_url,
     preview_of: deployment.id,
     preview_branch: branch,

@@ -53,6 +53,7 @@ const source = z
 const sourceConfig = z.strictObject({
   deployment_type: z.enum(DEPLOYMENT_TYPES).nullish(),
   template_id: z.string().min(1).max(MAX_NAME_CHARS).nullish(),
+  integration_id: uuidParam().nullish(),
   repo_url: z.string().min(1).max(MAX_URL_CHARS).nullish(),
   build_on_push: z.boolean().nullish(),
   previews: z.boolean().nullish(),
@@ -166,7 +167,8 @@ export const deploymentSchema = z
       template_id: z.string().nullable(),
       /** Where the agent server of the deployment is. */
       custom_url: z.string(),
-      integration_id: z.null(),
+      /** The installation's account that the repository is read by, where it has no token of its own. */
+      integration_id: z.string().nullable(),
       repo_url: z.string().nullable(),
       build_on_push: z.boolean().nullable(),
       /** Whether pushes to other branches make previews. */

@@ -18,6 +18,7 @@ describe("surfaceOf", () => {
     ["/v2x", "agent-server"],
     ["/v1/projects/1/deploy_logs", "control-plane"],
     ["/v1/projects", "agent-server"],
+    ["/v1/integrations/github/install", "control-plane"],
     ["/v1/traces", "agent-server"],
     ["/api/v1/projects/1", "tracing"],
     ["/console/agents", "tracing"],
