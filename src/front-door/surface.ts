@@ -4,7 +4,8 @@ import type { Hosts } from "./settings.ts";
 const CONTROL_PLANE_PATH = /^\/(v2|v1\/(?:projects|integrations))\//;
 
 /** The console's pages, and paths of links that lead to them. They are beside the tracing API, whose answers link there. */
-const CONSOLE_PATH = /^\/(?:console(?:\/|$)|o\/[^/]+\/projects\/p\/|public\/[^/]+\/r$)/;
+const CONSOLE_PATH =
+  /^\/(?:console(?:\/|$)|o\/[^/]+\/(?:projects\/p|host\/deployments)\/|public\/[^/]+\/r$)/;
 
 export type Surface = "agent-server" | "control-plane" | "tracing";
 

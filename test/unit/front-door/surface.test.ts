@@ -24,6 +24,7 @@ describe("surfaceOf", () => {
     ["/console/agents", "tracing"],
     ["/consoles", "agent-server"],
     ["/o/w/projects/p/project/r/run", "tracing"],
+    ["/o/w/host/deployments/deployment", "tracing"],
     ["/public/token/r", "tracing"],
     ["/public/token", "agent-server"],
   ] as const)("chooses by path without hosts: %s", ([path, surface], { expect }) => {
