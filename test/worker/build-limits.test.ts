@@ -33,9 +33,9 @@ async function build({ replaced = {}, files = { "a.js": "" }, limitMs }: Buildin
   answer: BuildAnswer;
   lines: string[];
 }> {
-  const fetchFile = async (input: RequestInfo | URL): Promise<Response> => {
-    const answer = await env.CONSOLE.fetch(input);
-    const name = new URL(String(input)).pathname.split("/").at(-1) ?? "";
+  const fetchFile = async (url: URL): Promise<Response> => {
+    const answer = await env.CONSOLE.fetch(url);
+    const name = url.pathname.split("/").at(-1) ?? "";
     const change = replaced[name];
     return change === undefined ? answer : new Response(change(await answer.arrayBuffer()));
   };
