@@ -248,7 +248,7 @@ export const graph = new StateGraph(MessagesAnnotation)
       previews: false,
       webhook_url: null,
     });
-    const branch = String((await branchesOf(parent))[0]);
+    const [branch = ""] = await branchesOf(parent);
     expect(await messageOf(url, pushTo(branch, SECOND, 50))).toEqual([
       200,
       "Ignored: the deployment does not build on push",
