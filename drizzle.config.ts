@@ -8,7 +8,6 @@ export default defineConfig({
     "./src/db/bulk-export-schema.ts",
     "./src/db/oauth-schema.ts",
     "./src/db/deployments-schema.ts",
-    "./src/db/billing-schema.ts",
   ],
   out: "./migrations",
 });

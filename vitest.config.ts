@@ -26,8 +26,8 @@ const BUILT_FIXTURES = ["test/support/build-fixtures.ts"];
 
 export default defineConfig({
   test: {
-    // Half of a file's time and more is waiting, for its server or for a time to come: two are one core's work.
-    maxWorkers: 2 * availableParallelism() + 1,
+    // Most of a file's time is waiting, for its server or for a time to come: four are one core's work.
+    maxWorkers: 4 * availableParallelism(),
     projects: [
       {
         test: {

@@ -1,4 +1,4 @@
-/** Builds the npm package into dist/package. */
+/** Builds the npm packages into dist: package and create-threadworks. */
 import { join } from "node:path";
 import { REPO_ROOT } from "./setup.mjs";
 import { runNode } from "./run-node.mjs";

@@ -16,7 +16,7 @@ export { GraphHost } from "#project";
 export { BuildPackages } from "./control-plane/builds/build-packages.ts";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
-export { ThreadCommands } from "./agent-server/threads/commands/commands-entrypoint.ts";
+export { ThreadCommands } from "./agent-server/threads/commands/execute-command.ts";
 export { ThreadIndexObject } from "./agent-server/threads/index/thread-index-object.ts";
 export { Outbound } from "./revision-host/outbound.ts";
 export { RevisionTail } from "./revision-host/tail.ts";

@@ -6,11 +6,15 @@ import { printJson } from "../terminal/print.ts";
 import type { GlobalOptions } from "./global-options.ts";
 
 export function addInit(program: Command): void {
-  program
-    .command("init")
+  describeInit(program.command("init"));
+}
+
+/** Makes a command write a new project: `threadworks init`, or the program behind `npm init threadworks`. */
+export function describeInit(command: Command): Command {
+  return command
     .argument("[dir]", "the new project's folder", ".")
     .description("write a new project: an agent, its test, and a file for CI")
-    .action((dir: string, _options, command: Command) => init(dir, command.optsWithGlobals()));
+    .action((dir: string, _options, called: Command) => init(dir, called.optsWithGlobals()));
 }
 
 function init(dir: string, options: GlobalOptions): void {

@@ -1,14 +1,17 @@
 import { v7 as uuid } from "uuid";
-import { insertKey, keyExists, listKeyRows, setRevoked } from "../../src/db/tools/api-keys.ts";
-import type { SqlRow } from "../../src/db/tools/sql-runner.ts";
 import {
+  insertKey,
   insertWorkspace,
   insertWorkspaceOnce,
+  keyExists,
+  listKeyRows,
   listWorkspaceRows,
+  setRevoked,
 } from "../../src/db/tools/workspaces.ts";
+import type { SqlRow } from "../../src/db/tools/sql-runner.ts";
 import { LOWEST_PLAN } from "../../src/lib/plan-order.ts";
 import { apiKeyPrefix, generateApiKey } from "../../src/identity/api-key.ts";
-import { sha256Hex } from "../../src/lib/sha256.ts";
+import { sha256Hex } from "../../src/lib/bytes.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database } from "./database.ts";
 import { ensureLocalPlan, plansOf, storePlan } from "./plans.ts";

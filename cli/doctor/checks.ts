@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAccount } from "../account/cloudflare-api.ts";
 import { readInstallation } from "../account/installation-config.ts";
@@ -8,8 +6,8 @@ import { planOf } from "../account/plan.ts";
 import { describeError } from "../cli-error.ts";
 import { openApi, type ApiOptions } from "../commands/api-command.ts";
 import { settingsOf } from "../deploy/choose-name.ts";
-import { buildProject } from "../project/build-project.ts";
 import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json.ts";
+import { serveProject } from "../testing/start-test-platform.ts";
 
 /** One line of what was looked at: a problem says what to do about it. */
 export type Finding = { ok: boolean; text: string };
@@ -33,7 +31,7 @@ export function checkNode(version: string = process.versions.node): Finding {
   return problem(`Node.js ${version} is too old: install ${oldestMajor}.${oldestMinor} or later`);
 }
 
-/** Whether a project can be read and built, and has the keys of the providers that it has installed. */
+/** Whether a project can be read and built, its graphs load, and the providers that it has installed have their keys. */
 export async function checkProject(path: string): Promise<Finding[]> {
   let project: ProjectConfig;
   try {
@@ -45,22 +43,28 @@ export async function checkProject(path: string): Promise<Finding[]> {
   const findings = [
     found(`${project.configPath} names ${graphs}`),
     ...project.warnings.map((warning) => problem(warning)),
+    ...(await checkGraphsLoad(project)),
+    ...checkKeys(project),
   ];
-  const folder = mkdtempSync(join(tmpdir(), "threadworks-doctor-"));
-  try {
-    const { warnings } = await buildProject({
-      configPath: project.configPath,
-      outFile: join(folder, "project.js"),
-      schemas: false,
-    });
-    findings.push(found("the graphs build"), ...warnings.map((warning) => problem(warning)));
-  } catch (error) {
-    findings.push(problem(describeError(error)));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  const byText = new Map([...findings, ...checkKeys(project)].map((each) => [each.text, each]));
+  const byText = new Map(findings.map((each) => [each.text, each]));
   return [...byText.values()];
+}
+
+/** Serves the project for as long as its graphs are loaded, as `threadworks dev` would. */
+async function checkGraphsLoad({ configPath }: ProjectConfig): Promise<Finding[]> {
+  const told: Finding[] = [];
+  try {
+    const { stop } = await serveProject({
+      project: configPath,
+      onLog: ({ source, level, message }) => {
+        if (source === "platform" && level !== "info") told.push(problem(message));
+      },
+    });
+    await stop();
+  } catch (error) {
+    return [...told, problem(describeError(error))];
+  }
+  return told.length > 0 ? told : [found("the graphs build and load")];
 }
 
 function checkKeys({ projectDir, env }: ProjectConfig): Finding[] {

@@ -9,10 +9,11 @@ import { bundleWorker } from "../platform/worker-bundle.ts";
 import { readWorkerConfig, type WorkerConfig } from "../platform/worker-options.ts";
 import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
 import { buildBuilder } from "../remote-builder/build-builder.ts";
-import { bundleCli, bundleGraphHost } from "./bundles.ts";
-import { packageManifest } from "./manifest.ts";
+import { bundleCli, bundleCreate, bundleGraphHost } from "./bundles.ts";
+import { createManifest, packageManifest } from "./manifest.ts";
 
 const OUT_DIR = join(REPO_ROOT, "dist/package");
+const CREATE_DIR = join(REPO_ROOT, "dist/create-threadworks");
 
 /** Files of this repository that are in the package as they are. */
 const COPIED = ["LICENSE", "CHANGELOG.md", "migrations", "template", "wrangler.toml"];
@@ -22,14 +23,10 @@ const TESTING_TYPES =
   "export declare function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform>;\n";
 
 /** Builds what npm packs: the folder of the package with all that a checkout would build at its start. */
-async function build(): Promise<void> {
-  rmSync(OUT_DIR, { recursive: true, force: true });
+async function buildPackage(): Promise<void> {
+  beginFolder(OUT_DIR, { copied: COPIED, manifest: packageManifest() });
   const parts = builtParts(join(OUT_DIR, "built"));
-  mkdirSync(join(OUT_DIR, "built"), { recursive: true });
-  for (const name of COPIED) {
-    cpSync(join(REPO_ROOT, name), join(OUT_DIR, name), { recursive: true, filter: isShipped });
-  }
-  writeFileSync(join(OUT_DIR, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
+  mkdirSync(join(OUT_DIR, "built"));
   const config = await readWorkerConfig(OUT_DIR);
   await bundleWorker({
     repoRoot: REPO_ROOT,
@@ -51,6 +48,25 @@ async function build(): Promise<void> {
   writeFileSync(join(OUT_DIR, "cli/testing.d.ts"), `${types}\n${TESTING_TYPES}`);
   copySchemaTemplate();
   console.log(`Built ${OUT_DIR}.`);
+}
+
+/** Builds the package that `npm init threadworks` fetches, which has the template and nothing of the platform. */
+async function buildCreatePackage(): Promise<void> {
+  beginFolder(CREATE_DIR, { copied: ["LICENSE", "template"], manifest: createManifest() });
+  await bundleCreate(CREATE_DIR);
+  console.log(`Built ${CREATE_DIR}.`);
+}
+
+function beginFolder(
+  folder: string,
+  { copied, manifest }: { copied: readonly string[]; manifest: object },
+): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const name of copied) {
+    cpSync(join(REPO_ROOT, name), join(folder, name), { recursive: true, filter: isShipped });
+  }
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** The reader of schemas reads a file that lies beside it, in a folder of this name. */
@@ -77,7 +93,8 @@ function movable({ miniflare, ...config }: WorkerConfig): object {
 }
 
 try {
-  await build();
+  await buildPackage();
+  await buildCreatePackage();
 } catch (error) {
   console.error(`error: ${describeError(error)}`);
   process.exit(1);

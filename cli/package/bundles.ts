@@ -27,11 +27,24 @@ const ENTRIES = {
   "schema-extractor-process": "cli/project/schema-extractor-process.ts",
 };
 
-/** Bundles the CLI to JavaScript for the oldest Node that it runs on; all of it lies in one folder. */
-export function bundleCli(outDir: string): Promise<esbuild.BuildResult<{ metafile: true }>> {
+/** Bundles the CLI, all of which lies in one folder. */
+export function bundleCli(outDir: string): Promise<esbuild.BuildResult> {
+  return bundlePrograms(ENTRIES, outDir);
+}
+
+/** Bundles the program of the package that `npm init threadworks` fetches. */
+export function bundleCreate(outDir: string): Promise<esbuild.BuildResult> {
+  return bundlePrograms({ create: "cli/package/create.ts" }, outDir);
+}
+
+/** For the oldest Node that they run on, in a folder below that of the package, as the sources have it. */
+function bundlePrograms(
+  entryPoints: Record<string, string>,
+  outDir: string,
+): Promise<esbuild.BuildResult> {
   return esbuild.build({
     absWorkingDir: REPO_ROOT,
-    entryPoints: ENTRIES,
+    entryPoints,
     outdir: join(outDir, "cli"),
     chunkNames: "[name]-[hash]",
     bundle: true,
@@ -45,7 +58,6 @@ export function bundleCli(outDir: string): Promise<esbuild.BuildResult<{ metafil
     external: EXTERNAL,
     minifySyntax: true,
     legalComments: "none",
-    metafile: true,
     logLevel: "silent",
   });
 }

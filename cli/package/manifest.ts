@@ -10,6 +10,8 @@ type Manifest = {
   devDependencies: Record<string, string>;
 };
 
+const OLDEST_NODE = ">=20.16";
+
 /** What serving and deploying need and no bundle can hold. */
 const INSTALLED = ["esbuild", "miniflare", "typescript", "wrangler"];
 
@@ -34,7 +36,7 @@ export function packageManifest(): object {
       "./testing": { types: "./cli/testing.d.ts", default: "./cli/testing.js" },
       "./package.json": "./package.json",
     },
-    engines: { node: ">=20.16" },
+    engines: { node: OLDEST_NODE },
     dependencies: Object.fromEntries(INSTALLED.map((name) => [name, versionOf(name)])),
     // A project brings its own LangGraph, and the bundler of components only where it has components.
     peerDependencies: {
@@ -48,6 +50,21 @@ export function packageManifest(): object {
         { optional: true },
       ]),
     ),
+  };
+}
+
+/** That of the package which `npm init threadworks` fetches: it needs nothing else. */
+export function createManifest(): object {
+  const { version, license } = readManifest("package.json");
+  return {
+    name: "create-threadworks",
+    version,
+    description: "Writes a LangGraph project that Threadworks serves.",
+    license,
+    keywords: ["langgraph", "langchain", "agents", "threadworks"],
+    type: "module",
+    bin: { "create-threadworks": "cli/create.js" },
+    engines: { node: OLDEST_NODE },
   };
 }
 

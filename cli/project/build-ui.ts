@@ -1,4 +1,5 @@
 import { dirname, relative } from "node:path";
+import type * as Bundler from "@langchain/langgraph-ui/dist/bundler.mjs";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
@@ -19,7 +20,7 @@ export type BuiltUi = {
 export async function buildUi(project: ProjectConfig): Promise<BuiltUi> {
   const { ui, projectDir } = project;
   if (ui === undefined) return { files: {}, inputs: [] };
-  const { build } = await import("@langchain/langgraph-ui/dist/bundler.mjs");
+  const build = await bundler(projectDir);
   const files: BuiltUi["files"] = {};
   const inputs: string[] = [];
   for (const { name, file } of ui.modules) {
@@ -40,6 +41,19 @@ export async function buildUi(project: ProjectConfig): Promise<BuiltUi> {
     }
   }
   return { files, inputs };
+}
+
+/** Many projects have no components, so a project that has some installs what bundles them. */
+async function bundler(projectDir: string): Promise<typeof Bundler.build> {
+  try {
+    return (await import("@langchain/langgraph-ui/dist/bundler.mjs")).build;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new CliError(
+      `${projectDir} has "ui" in its langgraph.json, and what bundles its components is not installed: ` +
+        "npm install --save-dev @langchain/langgraph-ui",
+    );
+  }
 }
 
 /** The bundler above does not tell what it read. Errors are told by it, unless they are met here. */

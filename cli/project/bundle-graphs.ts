@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
@@ -47,7 +48,8 @@ export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle>
   const repairs = new BundleRepairs(project.projectDir);
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const result = await build(options, repairs);
-    if (result !== null && !repairs.noteDisabled(result.metafile)) {
+    if (result === null || repairs.noteDisabled(result.metafile)) continue;
+    if (!repairs.noteParents(readFileSync(resolve(options.outFile), "utf8"))) {
       const told = result.warnings.filter(({ text }) => !MEANINGLESS_WARNING.test(text));
       const warnings = [...repairs.warnings(), ...told.map(describeMessage)];
       return { metafile: result.metafile, warnings };

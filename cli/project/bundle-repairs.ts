@@ -1,11 +1,15 @@
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import enhancedResolve from "enhanced-resolve";
 import type * as esbuild from "esbuild";
-import { throwing } from "./node-modules.ts";
+import { findPackage, throwing } from "./node-modules.ts";
 import { describeMessage, isInstalled } from "./workerd-build.ts";
 
 const MISSING = "missing-module";
+
+/** What CommonJS asks to know whether it is the program; nothing is assigned to it. */
+const PARENT = /(?<![\w$.])module\d*\.parent\b(?!\s*=(?!=))/;
 
 /** A module that an installed package imports and that is not there. */
 type MissingModule = { importer: string; specifier: string };
@@ -20,6 +24,8 @@ type MissingModule = { importer: string; specifier: string };
  *   optional dependencies, mostly.
  * - A file of a package that imports what the installed version of another does not export throws when it
  *   is reached, too: Node would not link it.
+ * - A CommonJS file that asks whether a module has required it is told that one has. Files without a parent take
+ *   themselves for the program, and do what is for no graph.
  */
 export class BundleRepairs {
   readonly #projectDir: string;
@@ -27,6 +33,7 @@ export class BundleRepairs {
   readonly #missing = new Map<string, MissingModule>();
   /** Files of packages that import what another package does not export, with esbuild's words for it. */
   readonly #unlinked = new Map<string, string>();
+  #givesParents = false;
 
   constructor(projectDir: string) {
     this.#projectDir = projectDir;
@@ -68,6 +75,13 @@ export class BundleRepairs {
     return this.#nodePackages.size > before;
   }
 
+  /** True when a file of a bundle asks for its parent, which the next round answers. */
+  noteParents(bundle: string): boolean {
+    if (this.#givesParents || !PARENT.test(bundle)) return false;
+    this.#givesParents = true;
+    return true;
+  }
+
   #noteUnlinked(importer: string, problem: string): boolean {
     if (!isInstalled(importer)) return false;
     this.#unlinked.set(resolve(this.#projectDir, importer), problem);
@@ -81,6 +95,7 @@ export class BundleRepairs {
         if (this.#missing.size > 0) this.#throwWhenReached(build);
         if (this.#nodePackages.size > 0) this.#resolveAsNode(build);
         if (this.#unlinked.size > 0) this.#failAsNode(build);
+        if (this.#givesParents) giveParents(build);
       },
     };
   }
@@ -140,8 +155,22 @@ export class BundleRepairs {
     const text = describeMessage(message);
     if (specifier === undefined || /^[./]/.test(specifier)) return text;
     const name = packageOf(`node_modules/${specifier}`) ?? specifier;
+    const importer = resolve(this.#projectDir, message.location?.file ?? "");
+    const folder = findPackage(name, dirname(importer));
+    // A package of the same repository, mostly, whose entries are made by a build of its own.
+    if (folder !== undefined) return `${text}. ${folder} has no such module: run its build first`;
     return `${text}. Install it in ${this.#projectDir}: npm install ${name}`;
   }
+}
+
+/** The parent is the global of `module-paths.ts`, as esbuild's own `module` has none. */
+function giveParents(build: esbuild.PluginBuild): void {
+  build.onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, ({ path }) => {
+    const source = readFileSync(path, "utf8");
+    if (!PARENT.test(source)) return null;
+    const contents = source.replaceAll(new RegExp(PARENT, "g"), "($& ?? __threadworks_main)");
+    return { contents, loader: "js", resolveDir: dirname(path) };
+  });
 }
 
 function unresolved({ text }: esbuild.Message): string | undefined {

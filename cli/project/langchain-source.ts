@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
 import { CliError } from "../cli-error.ts";
+import { findPackage } from "./node-modules.ts";
 
 /** Where the graphs' LangChain is taken from: what the project has installed, or what the platform has. */
 export type LangGraphChoice = "project" | "ours";
@@ -57,7 +58,7 @@ export function langChainSource(options: {
     if (installed === undefined || !isOlder(installed, oldest)) continue;
     throw new CliError(
       `${projectDir} has ${name} ${installed} installed, and ${oldest} is the oldest that runs here. ` +
-        `Update it (npm install ${name}@latest), or build the project with the version of this platform: --langgraph ours`,
+        `Update it (npm install ${name}@^${oldest}), or build the project with the version of this platform: --langgraph ours`,
     );
   }
   return { from, hostDir, isForAll: false };
@@ -91,14 +92,6 @@ export function langChainPlugin({ from, hostDir, isForAll }: LangChainSource): P
       });
     },
   };
-}
-
-/** The folder of the package that a module in `folder` would import. */
-function findPackage(name: string, folder: string): string | undefined {
-  const found = join(folder, "node_modules", name);
-  if (existsSync(join(found, "package.json"))) return realpathSync(found);
-  const parent = dirname(folder);
-  return parent === folder ? undefined : findPackage(name, parent);
 }
 
 function versionOf(folder: string): string | undefined {

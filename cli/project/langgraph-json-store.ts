@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MAX_DIMENSIONS } from "../../src/graph-runtime/store-operations.ts";
-import { MAX_TTL_MINUTES } from "../../src/lib/ttl-minutes.ts";
+import { MAX_TTL_MINUTES } from "../../src/lib/time.ts";
 import { DEFAULT_STORE, type StoreSettings } from "../../src/graph-runtime/store-settings.ts";
 import { CliError } from "../cli-error.ts";
 import { type ModuleExport, resolveExport } from "./module-export.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAX_TTL_MINUTES } from "../../src/lib/ttl-minutes.ts";
+import { MAX_TTL_MINUTES } from "../../src/lib/time.ts";
 
 const interval = z.number().positive().nullish();
 

@@ -23,7 +23,8 @@ const TELLS_PLACE = /import\.meta\.|__dirname|__filename/;
 
 /**
  * What a module says of its own place is what these variables hold. A module of the project declares them;
- * for installed packages they are globals, which the graph host sets (`graph-runtime/bundle-paths.ts`).
+ * for installed packages they are globals, which the graph host sets (`graph-runtime/bundle-paths.ts`). The module that
+ * Node was started with is one that no package is, for all of them.
  */
 export const PATH_DEFINES: Readonly<Record<string, string>> = {
   "import.meta.url": "__threadworks_url",
@@ -31,6 +32,7 @@ export const PATH_DEFINES: Readonly<Record<string, string>> = {
   "import.meta.dirname": "__threadworks_dirname",
   __filename: "__threadworks_filename",
   __dirname: "__threadworks_dirname",
+  "require.main": "__threadworks_main",
 };
 
 /**

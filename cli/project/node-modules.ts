@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { builtinModules } from "node:module";
 import type { Plugin } from "esbuild";
 
@@ -44,4 +46,12 @@ export function nativeAddonPlugin(): Plugin {
 /** A CommonJS module, of which any name can be imported, that throws as soon as it is evaluated. */
 export function throwing(message: string): string {
   return `throw Object.assign(new Error(${JSON.stringify(message)}), { code: "MODULE_NOT_FOUND" }); module.exports = {};`;
+}
+
+/** The folder of the package that a module in `folder` would import. */
+export function findPackage(name: string, folder: string): string | undefined {
+  const found = join(folder, "node_modules", name);
+  if (existsSync(join(found, "package.json"))) return realpathSync(found);
+  const parent = dirname(folder);
+  return parent === folder ? undefined : findPackage(name, parent);
 }

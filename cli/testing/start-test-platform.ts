@@ -14,10 +14,28 @@ import { startPlatform as serve, type Platform } from "../serve.ts";
 import type { StartedPlatform, TestPlatformOptions } from "./types.ts";
 
 /**
- * Starts a platform of this machine that serves a project, on a free port, with an empty state of its own.
- * Rejects when the project does not build; the error's message says what is wrong with it.
+ * Starts a platform of this machine that serves a project, on a free port, with an empty state of its own, and the SDK
+ * of the project set up for it. Rejects as `serveProject` does, and when the project has no SDK.
  */
 export async function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform> {
+  const { platform, projectDir, stop } = await serveProject(options);
+  try {
+    const apiKey = textOf(platform.vars["LOCAL_API_KEY"]);
+    const client = await clientOf(projectDir, platform, apiKey);
+    return { url: platform.url, apiKey, client, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type ServedProject = { platform: Platform; projectDir: string; stop: () => Promise<void> };
+
+/**
+ * Serves a project on a free port. What does not load of it has been told through `onLog` by then. Rejects when the
+ * project does not build; the error's message says what is wrong with it.
+ */
+export async function serveProject(options: TestPlatformOptions): Promise<ServedProject> {
   const { project, env = {}, vars = {}, onLog = printProblem } = options;
   const { configPath, projectDir, env: ownEnv } = loadProjectConfig(resolve(project));
   await prepareHome(projectDir);
@@ -46,16 +64,11 @@ export async function startPlatform(options: TestPlatformOptions): Promise<Start
         }),
       onLog,
     });
-    const apiKey = textOf(platform.vars["LOCAL_API_KEY"]);
-    return {
-      url: platform.url,
-      apiKey,
-      client: await clientOf(projectDir, platform, apiKey),
-      stop: async () => {
-        await platform.close();
-        removeState();
-      },
+    const stop = async (): Promise<void> => {
+      await platform.close();
+      removeState();
     };
+    return { platform, projectDir, stop };
   } catch (error) {
     removeState();
     throw error;

@@ -36,7 +36,6 @@ export const ROOMS: readonly Room[] = [
       "src/*/settings.ts",
       "src/identity/plan-quotas.ts",
       "src/rate-limits/policy.ts",
-      "src/rate-limits/limit-overrides.ts",
       "src/bulk-export/export-limits.ts",
     ],
     holds: "what each room reads from the Worker's variables, as schemas in that room",
@@ -57,7 +56,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "graph-runtime",
     paths: ["src/graph-runtime"],
-    holds: "what is bundled with a project's graphs: the graph host and the protocol with it",
+    holds:
+      "what is bundled with a project's graphs: the graph host, the protocol with it, and events of runs",
     mayImport: ["lib"],
   },
   {
@@ -129,7 +129,7 @@ export const ROOMS: readonly Room[] = [
     name: "agent-server/base",
     paths: [
       "src/agent-server/{agent-call,bounded-host,deployment-name,described-project,graph-host}.ts",
-      "src/agent-server/{read-budget,revision-cache}.ts",
+      "src/agent-server/read-budget.ts",
     ],
     holds: "what a call is about, and the graph host that serves it",
     mayImport: ["revision-host", "graph-runtime", "http", "db", "env", "lib"],
@@ -138,8 +138,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/store",
     paths: [
-      "src/agent-server/store/{check-operations,item-size,item-table,store-filter,store-object}.ts",
-      "src/agent-server/store/{expiry-table,vector-table,vector-search}.ts",
+      "src/agent-server/store/{check-operations,item-table,store-filter,store-object}.ts",
+      "src/agent-server/store/{expiry-table,vector-table}.ts",
     ],
     holds: "the object of LangGraph's long-term store, one for each deployment",
     mayImport: ["agent-server/base", "graph-runtime", "regions", "lib"],
@@ -215,8 +215,13 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/protocol",
     paths: ["src/agent-server/threads/protocol"],
-    holds: "the streaming protocol: from logs of runs to events, and those who read them",
-    mayImport: ["agent-server/threads/storage", "agent-server/threads/contract", "lib"],
+    holds: "the streaming protocol: the events of a thread, and those who read them",
+    mayImport: [
+      "agent-server/threads/storage",
+      "agent-server/threads/contract",
+      "graph-runtime",
+      "lib",
+    ],
   },
   {
     name: "agent-server/threads/object",
@@ -261,7 +266,7 @@ export const ROOMS: readonly Room[] = [
     ],
     web: [
       ...ROUTES,
-      "**/{inside-entrypoint,json-filter,run-feedback}.ts",
+      "**/{inside-entrypoint,json-filter}.ts",
       "auth/{authenticate,deployment,requested-project}.ts",
     ],
   },

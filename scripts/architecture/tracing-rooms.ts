@@ -13,9 +13,6 @@ export const TRACING_FLOORS = [
   "tracing/ingest/otlp",
   "tracing/ingest",
   "tracing/query",
-  "tracing/model-prices",
-  "tracing/shares",
-  "tracing/attachments",
 ] as const;
 
 /** From what a run is, at the bottom, to what the app mounts. */
@@ -29,7 +26,7 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/usage",
     paths: ["src/tracing/usage"],
-    holds: "tokens, prices and costs",
+    holds: "tokens, costs, and prices: the built-in ones and a workspace's own",
     mayImport: ["tracing/model", "db", "lib"],
   },
   {
@@ -104,7 +101,7 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/query",
     paths: ["src/tracing/query"],
-    holds: "runs, statistics and threads over all shards",
+    holds: "runs, statistics and threads over all shards; what of them is shared without a key",
     mayImport: [
       "tracing/model",
       "tracing/filter",
@@ -115,28 +112,10 @@ export const TRACING_ROOMS: readonly Room[] = [
     ],
   },
   {
-    name: "tracing/model-prices",
-    paths: ["src/tracing/model-prices"],
-    holds: "a workspace's own prices",
-    mayImport: ["tracing/usage", "db", "lib"],
-  },
-  {
-    name: "tracing/shares",
-    paths: ["src/tracing/shares"],
-    holds: "traces that are shown without a key",
-    mayImport: ["tracing/model", "tracing/shard", "tracing/query", "db", "lib"],
-  },
-  {
-    name: "tracing/attachments",
-    paths: ["src/tracing/attachments"],
-    holds: "links to attachments and large payloads",
-    mayImport: ["secrets", "lib"],
-  },
-  {
     name: "tracing/api",
     paths: ["src/tracing/api"],
     holds: "what both versions of the tracing API use: parts of JSON, links, public shares",
-    mayImport: [...TRACING_FLOORS, "http", "identity", "db", "lib"],
+    mayImport: [...TRACING_FLOORS, "http", "identity", "secrets", "db", "lib"],
     web: "all",
   },
   {

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { filterSize, MAX_FILTER_DEPTH, MAX_FILTER_SIZE } from "../db/json-containment.ts";
+import { filterSize, MAX_FILTER_DEPTH, MAX_FILTER_SIZE } from "../db/json-filter-sql.ts";
 
 /** A JSON object to be contained in what is searched, of a size that the database can compare. */
 export function jsonFilter() {

@@ -12,10 +12,9 @@ import { listDue } from "../db/leases-repo.ts";
 import { parseSettings } from "../env.ts";
 import { queueHandler } from "../work/queue.ts";
 import type { SweepTask } from "../work/sweep.ts";
-import { abortLeftUpload } from "./execution/left-uploads.ts";
+import { abortLeftUpload } from "./execution/file-upload.ts";
 import { runExportStep } from "./execution/export-step.ts";
-import { spawnDue } from "./execution/schedule.ts";
-import { nudgeRuns, startWaiting } from "./execution/start-waiting.ts";
+import { nudgeRuns, spawnDue, startWaiting } from "./execution/schedule.ts";
 
 /** Does steps of export runs, as messages ask for them. */
 export const exportQueue = queueHandler({

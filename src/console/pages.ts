@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { consoleTarget } from "./console-target.ts";
 import { consoleConfig, contentSecurityPolicy } from "./page-settings.ts";
+import { consoleTarget } from "./console-target.ts";
 
 const TYPES: Record<string, string> = {
   css: "text/css; charset=utf-8",

@@ -1,9 +1,7 @@
 import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
-import { countFound, findPage, type FoundPage, type Scan } from "./bounded-scan.ts";
-import { readFound } from "./found-rows.ts";
-import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
-import { metadataMatches } from "./metadata-filter-sql.ts";
+import { countFound, findPage, type FoundPage, readFound, type Scan } from "./bounded-scan.ts";
+import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
 import type { assistants, assistantVersions } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 

@@ -1,11 +1,9 @@
 import type { CronTick } from "../lib/cron-tick.ts";
 import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
-import { countFound, findPage, type Scan } from "./bounded-scan.ts";
-import { readFound } from "./found-rows.ts";
-import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
+import { countFound, findPage, readFound, type Scan } from "./bounded-scan.ts";
+import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
 import type { Held, WorkTable } from "./leases-repo.ts";
-import { metadataMatches } from "./metadata-filter-sql.ts";
 import { crons } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 

@@ -1,9 +1,15 @@
 import { and, asc, eq, inArray, isNotNull, isNull, type SQL, sql as drizzleSql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { findFirst, findPage, type Found, type Scan, type ScanOrder } from "./bounded-scan.ts";
+import {
+  findFirst,
+  findPage,
+  type Found,
+  readFound,
+  type Scan,
+  type ScanOrder,
+} from "./bounded-scan.ts";
 import { deleteProjectFeedback } from "./feedback-repo.ts";
-import { readFound } from "./found-rows.ts";
-import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
+import { containsJson, filterSize, type JsonFilter } from "./json-filter-sql.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 import { projects } from "./tracing-schema.ts";
 

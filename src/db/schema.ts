@@ -1,4 +1,5 @@
 import {
+  check,
   index,
   integer,
   primaryKey,
@@ -6,13 +7,16 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import { REGIONS } from "../lib/region.ts";
+import { PLANS } from "../lib/plan-order.ts";
 
 /**
  * The D1 database of a region. Migrations are generated from this file; repositories take their row
  * types from it. Keys begin with the tenant. Times are epoch milliseconds; JSON columns hold text.
  */
 
-/** The workspaces of this region; their plans are in `billing-schema.ts`. */
+/** The workspaces of this region; their plans are in `billing_plans`. */
 export const workspaces = sqliteTable("workspaces", {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -191,3 +195,29 @@ export const webhookKeys = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.workspace_id, table.deployment_id] })],
 );
+
+/**
+ * What workspaces of all regions pay for. Rows exist in the US region only; a workspace without one
+ * has the lowest plan.
+ */
+export const billingPlans = sqliteTable(
+  "billing_plans",
+  {
+    workspace_id: text().primaryKey(),
+    /** Where the workspace is, and with it its data. */
+    region: text({ enum: REGIONS }).notNull(),
+    plan: text({ enum: PLANS }).notNull(),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+  },
+  (table) => [
+    check("billing_plans_plan", sql`${table.plan} IN ('developer', 'plus', 'enterprise')`),
+  ],
+);
+
+/** The other regions keep here which plans the US region told last, and when. */
+export const knownPlans = sqliteTable("known_plans", {
+  workspace_id: text().primaryKey(),
+  plan: text({ enum: PLANS }).notNull(),
+  read_at: integer().notNull(),
+});

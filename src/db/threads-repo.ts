@@ -2,14 +2,15 @@ import type { Scope } from "../lib/scope.ts";
 import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
 import {
   countFound,
+  findFirst,
   findPage,
   type Found,
   type FoundPage,
   type Scan,
+  type ScanOrder,
   scanRows,
 } from "./bounded-scan.ts";
-import { containsJson, filterSize, type JsonFilter } from "./json-containment.ts";
-import { metadataMatches } from "./metadata-filter-sql.ts";
+import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
 import type { threads } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
@@ -162,6 +163,36 @@ export async function* threadIdsOfAssistant(
   for await (const found of scanRows(db, scan)) {
     yield found.map(({ key }) => String(key));
   }
+}
+
+/**
+ * The threads in which this assistant ran last and that have changed since then or are at work, whose change was last
+ * first: by `order`, and then by `key`. Null when too many have to be looked at.
+ */
+export async function newestThreadsOfAssistant(
+  db: D1Database,
+  scope: Scope,
+  assistantId: string,
+  page: {
+    access: MetadataFilter | null;
+    /** Epoch milliseconds. */
+    since: number;
+    after: { order: number; key: string } | null;
+    limit: number;
+  },
+): Promise<Found[] | null> {
+  const { access, since, after, limit } = page;
+  const scan = threadScan(scope, { access, metadata: { assistant_id: assistantId } });
+  const along: ScanOrder = {
+    index: "threads_by_update",
+    columns: ["updated_at", "thread_id"],
+    direction: "desc",
+    ...(after === null ? {} : { after: [after.order, after.key] }),
+  };
+  // A run that begins after another one changes nothing of its thread until it ends.
+  const changed = sql("(updated_at >= ? OR status = 'busy')", since);
+  const condition = allOf([changed, scan.condition]);
+  return findFirst(db, { ...scan, condition, along, orderBy: "updated_at" }, { limit, offset: 0 });
 }
 
 /** Some threads, whoever may see them. */

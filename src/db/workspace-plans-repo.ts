@@ -1,6 +1,6 @@
 import { eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { billingPlans, knownPlans } from "./billing-schema.ts";
+import { billingPlans, knownPlans } from "./schema.ts";
 import type { Plan } from "../lib/plan-order.ts";
 
 export type KnownPlanRow = typeof knownPlans.$inferSelect;

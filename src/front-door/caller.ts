@@ -1,6 +1,6 @@
 import { isolateCache } from "../lib/isolate-cache.ts";
-import type { FindKey, KeyIdentity } from "../lib/key-identity.ts";
-import { sameHash, sha256Hex } from "../lib/sha256.ts";
+import type { FindKey, KeyIdentity } from "../lib/principal.ts";
+import { sameHash, sha256Hex } from "../lib/bytes.ts";
 
 /** Keys that exist, by their hash. A revoked one may still be taken for five seconds. */
 const recentKeys = isolateCache<string, KeyIdentity>({ maxEntries: 10_000, ttlMs: 5_000 });

@@ -1,4 +1,5 @@
 import type { Hosts } from "./settings.ts";
+import type { Settings } from "../env.ts";
 
 /** What of the control plane is below `/v1`: logs, for the ecosystem's tools, and what is known of Git hosts. */
 const CONTROL_PLANE_PATH = /^\/(v2|v1\/(?:projects|integrations))\//;
@@ -65,4 +66,36 @@ export function isPathOf(surface: Surface | null, path: string): boolean {
   if (path.startsWith("/api/")) return surface === "tracing";
   if (surface === "tracing") return CONSOLE_PATH.test(path);
   return surface === (CONTROL_PLANE_PATH.test(path) ? "control-plane" : "agent-server");
+}
+
+/**
+ * Each configured host has a private twin, `<region>.p.<host>`, which customers reach from their own
+ * networks. Hosts below it are twins, too: `<name>.<region>.p.<host>` is that of `<name>.<host>`.
+ */
+
+type HostSettings = Pick<Settings, "region" | "hosts">;
+
+/** The public host that a private one stands for; null when it is not a private one. */
+export function publicHostOf(hostname: string, { region, hosts }: HostSettings): string | null {
+  return replaceSuffix(hostname, hosts, (host) => [`${region}.p.${host}`, host]);
+}
+
+/** The private twin of a public host; null when that is not one of the configured hosts. */
+export function privateHostOf(hostname: string, { region, hosts }: HostSettings): string | null {
+  return replaceSuffix(hostname, hosts, (host) => [host, `${region}.p.${host}`]);
+}
+
+function replaceSuffix(
+  hostname: string,
+  { api, controlPlane, agentsDomain }: Settings["hosts"],
+  change: (host: string) => [from: string, to: string],
+): string | null {
+  const name = hostname.toLowerCase();
+  for (const host of [api, controlPlane, agentsDomain]) {
+    if (host === null) continue;
+    const [from, to] = change(host);
+    if (name === from) return to;
+    if (name.endsWith(`.${from}`)) return name.slice(0, -from.length) + to;
+  }
+  return null;
 }

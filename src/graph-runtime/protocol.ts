@@ -180,6 +180,8 @@ export type StateRequest = GraphRef & {
   thread_id: string;
   checkpoint: CheckpointRef | null;
   subgraphs: boolean;
+  /** A run of the thread is at work. Hosts of earlier builds do not look at it. */
+  in_flight?: boolean;
 };
 
 export type HistoryRequest = GraphRef & {

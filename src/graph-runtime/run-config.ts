@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { RunConfig, RunSpec } from "./protocol.ts";
-import { isUserKey, userKeys } from "./user-keys.ts";
+import type { Principal } from "../lib/principal.ts";
 
 /** How LangGraph takes a checkpointer for one call, without changing the shared graph. */
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
@@ -54,4 +54,23 @@ function checkpointLocation(spec: RunSpec): Record<string, unknown> {
   if (checkpoint.checkpoint_ns !== undefined) location["checkpoint_ns"] = checkpoint.checkpoint_ns;
   if (checkpoint.checkpoint_map) location["checkpoint_map"] = checkpoint.checkpoint_map;
   return location;
+}
+
+/**
+ * Under which keys of `configurable` a graph finds whom it works for. Only there: not in the stored
+ * config, which clients are shown, not in checkpoints, not in events.
+ */
+function userKeys(principal: Principal | null): Record<string, unknown> {
+  if (principal === null) return {};
+  const { user, permissions } = principal;
+  return {
+    agent_auth_user: user,
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user.identity,
+    langgraph_auth_permissions: permissions,
+  };
+}
+
+export function isUserKey(key: string): boolean {
+  return key === "agent_auth_user" || key.startsWith("langgraph_auth_");
 }

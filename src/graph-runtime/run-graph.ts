@@ -17,6 +17,7 @@ import { withPointers } from "./checkpoint-pointers.ts";
 import { PassingCheckpointer } from "./passing-checkpointer.ts";
 import { RunJournal, SupersededError } from "./run-journal.ts";
 import { traceRun } from "./run-tracer.ts";
+import { StreamTransformers } from "./stream-transformers.ts";
 import {
   EventMapper,
   type GraphChunk,
@@ -103,6 +104,7 @@ async function execute(
   let interrupts: unknown[] | null = null;
   let failure: unknown;
   let graph: Graph | undefined;
+  let transformers: StreamTransformers | null = null;
   try {
     graph = await registry.get(spec.graph_id, factoryConfig(spec));
     if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
@@ -116,6 +118,9 @@ async function execute(
       onRawEvent: (event) => journal.event({ event: "events", data: toWireJson(event) }),
     });
     const isPointed = spec.stream_mode.includes(CHECKPOINT_POINTERS);
+    // Only readers of the streaming protocol are told what transformers say.
+    if (isPointed)
+      transformers = StreamTransformers.start(graph, spec, (said) => journal.event(said));
     for await (const chunk of isPointed ? withPointers(chunks) : chunks) {
       if (chunk.mode === "values" && chunk.namespace.length === 0) {
         // Tasks that stop side by side each send their own interrupts: the result shows all.
@@ -123,10 +128,15 @@ async function execute(
         interrupts = stopped === null ? null : [...(interrupts ?? []), ...stopped];
         lastValues = interrupts === null ? chunk.data : { __interrupt__: interrupts };
       }
-      for (const event of mapper.map(chunk)) journal.event(event);
+      for (const event of mapper.map(chunk)) {
+        const entries = transformers?.pass(chunk, event) ?? [event];
+        for (const entry of entries) journal.event(entry);
+      }
       await journal.relief();
     }
+    await transformers?.finish(interrupts === null ? "completed" : "interrupted", abort.signal);
   } catch (error) {
+    transformers?.fail(error);
     if (abort.signal.reason instanceof SupersededError) throw abort.signal.reason;
     const isLate = abort.signal.reason instanceof TimeoutError;
     failure = cancelled ? undefined : isLate ? abort.signal.reason : error;

@@ -10,11 +10,20 @@ import type {
   UpdateRequest,
   WireCheckpoint,
 } from "./protocol.ts";
-import type { CheckpointPort, WritableCheckpointPort } from "./checkpoint-port.ts";
+import type {
+  CheckpointPort,
+  StoredCheckpoint,
+  WritableCheckpointPort,
+} from "./checkpoint-port.ts";
 import { toCommand } from "./run-command.ts";
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { checkpointRefOf, toThreadSnapshot, toThreadState } from "./thread-state.ts";
 import { toWireJson } from "./wire-json.ts";
+
+type StoredWrite = StoredCheckpoint["writes"][number];
+
+/** LangGraph's own: what is written by an update of the state, or by a command, and not by a task. */
+const NULL_TASK_ID = "00000000-0000-0000-0000-000000000000";
 
 /** JSON text of the thread's state at a checkpoint (the newest without one). */
 export async function readState(
@@ -24,8 +33,30 @@ export async function readState(
 ): Promise<JsonText> {
   const bound = bindCheckpointer(graph, readOnlyCheckpointer(request.thread_id, port));
   const config = locate(request.thread_id, request.checkpoint);
-  const snapshot = await bound.getState(config, { subgraphs: request.subgraphs });
+  const options = { subgraphs: request.subgraphs };
+  let snapshot = await bound.getState(config, options);
+  const isNewest = !request.checkpoint?.checkpoint_id;
+  if (request.in_flight === true && isNewest && snapshot.next.length === 0) {
+    const before = readOnlyCheckpointer(request.thread_id, withoutWrites(port));
+    snapshot = await bindCheckpointer(graph, before).getState(config, options);
+  }
   return jsonText(toWireJson(toThreadState(snapshot)));
+}
+
+/**
+ * What tasks wrote is stored a while before the checkpoint that it leads to. In between LangGraph finds no task that is
+ * left, which clients take for the end of the run: they are shown the state before the step, with the step as what is next.
+ */
+function withoutWrites(port: CheckpointPort): CheckpointPort {
+  const ofNoTask = ([task]: StoredWrite): boolean => task === NULL_TASK_ID;
+  return {
+    getCheckpoint: async (...asked) => {
+      const stored = await port.getCheckpoint(...asked);
+      return stored === null ? null : { ...stored, writes: stored.writes.filter(ofNoTask) };
+    },
+    getWrites: async (...asked) => (await port.getWrites(...asked)).filter(ofNoTask),
+    checkpointPage: (...asked) => port.checkpointPage(...asked),
+  };
 }
 
 /** JSON text of the states before now, newest first; each is read when it is its turn to be sent. */

@@ -2,7 +2,7 @@ import { isObject } from "../lib/json.ts";
 import { type BaseMessageChunk, isBaseMessage, isBaseMessageChunk } from "@langchain/core/messages";
 import { CHECKPOINT_POINTERS, type RunEvent, type RunStreamMode } from "./protocol.ts";
 import { checkpointRefOf } from "./thread-state.ts";
-import { isUserKey } from "./user-keys.ts";
+import { isUserKey } from "./run-config.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /** One item of LangGraph's own stream. `namespace` is empty for the root graph. */

@@ -3,7 +3,7 @@ import { parseSettings } from "../env.ts";
 import { arrivalOf } from "../front-door/arrival.ts";
 import { isPathOf } from "../front-door/surface.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { FindKey } from "../lib/key-identity.ts";
+import type { FindKey } from "../lib/principal.ts";
 import type { AppEnv } from "./app-types.ts";
 
 type FindKeyIn = (env: Env) => FindKey;

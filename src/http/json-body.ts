@@ -1,9 +1,10 @@
 import type { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { readLimited } from "../lib/bytes.ts";
-import type { AppEnv } from "./app-types.ts";
+import type { AppContext, AppEnv } from "./app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { parseJson } from "./json-text.ts";
+import type { JsonText } from "../lib/json-answer.ts";
 
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
@@ -41,4 +42,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 /** How a route describes the JSON body that it takes. */
 export function jsonBodyOf<T extends z.ZodType>(schema: T) {
   return { required: true, content: { "application/json": { schema } } };
+}
+
+/** JSON that is text already: large values are not parsed and written again. */
+export function jsonResponse(c: AppContext, json: JsonText): Response {
+  c.header("Content-Type", "application/json");
+  return c.body(json);
 }

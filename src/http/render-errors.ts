@@ -1,12 +1,27 @@
+import { ApiError, type ErrorCode, ProjectRefusal } from "../lib/api-error.ts";
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { log } from "../lib/log.ts";
 import type { AppEnv } from "./app-types.ts";
-import { loggedRoute } from "./logged-route.ts";
-import { ApiError } from "../lib/api-error.ts";
-import { ProjectRefusal } from "../lib/project-refusal.ts";
-import { STATUS_OF } from "./errors.ts";
+import { loggedRoute } from "./request-log.ts";
+
+export const STATUS_OF = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+  timed_out: 504,
+  insufficient_storage: 507,
+} as const satisfies Record<ErrorCode, number>;
 
 /**
  * The agent server's shape: `{"detail": "<text>"}`, and for validation

@@ -1,9 +1,10 @@
 import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
-import type { AppEnv } from "./app-types.ts";
+import type { AppContext, AppEnv } from "./app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { noteIgnored } from "./ignored-fields.ts";
 import { tolerant, type UnknownMembers } from "../lib/unknown-members.ts";
 import { toValidationDetail } from "./validation-detail.ts";
+import type { Hono } from "hono";
 
 const SOURCE_OF = {
   json: "body",
@@ -15,7 +16,7 @@ const SOURCE_OF = {
 } as const;
 
 /** By which path a request is routed; `env` are the Worker's bindings. */
-export type PathOf = (request: Request, options?: { env?: object }) => string;
+type PathOf = (request: Request, options?: { env?: object }) => string;
 
 /** The query schema of a route that has no parameters. */
 const NO_QUERY = tolerant(z.strictObject({}));
@@ -66,4 +67,21 @@ function tolerantContent(content: Content): Content {
       return [type, schema instanceof z.ZodType ? { ...media, schema: tolerant(schema) } : media];
     }),
   );
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** What to throw where no route matched: 405 when the path exists with another method. */
+export function noRoute(app: Pick<Hono<AppEnv>, "router">, c: AppContext): ApiError {
+  const allowed = METHODS.filter((method) => hasRoute(app, method, c.req.path));
+  if (allowed.length === 0) return new ApiError("not_found", "Not Found");
+  c.header("allow", allowed.join(", "));
+  return new ApiError("method_not_allowed", "Method Not Allowed");
+}
+
+/** Whether there is a route, and no middleware alone, for a path as it is routed. */
+export function hasRoute(app: Pick<Hono<AppEnv>, "router">, method: string, path: string): boolean {
+  const [matches] = app.router.match(method, path);
+  // Middleware is registered for all methods.
+  return matches.some(([[, route]]) => route.method !== "ALL");
 }

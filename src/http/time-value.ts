@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { parseTime } from "../lib/parse-time.ts";
+import { parseTime } from "../lib/time.ts";
 
 /** A time in a body or a query, as microseconds since 1970. Without a zone it is UTC. */
 export function timeValue() {

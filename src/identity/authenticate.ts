@@ -1,13 +1,12 @@
 import type { MiddlewareHandler } from "hono";
-import { touchKey } from "../db/api-keys-repo.ts";
+import { touchKey } from "../db/workspaces-repo.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { KeyIdentity } from "../lib/key-identity.ts";
+import type { KeyIdentity } from "../lib/principal.ts";
 import { DEFAULT_DEPLOYMENT_ID } from "../lib/scope.ts";
 import { admitWorkspace } from "./private-connectivity.ts";
 import type { Caller } from "../front-door/caller.ts";
-import { openServerRefusal } from "./open-server.ts";
-import { otherRegionText } from "./other-region-key.ts";
+import { openServerRefusal, otherRegionText } from "./refused-callers.ts";
 
 /** How precise `last_used_at` is: not every request is worth a write. */
 const LAST_USED_PRECISION_MS = 60_000;

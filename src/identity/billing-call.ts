@@ -1,14 +1,17 @@
 import { z } from "zod";
-import { PLANS, type Plan } from "../lib/plan-order.ts";
-import { BILLING_PATH } from "../lib/region.ts";
+import { LOWEST_PLAN, type Plan, PLANS } from "../lib/plan-order.ts";
+import { BILLING_PATH, BILLING_REGION } from "../lib/region.ts";
 import type { Settings } from "../env.ts";
-import { signCall } from "../secrets/signed-call.ts";
+import { isSignedCall, signCall } from "../secrets/signed-call.ts";
+import { selectBillingPlan } from "../db/workspace-plans-repo.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { createRouter } from "../http/router.ts";
 
 const TIMEOUT_MS = 3_000;
 
 const answerSchema = z.object({ workspace_id: z.string(), plan: z.enum(PLANS) });
 
-export type PlanAnswer = z.infer<typeof answerSchema>;
+type PlanAnswer = z.infer<typeof answerSchema>;
 
 /** The plan of a workspace, from the region that has the billing rows. Throws when it cannot be had. */
 export async function askForPlan(
@@ -31,3 +34,19 @@ export async function askForPlan(
   if (workspace_id !== workspaceId) throw new Error("The billing region answered for another");
   return plan;
 }
+
+/** What the other region asks. Not for clients: it is in no document, and needs a signature. */
+export const planRoutes = createRouter();
+
+planRoutes.get("/internal/plans/:workspace_id", async (c) => {
+  const { region, regionSecret } = c.var.settings;
+  if (region !== BILLING_REGION) throw new ApiError("not_found", "Not Found");
+  const { method, url, headers } = c.req.raw;
+  if (!(await isSignedCall(regionSecret, { method, url }, headers, Date.now()))) {
+    throw new ApiError("unauthorized", "The call is not signed by another region");
+  }
+  const workspace_id = c.req.param("workspace_id");
+  const plan = (await selectBillingPlan(c.env.DB, workspace_id)) ?? LOWEST_PLAN;
+  c.header("cache-control", "no-store");
+  return c.json({ workspace_id, plan } satisfies PlanAnswer);
+});

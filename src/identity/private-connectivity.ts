@@ -1,12 +1,15 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { loggedRoute } from "../http/logged-route.ts";
-import { privateHostOf } from "../front-door/private-host.ts";
+import { loggedRoute } from "../http/request-log.ts";
+import { privateHostOf } from "../front-door/surface.ts";
 import { needsPlan } from "./require-plan.ts";
-import { isInRanges } from "../lib/address-range.ts";
+import { type AddressRange, isInRanges, parseAddressRange } from "../lib/address-range.ts";
 import { log } from "../lib/log.ts";
-import { privateEndpointSettings } from "./private-endpoint-settings.ts";
+import { selectPrivateEndpoint } from "../db/workspaces-repo.ts";
+import { isolateCache } from "../lib/isolate-cache.ts";
+import { isAtLeast } from "../lib/plan-order.ts";
+import { workspacePlan } from "./workspace-plan.ts";
 
 /** The paths of health checks, as they are routed. */
 const HEALTH_CHECKS = new Set(["/ok", "/api/v1/ok"]);
@@ -72,4 +75,51 @@ function refused(text: string): ApiError {
 
 function instead(host: string | null): string {
   return host === null ? "" : `: use https://${host}`;
+}
+
+/** By which hosts, and from where, a workspace may be reached. */
+type PrivateEndpointSettings = {
+  /** Whether the private hosts serve it. */
+  enrolled: boolean;
+  /** Whether the public hosts refuse it. */
+  privateOnly: boolean;
+  /** The networks that its requests to the private hosts come from; an empty list allows any. */
+  networks: readonly AddressRange[];
+  isEnterprise: boolean;
+};
+
+const NOT_ENROLLED: PrivateEndpointSettings = {
+  enrolled: false,
+  privateOnly: false,
+  networks: [],
+  isEnterprise: false,
+};
+
+/** The settings by workspace. Every request needs them, so a change takes five seconds to be seen. */
+const recentSettings = isolateCache<string, PrivateEndpointSettings>({
+  maxEntries: 10_000,
+  ttlMs: 5_000,
+});
+
+/** The settings of a workspace, from this isolate's memory for a few seconds. */
+async function privateEndpointSettings(
+  env: Env,
+  workspaceId: string,
+): Promise<PrivateEndpointSettings> {
+  const known = recentSettings.get(workspaceId);
+  if (known !== undefined) return known;
+  const settings = await readSettings(env, workspaceId);
+  recentSettings.set(workspaceId, settings);
+  return settings;
+}
+
+async function readSettings(env: Env, workspaceId: string): Promise<PrivateEndpointSettings> {
+  const row = await selectPrivateEndpoint(env.DB, workspaceId);
+  if (row === undefined) return NOT_ENROLLED;
+  return {
+    enrolled: true,
+    privateOnly: row.private_only,
+    networks: (JSON.parse(row.networks) as string[]).map(parseAddressRange),
+    isEnterprise: isAtLeast(await workspacePlan(env, workspaceId), "enterprise"),
+  };
 }

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { selectWorkspace } from "../db/api-keys-repo.ts";
+import { selectWorkspace } from "../db/workspaces-repo.ts";
 import { countDeployments } from "../db/deployments-repo.ts";
 import type { Settings } from "../env.ts";
 import type { AppContext } from "../http/app-types.ts";

@@ -1,8 +1,8 @@
 import type { Settings } from "../env.ts";
 import type { AppContext } from "../http/app-types.ts";
-import { sha256Hex } from "../lib/sha256.ts";
-import { matchingRows } from "./match-row.ts";
+import { sha256Hex } from "../lib/bytes.ts";
 import type { CountedBy, Limit, LimitRow } from "./policy.ts";
+import { matchingRows } from "./match-row.ts";
 
 /** A limit that counts a request, and for whom. */
 export type ApplicableLimit = {

@@ -1,6 +1,6 @@
 import { withTimeout } from "../lib/with-timeout.ts";
 import type { Decision, LocalLimiter } from "./local-limiter.ts";
-import type { TakeAnswer, TakeRequest } from "./limiter-protocol.ts";
+import type { TakeAnswer, TakeRequest } from "./sliding-window.ts";
 import type { Limit } from "./policy.ts";
 
 /** Longer, and a request goes on without having been counted. */

@@ -1,6 +1,5 @@
-import type { TakeAnswer, TakeRequest } from "./limiter-protocol.ts";
+import { isLeased, type TakeAnswer, type TakeRequest } from "./sliding-window.ts";
 import type { Limit } from "./policy.ts";
-import { isLeased } from "./sliding-window.ts";
 
 type Lease = { id: number; left: number; used: number; until: number };
 

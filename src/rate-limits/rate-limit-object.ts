@@ -1,6 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
-import type { TakeAnswer, TakeRequest } from "./limiter-protocol.ts";
-import { SlidingWindow, type WindowState } from "./sliding-window.ts";
+import {
+  SlidingWindow,
+  type TakeAnswer,
+  type TakeRequest,
+  type WindowState,
+} from "./sliding-window.ts";
 
 type Stored = { window: WindowState; alarmAt: number };
 

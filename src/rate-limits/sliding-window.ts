@@ -1,4 +1,3 @@
-import type { TakeAnswer, TakeRequest, Settlement } from "./limiter-protocol.ts";
 import type { Limit } from "./policy.ts";
 
 /** One lease takes at most this share of all permits, and of those that are free. */
@@ -144,7 +143,7 @@ function leasable(limit: Limit, spare: number, free: number): number {
 }
 
 /** A time that never goes back, and the reading of the clock that it was taken at. */
-export type SteadyTime = { time: number; reading: number };
+type SteadyTime = { time: number; reading: number };
 
 /**
  * The time at another reading of the clock. What a clock was set back by is not counted, and time
@@ -167,7 +166,7 @@ const MAX_MARGIN_MS = 1_000;
 const GRID_STEPS = 200;
 
 /** The times in milliseconds that follow from a limit. */
-export type WindowTimes = {
+type WindowTimes = {
   /** How long a permit stays in use after a request was admitted with it. */
   windowMs: number;
   /** Times of use are rounded up to multiples of it. */
@@ -191,3 +190,26 @@ export function windowTimes({ count, seconds }: Limit): WindowTimes {
     minLeaseMs: Math.min(MAX_LEASE_MS, intervalMs * MIN_LEASE_SHARE),
   };
 }
+
+/** The last report on a lease: how many of its permits were used; the others never will be. */
+type Settlement = { lease: number; used: number };
+
+export type TakeRequest = {
+  limit: Limit;
+  /** Permits for a request that waits: 1, or 0 when none does. */
+  needed: 0 | 1;
+  /** More of them, as a lease, if there are enough. */
+  spare: number;
+  settled: Settlement[];
+};
+
+export type TakeAnswer =
+  | {
+      admitted: true;
+      /** Permits that nobody has, after this answer. */
+      free: number;
+      lease: { id: number; permits: number } | null;
+      /** How long a lease of now is valid, from when it was asked for. */
+      leaseMs: number;
+    }
+  | { admitted: false; retryMs: number; leaseMs: number };

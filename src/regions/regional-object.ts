@@ -1,5 +1,5 @@
 import { parseSettings } from "../env.ts";
-import { inJurisdiction } from "../lib/jurisdiction.ts";
+import { inJurisdiction } from "../lib/region.ts";
 
 type Named = { getByName: (name: string) => unknown; jurisdiction: unknown };
 

@@ -1,13 +1,13 @@
 import { readRevisionToLoad } from "../db/deployment-lookup-repo.ts";
 import { parseSettings } from "../env.ts";
 import type { GraphHostApi, HostProps } from "../graph-runtime/protocol.ts";
-import type { HostList } from "../lib/host-list.ts";
+import { type HostList, parseHostList } from "../lib/host-list.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { GITHUB_TOKEN, OUTBOUND_HOSTS, PUSH_SECRET } from "../secrets/secret-names.ts";
-import { type BuiltCode, builtCodeKey, readCode } from "./built-code.ts";
-import { ownHosts } from "./revision-outbound.ts";
+import { type BuiltCode, builtCodeKey, type BuiltModule, readCode } from "./built-code.ts";
+import type { OutboundPolicy } from "./outbound-policy.ts";
 import { openSecrets } from "./revision-secrets.ts";
-import { workerCode } from "./worker-code.ts";
+import { COMPATIBILITY_DATE } from "./compatibility-date.ts";
 
 /** What a call to a graph host fails with, as its `code`, when the platform could not read its code. */
 export const CODE_UNAVAILABLE = "revision_code_unavailable";
@@ -117,4 +117,67 @@ function revisionEnv(
     },
     outboundHosts: ownHosts(hosts),
   };
+}
+
+type InvocationLimits = { cpuMs: number; subRequests: number };
+
+/**
+ * What the Worker Loader makes an isolate of: the code, an environment of its own and nothing of the
+ * platform's; limits for each invocation; and `outbound` as its only way to the network.
+ */
+export function workerCode(options: {
+  built: BuiltCode;
+  env: Record<string, string>;
+  /** The deployment's own agent server, for clients that its code makes without an address. */
+  agentServer: Fetcher;
+  limits: InvocationLimits;
+  outbound: Fetcher;
+  tail: Fetcher;
+}): WorkerLoaderWorkerCode {
+  const { built, env, agentServer, limits, outbound, tail } = options;
+  const modules = Object.entries(built.modules).map(([path, module]) => [path, toLoader(module)]);
+  return {
+    compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags: ["nodejs_compat"],
+    mainModule: built.main,
+    modules: Object.fromEntries(modules),
+    env: { ...env, THREADWORKS_AGENT_SERVER: agentServer },
+    limits,
+    globalOutbound: outbound,
+    tails: [tail],
+  };
+}
+
+function toLoader({ type, bytes }: BuiltModule): WorkerLoaderModule {
+  if (type === "wasm") return { wasm: bytes };
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  if (type === "json") return { json: JSON.parse(text) };
+  return type === "js" ? { js: text } : { text };
+}
+
+/** The hosts that the deployment allows itself to reach; null when it leaves that to the installation. */
+function ownHosts(hosts: string | undefined): HostList | null {
+  // A list that cannot be read allows nothing; it is refused when it is set.
+  return hosts === undefined ? null : (parseHostList(hosts) ?? []);
+}
+
+/**
+ * What may be reached on behalf of a revision by the platform itself; null for the project that the Worker was
+ * built with. It throws where the revision's secrets cannot be read.
+ */
+export async function readOutboundPolicy(
+  env: Env,
+  revision: RevisionRef | null,
+): Promise<OutboundPolicy> {
+  const { outboundHosts, outboundPrivateEndpoints, encryptionKeys } = parseSettings(env);
+  const installation = { installation: outboundHosts, allowPrivate: outboundPrivateEndpoints };
+  if (revision === null) return { ...installation, deployment: null };
+  const row = await readRevisionToLoad(env.DB, revision);
+  if (row === undefined) throw new Error(`There is no revision ${revision.revisionId}`);
+  const secrets: Record<string, string> = JSON.parse(row.secrets);
+  const { [OUTBOUND_HOSTS]: sealed } = secrets;
+  if (sealed === undefined) return { ...installation, deployment: null };
+  const only = JSON.stringify({ [OUTBOUND_HOSTS]: sealed });
+  const { [OUTBOUND_HOSTS]: hosts } = await openSecrets(encryptionKeys, revision, only);
+  return { ...installation, deployment: ownHosts(hosts) };
 }

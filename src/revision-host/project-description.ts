@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DISABLEABLE, type HttpInfo } from "../graph-runtime/http-info.ts";
-import { MAX_TTL_MINUTES } from "../lib/ttl-minutes.ts";
+import { MAX_TTL_MINUTES } from "../lib/time.ts";
 import { MAX_DIMENSIONS } from "../graph-runtime/store-operations.ts";
 import { DEFAULT_STORE } from "../graph-runtime/store-settings.ts";
 

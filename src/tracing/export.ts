@@ -1,11 +1,13 @@
 import { selectProject } from "../db/projects-repo.ts";
-import { FilterError, parseFilter } from "./filter/filter.ts";
-import { ExportSource } from "./query/export-source.ts";
+import { FilterError, type KnownTraces, parseFilter } from "./filter/filter.ts";
 import { knownTracesReader } from "./query/known-traces.ts";
 import { findCandidates, ShardMerge } from "./query/shard-merge.ts";
-import type { ExportedRuns, RunColumn } from "./model/packed-runs.ts";
+import { type ExportedRuns, type PackedRuns, type RunColumn, textAt } from "./model/packed-runs.ts";
 import type { RunPosition } from "./model/run-page.ts";
 import type { Micros } from "./model/run-write.ts";
+import type { ExportPage } from "./shard/export-page.ts";
+import { type ShardEnv, type ShardRef, shardStub } from "./shard/shard-ref.ts";
+import type { RunSelection } from "./shard/selection.ts";
 
 export type RunsToExport = {
   workspaceId: string;
@@ -66,4 +68,81 @@ export async function findExportProject(
   projectId: string,
 ): Promise<boolean> {
   return (await selectProject(env.DB, workspaceId, projectId)) !== undefined;
+}
+
+/** In UTF-16 units. Larger pages are no faster, and leave more behind until garbage is collected. */
+const MAX_PAGE_CHARS = 1024 * 1024;
+const MAX_PAGE_RUNS = 4000;
+
+type Place = { start_time: number; id: string };
+
+/** The selected runs of one shard in ascending order; the next page is on its way while one is used. */
+class ExportSource {
+  readonly #read: (after: RunPosition | null) => Promise<ExportPage>;
+  #page: PackedRuns = { rows: 0, texts: {}, numbers: {} };
+  #row = 0;
+  #head: Place | undefined;
+  #coming: Promise<ExportPage> | null;
+
+  constructor(
+    env: ShardEnv,
+    ref: ShardRef,
+    selection: RunSelection,
+    columns: readonly RunColumn[],
+    known: KnownTraces | undefined,
+    after: RunPosition | null,
+  ) {
+    this.#read = (behind) =>
+      shardStub(env, ref).exportPage(
+        selection,
+        { columns, after: behind, limit: MAX_PAGE_RUNS, maxBytes: MAX_PAGE_CHARS },
+        known,
+      );
+    this.#coming = this.#start(after);
+  }
+
+  /** The next run; undefined when there is none. Call `fill` first. */
+  get head(): Place | undefined {
+    return this.#head;
+  }
+
+  /** The next runs, as far as `precedes` holds (the first in any case, and it never holds again). */
+  take(precedes: (run: Place) => boolean): { runs: PackedRuns; from: number; to: number } {
+    const from = this.#row;
+    const { rows } = this.#page;
+    if (precedes(placeOf(this.#page, rows - 1))) {
+      this.#row = rows;
+    } else {
+      this.#row += 1;
+      while (this.#row < rows && precedes(placeOf(this.#page, this.#row))) this.#row += 1;
+    }
+    this.#head = this.#row < rows ? placeOf(this.#page, this.#row) : undefined;
+    return { runs: this.#page, from, to: this.#row };
+  }
+
+  /** Takes the next page when nothing is left of the one before. */
+  async fill(): Promise<void> {
+    while (this.#head === undefined && this.#coming !== null) {
+      const { runs, next } = await this.#coming;
+      this.#coming = next === null ? null : this.#start(next);
+      this.#page = runs;
+      this.#row = 0;
+      this.#head = runs.rows > 0 ? placeOf(runs, 0) : undefined;
+    }
+  }
+
+  #start(after: RunPosition | null): Promise<ExportPage> {
+    const coming = this.#read(after);
+    // Who asks for the page hears of its failure; perhaps nobody does.
+    coming.catch(() => undefined);
+    return coming;
+  }
+}
+
+function placeOf({ texts, numbers }: PackedRuns, row: number): Place {
+  const { id } = texts;
+  const start = numbers.start_time?.[row];
+  const text = id === undefined ? null : textAt(id, row);
+  if (start === undefined || text === null) throw new Error("a packed run without a place");
+  return { start_time: start, id: text };
 }

@@ -1,8 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { AppEnv } from "../http/app-types.ts";
+import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { workspaceScope } from "../identity/authenticate.ts";
-import { attachmentRoutes } from "./api/v1/attachment-routes.ts";
+import { attachmentRoutes } from "./api/links.ts";
 import { feedbackConfigRoutes } from "./api/v1/feedback/config-routes.ts";
 import { feedbackRoutes } from "./api/v1/feedback/routes.ts";
 import { feedbackTokenRoutes } from "./api/v1/feedback/token-routes.ts";
@@ -15,10 +15,14 @@ import { runsQueryRoutes } from "./api/v1/queries/runs-query-routes.ts";
 import { statsRoutes } from "./api/v1/queries/stats-routes.ts";
 import { threadGroupRoutes } from "./api/v1/queries/thread-routes.ts";
 import { tracedRunRoutes } from "./api/v1/runs/routes.ts";
-import { publicQueryRoutes } from "./api/v1/shares/public-query-routes.ts";
-import { publicRunRoutes } from "./api/v1/shares/public-run-routes.ts";
+import { publicQueryRoutes, publicRunRoutes } from "./api/v1/shares/public-routes.ts";
 import { shareRoutes } from "./api/v1/shares/routes.ts";
-import { publicV2Routes, tracingV2Routes } from "./api/v2/routes.ts";
+import { runV2Routes } from "./api/v2/runs-routes.ts";
+import { publicV2Routes, shareV2Routes } from "./api/v2/share-routes.ts";
+import { threadV2Routes } from "./api/v2/threads-routes.ts";
+import { traceV2Routes } from "./api/v2/traces-routes.ts";
+import { renderDetail } from "../http/render-errors.ts";
+import { problemDetails } from "./api/v2/problem-details.ts";
 
 export const TRACING_V1 = "/api/v1";
 export const TRACING_V2 = "/api/v2";
@@ -57,5 +61,19 @@ export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   ]) {
     app.route(TRACING_V1, routes);
   }
-  app.route(TRACING_V2, tracingV2Routes);
+  // What is selected is what is answered, and errors are problem details.
+  for (const routes of [runV2Routes, traceV2Routes, threadV2Routes, shareV2Routes]) {
+    app.route(TRACING_V2, routes);
+  }
+}
+
+/** The error as `application/problem+json`. */
+export function renderProblem(error: Error, c: AppContext): Response {
+  // Decides the status of every error, and logs what was not foreseen.
+  const plain = renderDetail(error, c);
+  const { requestId } = c.var;
+  const problem = problemDetails(error, { status: plain.status, path: c.req.path, requestId });
+  const headers = new Headers(plain.headers);
+  headers.set("content-type", "application/problem+json");
+  return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

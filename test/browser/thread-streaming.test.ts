@@ -115,7 +115,7 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     const before = await atStep(3);
     await page.reload();
     await atStep(stepOf(before) + 3);
-    const after = await showing({ thread: before.thread });
+    const after = await showing({ thread: before.thread, loading: true });
     expect(after.texts.slice(0, 3)).toEqual(["first step 1", "first step 2", "first step 3"]);
     expect(await statusesOf(after)).toEqual(["running"]);
     // A page that was loaded again does not know the run's id, which its own way to stop it needs.

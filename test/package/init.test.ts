@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
+import { createPackage } from "./support/installed-package.ts";
 import { userProject } from "./support/user-project.ts";
 
 test("a new project has an agent whose test passes with npm test", async ({ expect }) => {
@@ -17,6 +18,31 @@ test("a new project has an agent whose test passes with npm test", async ({ expe
   const tested = await project.run("npm", ["test"]);
   expect(tested.stdout).toMatch(/^# pass 1$/m);
   expect(tested).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("npm init threadworks writes the same project, of a package that brings nothing else", async ({
+  expect,
+}) => {
+  const project = userProject({});
+  onTestFinished(() => project.remove());
+  const packed = await project.run("npm", ["pack", "--silent", createPackage()]);
+  // As `npm init` does once it has found the package in a registry.
+  const args = ["exec", "--yes", "--offline", "--package", `./${packed.stdout.trim()}`];
+  const made = await project.run("npm", [...args, "--", "create-threadworks", "first"]);
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  expect(made.stdout).toContain("cd first\n");
+  const bin = join(project.folder, "node_modules/.bin/threadworks");
+  expect(await project.run(bin, ["init", "second"])).toMatchObject({ code: 0 });
+  const read = (name: string): unknown[] =>
+    readdirSync(join(project.folder, name), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== "package.json")
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+      .toSorted();
+  expect(read("first")).toEqual(read("second"));
+  expect(read("first")).toHaveLength(8);
+  const scripts = { dev: "threadworks dev", test: "node --test", deploy: "threadworks deploy" };
+  const manifest = readFileSync(join(project.folder, "first/package.json"), "utf8");
+  expect(JSON.parse(manifest)).toMatchObject({ name: "first", scripts });
 });
 
 test("init overwrites nothing, and names what is there", async ({ expect }) => {

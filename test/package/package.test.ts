@@ -130,24 +130,34 @@ test("npx threadworks doctor finds nothing wrong, and says what to do where some
   expect(served.url).toMatch(/^http/);
   const { code, stdout } = await project.run("npx", ["threadworks", "doctor"]);
   expect({ code, stdout }).toMatchObject({ code: 0 });
-  for (const text of ["the graphs build", "OPENAI_API_KEY is set", "takes the key"]) {
+  for (const text of ["the graphs build and load", "OPENAI_API_KEY is set", "takes the key"]) {
     expect(stdout).toContain(text);
   }
 
-  writeFileSync(
-    join(project.folder, "langgraph.json.broken"),
-    '{"graphs":{"agent":"./gone.ts:agent"}}',
-  );
-  const wrong = await project.run("npx", [
-    "threadworks",
-    "doctor",
-    "--config",
-    "langgraph.json.broken",
-    "--json",
-  ]);
-  expect(wrong.code).toBe(1);
-  const findings = JSON.parse(wrong.stdout) as { ok: boolean; text: string }[];
-  expect(findings.find(({ ok }) => !ok)?.text).toContain("gone.ts");
+  expect(await firstProblem("./gone.ts:agent")).toContain("gone.ts");
+
+  writeFileSync(join(project.folder, "throws.ts"), 'export const agent = JSON.parse("no JSON");');
+  const thrown = await firstProblem("./throws.ts:agent");
+  for (const text of ['graph "agent"', "no JSON", "throws.ts:1"]) expect(thrown).toContain(text);
+
+  async function firstProblem(graph: string): Promise<string | undefined> {
+    const config = JSON.stringify({ graphs: { agent: graph } });
+    writeFileSync(join(project.folder, "langgraph.json.broken"), config);
+    const args = ["threadworks", "doctor", "--config", "langgraph.json.broken", "--json"];
+    const wrong = await project.run("npx", args);
+    expect(wrong.code).toBe(1);
+    const findings = JSON.parse(wrong.stdout) as { ok: boolean; text: string }[];
+    return findings.find(({ ok }) => !ok)?.text;
+  }
+});
+
+test("a project with components is told what bundles them", async ({ project, expect }) => {
+  const config = { graphs: { agent: "./agent.ts:agent" }, ui: { agent: "./ui.tsx" } };
+  writeFileSync(join(project.folder, "langgraph.json.ui"), JSON.stringify(config));
+  writeFileSync(join(project.folder, "ui.tsx"), "export default {};");
+  const built = await project.run("npx", ["threadworks", "build", "--config", "langgraph.json.ui"]);
+  expect(built.code).toBe(1);
+  expect(built.stderr).toMatch(/^error: .*npm install --save-dev @langchain\/langgraph-ui\n$/);
 });
 
 test("a folder is served once, and again with its threads after its server was killed", async ({

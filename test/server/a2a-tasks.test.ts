@@ -1,8 +1,9 @@
-import { type ListTasksRequest, type StreamResponse, TaskState } from "@a2a-js/sdk";
+import { type ListTasksRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe, vi } from "vitest";
 import { a2a, connectA2a, connectOlderA2a } from "../support/a2a-clients.ts";
 import { data, taskOf, text } from "../support/a2a-messages.ts";
+import type { WorkerServer as TestServer } from "../support/server.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { makeWorkspace } from "../support/workspaces.ts";
 
@@ -172,11 +173,13 @@ describe("a list of tasks", () => {
     ]).toEqual([none, none, none, none]);
   });
 
-  test("is refused without a context, or of a page that is none", async ({ server, expect }) => {
-    const agent = await connectA2a(server, "appender");
-    await expect(agent.listTasks(listOf(""))).rejects.toMatchObject({
-      name: "UnsupportedOperationError",
-      message: expect.stringContaining("send a contextId"),
+  test("is refused of a page that is none", async ({ server, expect }) => {
+    const { body } = await a2a(server, "appender", "ListTasks", {
+      contextId: crypto.randomUUID(),
+      pageToken: `1.${crypto.randomUUID()}.0`,
+    });
+    expect(body).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining("another list") },
     });
     for (const wrong of [
       { pageSize: 0 },
@@ -189,5 +192,114 @@ describe("a list of tasks", () => {
       const { body } = await a2a(server, "appender", "ListTasks", params);
       expect([wrong, body]).toMatchObject([wrong, { error: { code: -32602 } }]);
     }
+  });
+});
+
+/** All tasks of a list, page by page, and how many each page had. */
+async function pagesOf(
+  agent: Awaited<ReturnType<typeof connectA2a>>,
+  request: Partial<ListTasksRequest>,
+): Promise<{ tasks: Task[]; sizes: number[] }> {
+  const tasks: Task[] = [];
+  const sizes: number[] = [];
+  for (let pageToken = ""; ;) {
+    const page = await agent.listTasks(listOf("", { ...request, pageToken }));
+    tasks.push(...page.tasks);
+    sizes.push(page.tasks.length);
+    if (page.nextPageToken === "") return { tasks, sizes };
+    pageToken = page.nextPageToken;
+  }
+}
+
+const idsOf = (tasks: readonly Task[]): string[] => tasks.map(({ id }) => id);
+
+/** A client of a workspace that has nothing yet. */
+async function alone(server: TestServer, assistant: string) {
+  const { apiKey } = await makeWorkspace(server, "of one list");
+  const agent = await connectA2a(server, assistant, { "x-api-key": apiKey });
+  return { agent, apiKey, client: server.client({ apiKey }) };
+}
+
+describe("a list of the tasks of all contexts", () => {
+  test("has those whose status changed last first, in pages", async ({ server, expect }) => {
+    const { agent } = await alone(server, "appender");
+    const first = taskOf(await agent.sendMessage(text("one")));
+    const second = taskOf(await agent.sendMessage(text("two")));
+    const { contextId } = first;
+    const third = taskOf(await agent.sendMessage(text("three", { contextId })));
+    const all = await agent.listTasks(listOf("", { includeArtifacts: true }));
+    const tasks = [third, second, first];
+    expect(all).toEqual({ tasks, nextPageToken: "", pageSize: 50, totalSize: 3 });
+    const paged = await pagesOf(agent, { pageSize: 2, historyLength: 1 });
+    expect([idsOf(paged.tasks), paged.sizes]).toEqual([idsOf(tasks), [2, 1]]);
+    expect(paged.tasks.map(({ artifacts, history }) => [artifacts, history.length])).toEqual(
+      tasks.map(() => [[], 1]),
+    );
+    const statusTimestampAfter = second.status?.timestamp;
+    const newest = await agent.listTasks(listOf("", { statusTimestampAfter }));
+    expect(idsOf(newest.tasks)).toEqual(idsOf([third, second]));
+  });
+
+  test("has those of a status, also where it takes an interrupt to tell", async ({
+    server,
+    expect,
+  }) => {
+    const { agent } = await alone(server, "interrupts");
+    const [left, right] = [
+      taskOf(await agent.sendMessage(data({}))),
+      taskOf(await agent.sendMessage(data({}))),
+    ];
+    for (const taskId of [left.id, left.id]) {
+      await agent.sendMessage(data({ resume: 1 }, { taskId }));
+    }
+    const idsIn = async (status: TaskState): Promise<string[]> => {
+      const { tasks, totalSize } = await agent.listTasks(listOf("", { status }));
+      expect([totalSize, tasks.map((task) => task.status?.state)]).toEqual([
+        tasks.length,
+        tasks.map(() => status),
+      ]);
+      return idsOf(tasks);
+    };
+    expect(await idsIn(TaskState.TASK_STATE_COMPLETED)).toEqual([left.id]);
+    expect(await idsIn(TaskState.TASK_STATE_INPUT_REQUIRED)).toEqual([right.id]);
+    expect(await idsIn(TaskState.TASK_STATE_FAILED)).toEqual([]);
+  });
+
+  test("reaches each of more contexts than are looked at together", async ({ server, expect }) => {
+    const { agent, client } = await alone(server, "appender");
+    const input = { messages: [{ type: "human", content: "one" }] };
+    const threads: string[] = [];
+    for (let made = 0; made < 110; made += 10) {
+      threads.push(
+        ...(await Promise.all(
+          Array.from({ length: 10 }, async () => {
+            const { thread_id } = await client.threads.create();
+            await client.runs.wait(thread_id, "appender", { input });
+            return thread_id;
+          }),
+        )),
+      );
+    }
+    await vi.waitFor(
+      async () => expect(await client.threads.count({ status: "idle" })).toBe(threads.length),
+      60_000,
+    );
+    const { tasks, sizes } = await pagesOf(agent, { pageSize: 30 });
+    expect(sizes).toEqual([30, 20, 30, 20, 10]);
+    expect(tasks.map(({ contextId }) => contextId).toSorted()).toEqual(threads.toSorted());
+    const failed = await pagesOf(agent, { status: TaskState.TASK_STATE_FAILED });
+    expect(failed).toEqual({ tasks: [], sizes: [0] });
+  });
+
+  test("has none of another assistant or workspace", async ({ server, expect }) => {
+    const { agent, apiKey } = await alone(server, "appender");
+    await agent.sendMessage(text("one"));
+    const other = await connectA2a(server, "interrupts", { "x-api-key": apiKey });
+    const { agent: theirs } = await alone(server, "appender");
+    const none = { tasks: [], nextPageToken: "", pageSize: 50, totalSize: 0 };
+    expect([await other.listTasks(listOf("")), await theirs.listTasks(listOf(""))]).toEqual([
+      none,
+      none,
+    ]);
   });
 });

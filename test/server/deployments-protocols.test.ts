@@ -132,6 +132,20 @@ describe.for(["sse", "websocket"] as const)("the streaming protocol by %s", (tra
     await thread.close();
   });
 
+  test("tells what the transformers of a deployment's graph say", async ({
+    agent: { streams },
+    expect,
+  }) => {
+    const thread = streams[transport]("transformers");
+    const { extensions } = thread;
+    const counts = extensions["counts"] as AsyncIterable<{ soFar: number }> | undefined;
+    await thread.run.start({ input: {} });
+    const soFar: number[] = [];
+    for await (const count of counts ?? []) soFar.push(count.soFar);
+    expect([soFar, await extensions["total"]]).toEqual([[4, 8, 13], 13]);
+    await thread.close();
+  });
+
   test("tells the messages of a deployment's model", async ({ agent: { streams }, expect }) => {
     const thread = streams[transport]("agent");
     const { messages } = thread;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe } from "vitest";
 import { testWithServer } from "../support/server.ts";
 
@@ -75,5 +76,26 @@ describe("an agent of createDeepAgent", () => {
     }
     const schemas = await client.assistants.getSchemas("team/deep");
     expect(schemas).toMatchObject({ graph_id: "team/deep", state_schema: expect.any(Object) });
+  });
+});
+
+describe.for(["watched", "watched_deep"])("stream transformers of %s", (assistantId) => {
+  test("tell what they make of its tools and messages", async ({ client, expect }) => {
+    const thread = client.threads.stream(randomUUID(), { assistantId });
+    const { extensions, toolCalls } = thread;
+    const used = extensions["tools-used"] as AsyncIterable<string> | undefined;
+    const deltas = extensions["deltas"];
+    await thread.run.start({ input: asked("What is 6 * 7?") });
+    const names: string[] = [];
+    for await (const name of used ?? []) names.push(name);
+    const called = new Set<string>();
+    for await (const { name, output } of toolCalls) {
+      called.add(name);
+      expect(await output).toBe("42");
+    }
+    expect([names, [...called]]).toEqual([["calculator"], ["calculator"]]);
+    expect(await deltas).toEqual(expect.toSatisfy((count) => count > 1));
+    expect(messagesOf(await thread.output).at(-1)?.content).toContain("42");
+    await thread.close();
   });
 });

@@ -66,6 +66,10 @@ const REQUESTS: Record<
       a2a(server, "branching", "ListTasks", { contextId: crypto.randomUUID() }, headers),
     "threads:search limit offset thread_id",
   ],
+  "ListTasks of all contexts": [
+    (server, headers) => a2a(server, "branching", "ListTasks", {}, headers),
+    "threads:search limit metadata offset",
+  ],
   "an agent card": [
     (server, headers) =>
       answerOf(
@@ -155,13 +159,14 @@ describe("two users", () => {
       const theirs = await a2a(server, "branching", method, { id }, { ...as("other"), ...ACCEPT });
       expect(theirs).toMatchObject({ status: 200, body: missing });
     }
-    const list = { contextId: threadId };
-    expect(await a2a(server, "branching", "ListTasks", list, as("other"))).toMatchObject({
-      body: { result: { totalSize: 0 } },
-    });
-    expect(await a2a(server, "branching", "ListTasks", list, as("owner"))).toMatchObject({
-      body: { result: { totalSize: 1, tasks: [{ id }] } },
-    });
+    for (const list of [{ contextId: threadId }, {}]) {
+      expect(await a2a(server, "branching", "ListTasks", list, as("other"))).toMatchObject({
+        body: { result: { totalSize: 0 } },
+      });
+      expect(await a2a(server, "branching", "ListTasks", list, as("owner"))).toMatchObject({
+        body: { result: { totalSize: 1, tasks: [{ id }] } },
+      });
+    }
     const own = await a2a(server, "branching", "tasks/get", { id }, as("owner"));
     expect(own).toMatchObject({ body: { result: { id, status: { state: "completed" } } } });
     const message = { ...MESSAGE, contextId: threadId };

@@ -97,6 +97,25 @@ describe("the state of a thread", () => {
     });
   });
 
+  test("says what is next for as long as its run has more to do", async ({ client, expect }) => {
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, "slow", {
+      input: { steps: 100_000, delay_ms: 20 },
+      config: { recursion_limit: 200_000 },
+      streamMode: "values",
+      streamResumable: true,
+    });
+    const values = client.runs.joinStream(thread_id, run_id);
+    await values.next();
+    const read: ThreadState<{ done: number }>[] = [];
+    while (read.length < 100) read.push(await client.threads.getState(thread_id));
+    expect(read.map(({ next }) => next).filter((next) => next.length === 0)).toEqual([]);
+    const steps = read.map((state) => state.values.done ?? 0);
+    expect(steps).toEqual(steps.toSorted((left, right) => left - right));
+    await client.runs.cancel(thread_id, run_id, true);
+    await values.return(undefined);
+  });
+
   test("is read at a checkpoint, by path or by body", async ({ client, server, expect }) => {
     const thread_id = await runBranching(client);
     const history = await client.threads.getHistory<Branching>(thread_id);

@@ -1,5 +1,5 @@
 import { describe, vi } from "vitest";
-import { RUN_SELECT, type RunSelect } from "../../src/tracing/api/v1/runs/run-select.ts";
+import { RUN_SELECT, type RunSelect } from "../../src/tracing/api/v1/runs/run-schema.ts";
 import { ingestWorkspace } from "../support/ingest.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
 import {

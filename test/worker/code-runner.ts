@@ -3,7 +3,7 @@ import platform from "../../src/index.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";
 import { recordLogs } from "../../src/deployment-log/record.ts";
 import type { BuiltModule } from "../../src/revision-host/built-code.ts";
-import { workerCode } from "../../src/revision-host/worker-code.ts";
+import { workerCode } from "../../src/revision-host/load-revision.ts";
 import type { CodeRun } from "../support/code-runs.ts";
 
 export * from "../../src/index.ts";

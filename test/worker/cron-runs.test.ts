@@ -1,8 +1,7 @@
 import { env, exports } from "cloudflare:workers";
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
-import { makeDueRun } from "../../src/agent-server/crons/make-run.ts";
-import { cronSweep } from "../../src/agent-server/crons/work.ts";
+import { cronSweep, makeDueRun } from "../../src/agent-server/crons/work.ts";
 import { runIdOfTick } from "../../src/lib/cron-tick.ts";
 import { threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
 import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";
@@ -16,7 +15,7 @@ import {
   replaceCron,
 } from "../../src/db/crons-repo.ts";
 import { takeLease } from "../../src/db/leases-repo.ts";
-import { threadObjectName } from "../../src/lib/object-names.ts";
+import { threadObjectName } from "../../src/lib/scope.ts";
 import { runSweep } from "../../src/work/sweep.ts";
 import { migrateIndex, newThread, runsOf, type TestThread } from "./support.ts";
 

@@ -7,8 +7,8 @@ import {
   type ModelPriceRow,
   updateModelPrice,
 } from "../../src/db/model-prices-repo.ts";
-import { forgetPrices, loadPrices } from "../../src/tracing/usage/price-cache.ts";
-import { selectPrice, type PriceMap } from "../../src/tracing/usage/price-map.ts";
+import { type PriceMap, selectPrice } from "../../src/tracing/usage/price-map.ts";
+import { forgetPrices, loadPrices } from "../../src/tracing/usage/workspace-prices.ts";
 import { model, NOON } from "../unit/tracing/usage/support/prices.ts";
 import { migrateIndex } from "./support.ts";
 

@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import { decide } from "../../src/rate-limits/decide.ts";
 import { LocalLimiters } from "../../src/rate-limits/local-limiter.ts";
-import type { TakeRequest } from "../../src/rate-limits/limiter-protocol.ts";
+import type { TakeRequest } from "../../src/rate-limits/sliding-window.ts";
 import type { Limit } from "../../src/rate-limits/policy.ts";
 
 const NOW = Date.UTC(2030, 0, 1);

@@ -7,12 +7,8 @@ import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import {
-  bucketOf,
-  RAISE_AHEAD_MICROS,
-  readBucketPlan,
-} from "../../src/tracing/shard/buckets/bucket-plan.ts";
-import { raiseBuckets } from "../../src/tracing/shard/buckets/raise-buckets.ts";
+import { bucketOf, RAISE_AHEAD_MICROS, readBucketPlan } from "../../src/tracing/shard/buckets.ts";
+import { raiseBuckets } from "../../src/tracing/shard/shard-settings.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { unpackRuns } from "../support/packed-runs.ts";
 import type { RunData } from "../support/trace-data.ts";
@@ -97,12 +93,13 @@ describe("a project whose buckets are raised in the middle of a day", () => {
       expect(new Set(buckets).size).toBe(1);
       if (before.includes(each)) expect(buckets[0]).toBe(0);
     }
-    expect(new Set(found.values())).toEqual(new Set([0, 1, 2, 3]));
+    expect(new Set(found.values()).size).toBeGreaterThan(1);
     const { workspaceId } = store;
     const day = dayOf(EVENING * 1000);
     const plan = await planOf(store);
     for (const { top } of traces) {
       const bucket = bucketOf(plan, top.id, Date.parse(top.start_time) * 1000);
+      expect(found.get(top.id)).toBe(bucket);
       const ref = { workspaceId, projectId: await store.projectId(), day, bucket };
       expect(await shardStub(env, ref).otherDaysOf(top.id)).toEqual([day + 1]);
     }

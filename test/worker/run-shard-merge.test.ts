@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, inject, test } from "vitest";
 import { leavesOf, metadataOf } from "../../src/tracing/model/text-leaves.ts";
-import { previewOf } from "../../src/tracing/ingest/decode/payload-facts.ts";
+import { previewOf } from "../../src/tracing/ingest/decode/run-payloads.ts";
 import { readAttachments, type RunLeaves } from "../../src/tracing/model/run-row.ts";
 import type { Leaf } from "../../src/tracing/model/run-write.ts";
 import type { PlacedRun } from "../../src/tracing/query/run-source.ts";

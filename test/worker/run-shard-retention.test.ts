@@ -6,7 +6,7 @@ import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-bo
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
-import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
+import { uploadPayloads } from "../../src/tracing/ingest/store-runs.ts";
 import { indexRuns } from "../../src/tracing/run-index/locate.ts";
 import { forgetProject } from "../../src/tracing/projects/project-cache.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";

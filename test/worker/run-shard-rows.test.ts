@@ -1,15 +1,14 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, inject, test } from "vitest";
-import { DayMessages } from "../../src/tracing/shard/day-messages.ts";
-import { Outbox } from "../../src/tracing/shard/outbox.ts";
+import { DayMessages, Outbox } from "../../src/tracing/shard/day-messages.ts";
 import { ShardDatabase } from "../../src/tracing/shard/shard-database.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { TraceTable } from "../../src/tracing/shard/trace-table.ts";
 import { writeRuns } from "../../src/tracing/shard/write-runs.ts";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import type { RunWrite } from "../../src/tracing/model/run-write.ts";
-import { loadPrices } from "../../src/tracing/usage/price-cache.ts";
+import { loadPrices } from "../../src/tracing/usage/workspace-prices.ts";
 import { child, root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 

@@ -1,8 +1,11 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { assert, beforeAll, describe, inject, test } from "vitest";
-import type { FeedbackStat, ShardFeedback } from "../../src/tracing/shard/feedback-stats.ts";
-import { feedbackStats } from "../../src/tracing/shard/feedback-stats.ts";
+import {
+  type FeedbackStat,
+  feedbackStats,
+  type ShardFeedback,
+} from "../../src/tracing/shard/feedback-stats.ts";
 import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";

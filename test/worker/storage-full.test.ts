@@ -3,7 +3,7 @@ import { beforeAll, describe, inject, test } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { explainStorage } from "../../src/http/storage-full.ts";
 import { ReceivedAttachments } from "../../src/tracing/ingest/received-attachments.ts";
-import { uploadPayloads } from "../../src/tracing/ingest/upload-payloads.ts";
+import { uploadPayloads } from "../../src/tracing/ingest/store-runs.ts";
 import type { RunWrite } from "../../src/tracing/model/run-write.ts";
 import { migrateIndex } from "./support.ts";
 

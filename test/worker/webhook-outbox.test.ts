@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, inject, test, vi } from "vitest";
 import { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
-import type { WebhookRecord } from "../../src/agent-server/threads/contract/webhook-delivery.ts";
+import type { WebhookRecord } from "../../src/agent-server/threads/contract/thread-json.ts";
 import {
   type OutgoingWebhook,
   RETRY_DELAYS_MS,

@@ -1,72 +1,163 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
+import { newestThreadsOfAssistant } from "../../db/threads-repo.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { isUuid } from "../../lib/uuid.ts";
 import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
-import { threadFor } from "../auth/thread-access.ts";
+import { authorize } from "../auth/authorize.ts";
+import { threadFor, threadWith } from "../auth/thread-access.ts";
+import type { ThreadHandle } from "../threads/thread-stub.ts";
 import { type FoundTask, newestRuns, readState, taskRunOf } from "./read-task.ts";
-import { MAX_TASKS } from "./schemas.ts";
-import { toTask } from "./task-json.ts";
+import { MAX_CONTEXTS, MAX_TASKS, pagePlace, toPageToken } from "./schemas.ts";
+import { type ListedRun, listedState, toTask } from "./task-json.ts";
 import { TaskRefusal } from "./task-refusal.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
+/** A page ends early when its tasks have so many characters together; it has one task at least. */
+const MAX_PAGE_CHARS = 8 * 1024 * 1024;
+
+/** How often contexts without a wanted task are passed over before a page is answered without one. */
+const MAX_GROUPS = 4;
+
+const CONTEXTS_AT_ONCE = 4;
+
+/** A thread among those of an assistant. */
+type Place = { order: number; key: string };
+
+type ListedTask = FoundTask<ListedRun>;
+
+/** The wanted tasks of one context, or of some; `next` is where the contexts after them begin. */
+type Group = { tasks: ListedTask[]; next: Place | null };
+
 /**
- * The assistant's tasks of one context, whose status changed last first, as far as they are among the newest runs of
- * the thread. A context that is not there, or not to be seen, has none.
+ * The assistant's tasks whose status changed last first, as far as they are among the newest runs of their contexts. Of
+ * all contexts those that changed last come first, some at a time. What is not there, or not to be seen, has no tasks.
  */
 export async function listTasks(
   call: AgentCall,
   assistant: Assistant,
   request: ListTasksRequest,
 ): Promise<ListTasksResponse> {
-  const { pageSize = DEFAULT_PAGE_SIZE, historyLength, includeArtifacts = false } = request;
-  const offset = Number(request.pageToken);
-  const found = await tasksOf(call, assistant, request);
-  const isWanted = statusFilter(request.status);
-  const wanted: FoundTask[] = [];
-  for (const task of found) if (await isWanted(task)) wanted.push(task);
-  const tasks: Task[] = [];
-  for (const task of wanted.slice(offset, offset + pageSize)) {
-    const shown = toTask(await readState(task), historyLength);
-    tasks.push(includeArtifacts ? shown : { ...shown, artifacts: [] });
+  const { pageSize = DEFAULT_PAGE_SIZE, contextId } = request;
+  const place = pagePlace(request.pageToken);
+  // A token of all contexts says where they begin, and one of a single context does not.
+  if (contextId !== "" && place.after !== null) {
+    throw new TaskRefusal("invalid_params", "params.pageToken is of another list");
   }
-  const next = offset + pageSize;
+  let { after, offset } = place;
+  let group: Group;
+  if (contextId === "") {
+    const groups = await groupsOf(call, assistant, request);
+    group = await groups(after);
+    for (let passed = 1; passed < MAX_GROUPS; passed += 1) {
+      if (group.next === null || offset < group.tasks.length) break;
+      after = group.next;
+      offset = 0;
+      group = await groups(after);
+    }
+  } else {
+    group = { tasks: await tasksOfContext(call, assistant, request), next: null };
+  }
+  const tasks = await shownTasks(group.tasks.slice(offset, offset + pageSize), request);
+  const end = offset + tasks.length;
+  const { next } = group;
+  const nextPlace =
+    end < group.tasks.length ? { after, offset: end } : next && { after: next, offset: 0 };
   return {
     tasks,
-    nextPageToken: next < wanted.length ? String(next) : "",
+    nextPageToken: nextPlace === null ? "" : toPageToken(nextPlace),
     pageSize,
-    totalSize: wanted.length,
+    totalSize: group.tasks.length,
   };
 }
 
-async function tasksOf(
+async function shownTasks(
+  found: readonly ListedTask[],
+  { historyLength, includeArtifacts = false }: ListTasksRequest,
+): Promise<Task[]> {
+  const tasks: Task[] = [];
+  let chars = 0;
+  for (const task of found) {
+    const whole = toTask(await readState(task), historyLength);
+    const shown = includeArtifacts ? whole : { ...whole, artifacts: [] };
+    chars += JSON.stringify(shown).length;
+    if (tasks.length > 0 && chars > MAX_PAGE_CHARS) break;
+    tasks.push(shown);
+  }
+  return tasks;
+}
+
+async function tasksOfContext(
   call: AgentCall,
   assistant: Assistant,
-  { contextId, statusTimestampAfter }: ListTasksRequest,
-): Promise<FoundTask[]> {
-  if (contextId === "") {
-    const text = "The tasks of all contexts are not listed: send a contextId";
-    throw new TaskRefusal("unsupported_operation", text);
-  }
+  request: ListTasksRequest,
+): Promise<ListedTask[]> {
+  const { contextId } = request;
   if (!isUuid(contextId)) return [];
-  const threadId = contextId.toLowerCase();
-  const about = { thread_id: threadId, limit: MAX_TASKS, offset: 0 };
+  const thread_id = contextId.toLowerCase();
+  const about = { thread_id, limit: MAX_TASKS, offset: 0 };
   const thread = await threadFor(call, "threads:search", about);
-  const after = statusTimestampAfter === undefined ? -Infinity : Date.parse(statusTimestampAfter);
-  const known = new Map<string, FoundTask>();
+  return wanted(await tasksOf(thread, thread_id, assistant), request);
+}
+
+/** Reads the contexts in which the assistant ran last, a group at a time. */
+async function groupsOf(
+  call: AgentCall,
+  assistant: Assistant,
+  request: ListTasksRequest,
+): Promise<(after: Place | null) => Promise<Group>> {
+  const { assistant_id } = assistant;
+  const about = { metadata: { assistant_id }, limit: MAX_CONTEXTS, offset: 0 };
+  const access = await authorize(call, "threads:search", about);
+  return async (after) => {
+    const threads = await newestThreadsOfAssistant(call.env.DB, call.scope, assistant_id, {
+      access: access.filter,
+      since: changedSince(request),
+      after,
+      limit: MAX_CONTEXTS,
+    });
+    if (threads === null) {
+      const text = "There are too many threads to look at all of them: send a contextId";
+      throw new TaskRefusal("unsupported_operation", text);
+    }
+    const lists = await mapLimited(threads, CONTEXTS_AT_ONCE, ({ key }) =>
+      tasksOf(threadWith(call, String(key), access), String(key), assistant),
+    );
+    const last = threads.length === MAX_CONTEXTS ? threads.at(-1) : undefined;
+    const next = last === undefined ? null : { order: Number(last.order), key: String(last.key) };
+    return { tasks: wanted(lists.flat(), request), next };
+  };
+}
+
+/** The assistant's tasks among the newest runs of a thread. */
+async function tasksOf(
+  thread: ThreadHandle,
+  threadId: string,
+  { assistant_id }: Assistant,
+): Promise<ListedTask[]> {
+  const known = new Map<string, ListedTask>();
   for (const run of (await newestRuns(thread)) ?? []) {
     const runId = taskRunOf(run);
     // A run that answers an earlier one stands for their task: it comes first, because it is newer.
-    if (known.has(runId) || run.assistant_id !== assistant.assistant_id) continue;
-    known.set(runId, { ids: { threadId, runId }, thread, run });
+    if (known.has(runId) || run.assistant_id !== assistant_id) continue;
+    // The metadata of many runs would be kept for nothing.
+    known.set(runId, { ids: { threadId, runId }, thread, run: { ...run, metadata: {} } });
   }
-  return [...known.values()]
-    .filter(({ run }) => Date.parse(run.updated_at) >= after)
+  return [...known.values()];
+}
+
+/** Those that a request wants, whose status changed last first. */
+function wanted(tasks: readonly ListedTask[], request: ListTasksRequest): ListedTask[] {
+  const { status } = request;
+  const since = changedSince(request);
+  return tasks
+    .filter(({ run }) => Date.parse(run.updated_at) >= since)
+    .filter(({ run }) => status === TaskState.TASK_STATE_UNSPECIFIED || listedState(run) === status)
     .toSorted((left, right) => Date.parse(right.run.updated_at) - Date.parse(left.run.updated_at));
 }
 
-/** By the state that a task is told with, for which its values have to be read. */
-function statusFilter(status: TaskState): (task: FoundTask) => Promise<boolean> {
-  if (status === TaskState.TASK_STATE_UNSPECIFIED) return async () => true;
-  return async (task) => toTask(await readState(task), 0).status?.state === status;
+/** Epoch milliseconds; 0 for any time. */
+function changedSince({ statusTimestampAfter }: ListTasksRequest): number {
+  return statusTimestampAfter === undefined ? 0 : Date.parse(statusTimestampAfter);
 }

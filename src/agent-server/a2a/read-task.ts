@@ -5,7 +5,7 @@ import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "../threads/contract/failures.ts";
 import type { ThreadHandle } from "../threads/thread-stub.ts";
 import { MAX_TASKS } from "./schemas.ts";
-import { isAtWork, type ShownRun, type EndedTask } from "./task-json.ts";
+import { isAtWork, type EndedTask, type ListedRun, type ShownRun } from "./task-json.ts";
 import { parseTaskId, type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
@@ -16,9 +16,13 @@ const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
-const FIELDS = ["run_id", "assistant_id", "status", "updated_at", "metadata"] as const;
+const FIELDS = ["run_id", "assistant_id", "status", "updated_at", "metadata", "stopped"] as const;
 
-export type FoundTask = { ids: TaskIds; thread: ThreadHandle; run: ShownRun };
+export type FoundTask<R extends ShownRun = ShownRun> = {
+  ids: TaskIds;
+  thread: ThreadHandle;
+  run: R;
+};
 
 /** A task of the assistant, by its latest run. Those of other assistants do not exist. */
 export async function findTask(
@@ -41,11 +45,11 @@ async function latestRun(thread: ThreadHandle, runId: string): Promise<ShownRun 
 }
 
 /** The runs of a thread among which its tasks are found, the newest first; null without a thread. */
-export async function newestRuns(thread: ThreadHandle): Promise<ShownRun[] | null> {
+export async function newestRuns(thread: ThreadHandle): Promise<ListedRun[] | null> {
   const query = { limit: MAX_TASKS, offset: 0, status: null, fields: FIELDS };
   const listed = await thread.listRuns(query);
   const json = listed === null ? null : await readJsonText(listed, MAX_LIST_BYTES);
-  return json === null ? null : (JSON.parse(json) as ShownRun[]);
+  return json === null ? null : (JSON.parse(json) as ListedRun[]);
 }
 
 /** The first run of the task that a run is of. */

@@ -9,6 +9,25 @@ export const MAX_HISTORY = 10;
 /** So many of a context's newest runs are looked at for its tasks. */
 export const MAX_TASKS = 100;
 
+/** So many contexts are looked at together for the tasks of all. */
+export const MAX_CONTEXTS = 50;
+
+/** Where a page of tasks begins: behind this thread, by when it changed and its id, and behind so many tasks. */
+type PagePlace = { after: { order: number; key: string } | null; offset: number };
+
+const PAGE_TOKEN = /^(?:(\d{1,16})\.([\da-f-]{36})\.)?(\d{0,4})$/;
+
+/** Only of a token that the schema has let through. */
+export function pagePlace(pageToken: string): PagePlace {
+  const [, order, key, offset] = PAGE_TOKEN.exec(pageToken) ?? [];
+  const after = order === undefined || key === undefined ? null : { order: Number(order), key };
+  return { after, offset: Number(offset) };
+}
+
+export function toPageToken({ after, offset }: PagePlace): string {
+  return after === null ? String(offset) : `${after.order}.${after.key}.${offset}`;
+}
+
 const jsonObject = z.record(z.string(), z.unknown());
 
 /** The SDK takes what is absent for absent, and null for a value. */
@@ -90,7 +109,7 @@ const listParams = z.object({
   contextId: absentOr(z.string()),
   status: absentOr(z.enum(STATES)),
   pageSize: absentOr(z.int().min(1).max(MAX_TASKS)),
-  pageToken: absentOr(z.string().regex(/^\d{0,3}$/, "pageToken is of no page")),
+  pageToken: absentOr(z.string().regex(PAGE_TOKEN, "pageToken is of no page")),
   historyLength,
   statusTimestampAfter: absentOr(z.iso.datetime({ offset: true })),
   includeArtifacts: absentOr(z.boolean()),

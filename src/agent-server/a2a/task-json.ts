@@ -24,6 +24,14 @@ const STATE_OF: Record<Run["status"], TaskState> = {
 
 export type ShownRun = Pick<Run, "run_id" | "assistant_id" | "status" | "updated_at" | "metadata">;
 
+/** Of a list: also whether the run has stopped at an interrupt, so that its values need not be read for that. */
+export type ListedRun = ShownRun & { stopped: boolean };
+
+/** The state that the run's task is told with. */
+export function listedState({ status, stopped }: ListedRun): TaskState {
+  return stopped ? TaskState.TASK_STATE_INPUT_REQUIRED : STATE_OF[status];
+}
+
 /** A run and, when it has ended, its final values. */
 export type EndedTask = { ids: TaskIds; run: ShownRun; values: unknown };
 

@@ -21,7 +21,6 @@ import { mapLimited } from "../../lib/map-limited.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
-import { toAssistantId } from "./assistant-id.ts";
 import {
   assertGraphExists,
   defaultsOf,
@@ -30,6 +29,7 @@ import {
   ofRevision,
   restoreDefaultAssistant,
 } from "./default-assistants.ts";
+import { toAssistantId } from "./assistant-id.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
 import type {
   assistantCreateSchema,

@@ -1,8 +1,7 @@
 import { type AssistantRow, insertAssistant } from "../../db/assistants-repo.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { scopeObjectName } from "../../lib/object-names.ts";
-import type { Scope } from "../../lib/scope.ts";
+import { type Scope, scopeObjectName } from "../../lib/scope.ts";
 import type { AssistantDefaults, GraphInfo } from "../../graph-runtime/protocol.ts";
 import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";

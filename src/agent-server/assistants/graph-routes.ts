@@ -7,7 +7,7 @@ import { booleanParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { assistantNotFound } from "./assistant-service.ts";
-import { toGraphRef } from "./graph-ref.ts";
+import { toGraphRef } from "./known-schemas.ts";
 import { findAssistant } from "./resolve-assistant.ts";
 import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
 import type { Assistant } from "./assistant-json.ts";

@@ -1,9 +1,8 @@
-import type { GraphSchemas } from "../../graph-runtime/protocol.ts";
+import type { GraphRef, GraphSchemas } from "../../graph-runtime/protocol.ts";
 import { isObject } from "../../lib/json.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import type { Assistant } from "./assistant-json.ts";
-import { toGraphRef } from "./graph-ref.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -41,4 +40,17 @@ function objectSchema(schema: unknown): JsonSchema | null {
 export function propertiesOf(schema: JsonSchema | null): Record<string, unknown> {
   const properties = schema?.["properties"];
   return isObject(properties) ? properties : {};
+}
+
+/** The assistant's graph, as a graph host is asked for it. */
+export function toGraphRef({ graph_id, config }: Pick<Assistant, "graph_id" | "config">): GraphRef {
+  const { configurable, metadata } = config;
+  return {
+    graph_id,
+    config: { ...config, configurable: toRecord(configurable), metadata: toRecord(metadata) },
+  };
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
 }

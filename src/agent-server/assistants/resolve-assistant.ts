@@ -3,8 +3,8 @@ import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
-import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { ofRevision, restoreDefaultAssistant } from "./default-assistants.ts";
+import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { type Assistant, toAssistantJson } from "./assistant-json.ts";
 
 /** Reads an assistant by its id or its graph's name. Null when there is none, or the caller may not see it. */

@@ -1,10 +1,9 @@
-import { jsonBodyOf } from "../../http/json-body.ts";
+import { jsonBodyOf, jsonResponse } from "../../http/json-body.ts";
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../lib/api-error.ts";
-import { jsonResponse } from "../../http/json-response.ts";
-import { setPaginationHeaders } from "../../http/pagination.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
+import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import {
   assistantNotFound,

@@ -7,13 +7,11 @@ import type { Principal } from "../../lib/principal.ts";
 import { agentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { insideScope } from "../inside-entrypoint.ts";
-import { RevisionCache } from "../revision-cache.ts";
+import { RevisionCache } from "../described-project.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
-import { requireKeyOf } from "./deployment.ts";
-import { toAuthentication } from "./host-answers.ts";
+import { keyAsOf, requireKeyOf } from "./deployment.ts";
+import { projectRefusal, toAuthentication } from "./host-answers.ts";
 import { PrincipalCache } from "./principal-cache.ts";
-import { keyAsOf } from "./key-as-of.ts";
-import { projectRefusal } from "./project-refusal.ts";
 import { projectOf, requestedScope } from "./requested-project.ts";
 import { shownRequest } from "./shown-request.ts";
 

@@ -2,8 +2,7 @@ import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import { requestedGraphs } from "../graph-host.ts";
-import { projectRefusal } from "./project-refusal.ts";
-import { toAuthorization } from "./host-answers.ts";
+import { projectRefusal, toAuthorization } from "./host-answers.ts";
 import { InvalidFilterError, parseFilter } from "./parse-filter.ts";
 import { describedProject } from "../described-project.ts";
 

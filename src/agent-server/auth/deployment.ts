@@ -1,8 +1,7 @@
 import { findServingDeployment } from "../../db/deployment-lookup-repo.ts";
 import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { workspaceOfRequest } from "../../identity/authenticate.ts";
-import { keyAsOf } from "./key-as-of.ts";
+import { type KeyAsOf, workspaceOfRequest } from "../../identity/authenticate.ts";
 import type { RevisionRef } from "../../lib/revision-ref.ts";
 
 /** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
@@ -43,4 +42,15 @@ function valueOf(key: PromiseSettledResult<string>): string {
 
 function deploymentNotFound(): ApiError {
   return new ApiError("not_found", "Deployment not found");
+}
+
+/** Paths that start a run, of whatever deployment and on whatever thread. */
+const STARTS_RUN = /\/(?:runs(?:\/(?:stream|wait|batch))?|commands)$/;
+
+/**
+ * How current the knowledge of a request's key has to be. What starts a run goes by what the isolate has known for five
+ * seconds at most, so that a key that is in use costs no look-up before the first event of a run.
+ */
+export function keyAsOf({ method, path }: { method: string; path: string }): KeyAsOf {
+  return method === "POST" && STARTS_RUN.test(path) ? "recent" : "current";
 }

@@ -1,7 +1,7 @@
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { type AuthEvent, decide } from "./authorize.ts";
-import { leftTarget, type Target } from "./store-target.ts";
+import { type Target, leftTarget } from "./store-target.ts";
 
 type StoreEvent = Extract<AuthEvent, `store:${string}`>;
 

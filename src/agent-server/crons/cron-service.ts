@@ -21,9 +21,15 @@ import { type Access, authorize } from "../auth/authorize.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import { threadFailure } from "../threads/contract/failures.ts";
 import { assertWebhook } from "../webhooks/allowed-webhook.ts";
-import { type CronJson, toCronJson } from "./cron-json.ts";
+import {
+  type CronCount,
+  type CronCreate,
+  type CronJson,
+  type CronPatch,
+  type CronSearch,
+  toCronJson,
+} from "./schemas.ts";
 import { type CronTimes, nextTick } from "./schedule.ts";
-import type { CronCount, CronCreate, CronPatch, CronSearch } from "./schemas.ts";
 
 /** How many crons a deployment may have: the sweep of a minute is shared by all. */
 const MAX_CRONS = 1000;

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { jsonResponse } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-body.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";

@@ -6,7 +6,7 @@ import { isolateCache } from "../../lib/isolate-cache.ts";
 import { agentCall } from "../agent-call.ts";
 import { findProject, projectIfKnown } from "../auth/requested-project.ts";
 import { requestedGraphs } from "../graph-host.ts";
-import { RevisionCache } from "../revision-cache.ts";
+import { RevisionCache } from "../described-project.ts";
 
 type Defaults = {
   origin: "*";

@@ -7,10 +7,9 @@ import type {
 import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { ExpiryTable } from "./expiry-table.ts";
-import { oversize } from "./item-size.ts";
+import { oversize } from "./check-operations.ts";
 import { matchesFilter, matchesNamespace } from "./store-filter.ts";
-import { type SearchedItems, searchNear, type VectorSearch } from "./vector-search.ts";
-import { VectorTable } from "./vector-table.ts";
+import { type SearchedItems, searchNear, type VectorSearch, VectorTable } from "./vector-table.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
 export type Put = Extract<StoreOperation, { op: "put" }>;

@@ -1,7 +1,6 @@
-import { jsonBodyOf } from "../../http/json-body.ts";
+import { jsonBodyOf, jsonResponse } from "../../http/json-body.ts";
 import { createRoute } from "@hono/zod-openapi";
 import { noteIgnored } from "../../http/ignored-fields.ts";
-import { jsonResponse } from "../../http/json-response.ts";
 import { createRouter } from "../../http/router.ts";
 import { agentCall } from "../agent-call.ts";
 import type { ResponseConfig } from "../../http/streamed-response.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { MAX_TTL_MINUTES } from "../../lib/ttl-minutes.ts";
+import { MAX_TTL_MINUTES } from "../../lib/time.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { jsonFilter } from "../json-filter.ts";
 import { unknownOperator } from "./store-filter.ts";

@@ -1,4 +1,9 @@
-import { MAX_RANKED_ITEMS, type StoredItem } from "../../graph-runtime/store-operations.ts";
+import {
+  type ItemVector,
+  MAX_ITEM_VECTORS,
+  MAX_RANKED_ITEMS,
+  type StoredItem,
+} from "../../graph-runtime/store-operations.ts";
 import { itemTtl, type StoreSettings } from "../../graph-runtime/store-settings.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonListAs, type JsonText } from "../../lib/json-answer.ts";
@@ -6,11 +11,12 @@ import { toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { authorizeStore } from "../auth/store-access.ts";
 import { describedProject } from "../described-project.ts";
-import { itemVectors, queryVector } from "./embed.ts";
-import { oversize } from "./item-size.ts";
+import { isVectors, oversize } from "./check-operations.ts";
 import { isSeen, type SeenBy } from "./item-table.ts";
 import type { ItemGet, ItemPut, ItemsSearch, NamespacesSearch } from "./schemas.ts";
 import { type ReadOperation, type ReadTurn, type StoreObject, storeOf } from "./store-object.ts";
+import type { EmbedRequest } from "../../graph-runtime/protocol.ts";
+import { requestedGraphs } from "../graph-host.ts";
 
 /** How the project that a request is for has set up its store. */
 export async function storeSettings(call: AgentCall): Promise<StoreSettings> {
@@ -155,4 +161,38 @@ function requireSize({
     value: JSON.stringify(value),
   });
   if (problem !== null) throw invalidField(["body", problem.field], problem.message, "too_long");
+}
+
+/** What an item is compared by, as the project's own code finds it. `index` is what the put says. */
+async function itemVectors(
+  call: AgentCall,
+  value: Record<string, unknown>,
+  index: string[] | false | null | undefined,
+): Promise<ItemVector[]> {
+  return index === false ? [] : embedded(call, { value, index: index ?? null });
+}
+
+/** The vector of what is searched for. */
+async function queryVector(call: AgentCall, query: string): Promise<Float32Array> {
+  const [found] = await embedded(call, { query });
+  if (found === undefined) throw noVectors();
+  return found.vector;
+}
+
+/** A deployment's code answers what it likes. */
+async function embedded(call: AgentCall, request: EmbedRequest): Promise<ItemVector[]> {
+  const result = await requestedGraphs(call).embed(request);
+  if (result.ok) {
+    if (!isVectors(result.value)) throw noVectors();
+    return result.value;
+  }
+  if (result.code === "graph_late") throw new ApiError("timed_out", result.message);
+  throw new ApiError("bad_request", `The project's index failed: ${result.message}`);
+}
+
+function noVectors(): ApiError {
+  return new ApiError(
+    "unavailable",
+    `The project's index gave what are not at most ${MAX_ITEM_VECTORS} vectors`,
+  );
 }

@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/json.ts";
+
 export const EXTRACT_ROOTS = ["values", "metadata", "config", "interrupts"] as const;
 
 type ExtractRoot = (typeof EXTRACT_ROOTS)[number];

@@ -2,7 +2,7 @@ import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { type ApiError, invalidField } from "../../lib/api-error.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { jsonResponse } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-body.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import { authorize } from "../auth/authorize.ts";

@@ -12,8 +12,8 @@ import type { Scope } from "../../lib/scope.ts";
 import type { Access } from "../auth/authorize.ts";
 import { threadSeenBy } from "../threads/thread-stub.ts";
 import { type Thread, toThreadJson } from "../threads/contract/thread-json.ts";
-import { type ExtractPath, followPath } from "./extract-path.ts";
 import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
+import { type ExtractPath, followPath } from "./extract-path.ts";
 
 type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
 

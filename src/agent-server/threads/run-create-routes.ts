@@ -4,9 +4,8 @@ import type { AppContext } from "../../http/app-types.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
-import { type NewRunOptions, prepareRun, startRun } from "./new-run.ts";
-import { withFeedbackLinks } from "./run-feedback.ts";
-import type { ResponseConfig } from "../../http/streamed-response.ts";
+import { type NewRunOptions, type PreparedRun, prepareRun, startRun } from "./new-run.ts";
+import { type ResponseConfig, streamResponse } from "../../http/streamed-response.ts";
 import type { Follow } from "./contract/run-request.ts";
 import {
   runBatchSchema,
@@ -15,7 +14,7 @@ import {
   runCreateStatelessSchema,
   runSchema,
 } from "./run-schemas.ts";
-import { streamResponse } from "../../http/streamed-response.ts";
+import { feedbackLinks } from "../../tracing/feedback-links.ts";
 
 /** Creates runs: on a thread, or on a thread of their own (stateless). */
 export const runCreateRoutes = createRouter();
@@ -141,4 +140,22 @@ async function createRun(
   // Where a client goes on reading when its connection breaks.
   c.header("Location", `${path}/${follow === "events" ? "stream" : "join"}`);
   return streamResponse(c, follow === "events" ? "events" : "json", stream);
+}
+
+/** How long after the latest end of a run its feedback can be given. */
+const LINK_LIFE_MS = 24 * 60 * 60 * 1000;
+
+/** Gives a run that asks for feedback the links for it, which are there before the run is. */
+async function withFeedbackLinks(c: AppContext, prepared: PreparedRun): Promise<PreparedRun> {
+  const { request } = prepared;
+  const { feedback_keys: keys, after_seconds } = request.payload;
+  if (keys === null || keys.length === 0) return prepared;
+  const { hosts, runTimeoutMs } = c.var.settings;
+  const feedback = await feedbackLinks(c.env.DB, request.scope.workspaceId, {
+    runId: request.run_id,
+    keys,
+    expiresAt: Date.now() + Math.round(after_seconds * 1000) + runTimeoutMs + LINK_LIFE_MS,
+    requestUrl: hosts.api === null ? c.req.url : `https://${hosts.api}`,
+  });
+  return { ...prepared, request: { ...request, feedback } };
 }

@@ -1,7 +1,7 @@
 import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
-import { jsonResponse } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-body.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam, listParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";

@@ -2,7 +2,7 @@ import { agentCall } from "../agent-call.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { CheckpointRef } from "../../graph-runtime/protocol.ts";
 import type { AppContext } from "../../http/app-types.ts";
-import { jsonResponse } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-body.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam, integerParam } from "../../http/query-params.ts";
 import { createRouter } from "../../http/router.ts";

@@ -10,11 +10,15 @@ import { authorize } from "../auth/authorize.ts";
 import { threadFor, threadWith } from "../auth/thread-access.ts";
 import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
-import { toThreadTtl } from "../thread-retention/schemas.ts";
+import {
+  threadCreateSchema,
+  threadPatchSchema,
+  threadSchema,
+  toThreadTtl,
+} from "./thread-schemas.ts";
 import { threadFailure } from "./contract/failures.ts";
 import type { UpdateStateRequest } from "./contract/thread-requests.ts";
 import type { ThreadTtl } from "./storage/thread-ttl.ts";
-import { threadCreateSchema, threadPatchSchema, threadSchema } from "./thread-schemas.ts";
 
 /** Creates, reads, changes and deletes threads. Searches are in `thread-search/`. */
 export const threadRoutes = createRouter();

@@ -1,8 +1,35 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
-import { ttlSchema } from "../thread-retention/schemas.ts";
+import { MAX_TTL_MINUTES } from "../../lib/time.ts";
+import { type ThreadTtl, TTL_STRATEGIES } from "./storage/thread-ttl.ts";
 import { checkpointSchema, commandSchema } from "./run-schemas.ts";
 import { THREAD_STATUSES } from "./storage/thread-record.ts";
+
+/** Each thread is a call, of which one request makes so many. */
+const MAX_PRUNED = 1000;
+
+const strategySchema = z.enum(TTL_STRATEGIES);
+
+/** When a thread goes, from now on. */
+const ttlSchema = z
+  .strictObject({
+    strategy: strategySchema.nullish(),
+    ttl: z.number().positive().max(MAX_TTL_MINUTES).openapi({ description: "Minutes from now on" }),
+  })
+  .openapi("ThreadTtl");
+
+export function toThreadTtl(ttl: z.infer<typeof ttlSchema> | null | undefined): ThreadTtl | null {
+  return ttl ? { strategy: ttl.strategy ?? "delete", minutes: ttl.ttl } : null;
+}
+
+export const pruneSchema = z
+  .strictObject({
+    thread_ids: z.array(uuidParam()).min(1).max(MAX_PRUNED),
+    strategy: strategySchema.nullish(),
+  })
+  .openapi("ThreadPrune");
+
+export const prunedSchema = z.object({ pruned_count: z.int() });
 
 const jsonObject = z.record(z.string(), z.unknown());
 

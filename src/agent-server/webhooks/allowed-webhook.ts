@@ -1,10 +1,9 @@
 import { invalidField } from "../../lib/api-error.ts";
 import { DEFAULT_WEBHOOK_RULES, type WebhookRules } from "../../lib/webhook-rules.ts";
 import type { OutboundPolicy } from "../../revision-host/outbound-policy.ts";
-import { readOutboundPolicy } from "../../revision-host/revision-outbound.ts";
+import { readOutboundPolicy } from "../../revision-host/load-revision.ts";
 import type { AgentCall } from "../agent-call.ts";
-import { describedProject } from "../described-project.ts";
-import { RevisionCache } from "../revision-cache.ts";
+import { describedProject, RevisionCache } from "../described-project.ts";
 import { assertSignable } from "./signing-keys.ts";
 import { webhookRefusal } from "./webhook-address.ts";
 

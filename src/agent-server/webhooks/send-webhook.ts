@@ -3,8 +3,8 @@ import { webhookHeaders } from "../../secrets/webhook-signature.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { refusalOf, webhookRules } from "./allowed-webhook.ts";
-import { signingKeys } from "./signing-keys.ts";
 import { isOwnPath } from "./webhook-address.ts";
+import { signingKeys } from "./signing-keys.ts";
 
 /** How long a receiver may take to answer. */
 const ANSWER_LIMIT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { hasHost, parseHostList } from "../../lib/host-list.ts";
 import type { WebhookRules } from "../../lib/webhook-rules.ts";
-import { outboundRefusal, type OutboundPolicy } from "../../revision-host/outbound-policy.ts";
+import { type OutboundPolicy, outboundRefusal } from "../../revision-host/outbound-policy.ts";
 
 /** A host that is none: a path of the deployment's own stays on it, whatever it is written like. */
 const OWN_HOST = "own.invalid";

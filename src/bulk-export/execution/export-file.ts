@@ -1,13 +1,16 @@
-import type { exportRuns } from "../../db/bulk-export-schema.ts";
+import type {
+  ExportCompression,
+  ExportFormatVersion,
+  exportRuns,
+} from "../../db/bulk-export-schema.ts";
 import type { BulkExportRow } from "../../db/bulk-exports-repo.ts";
 import { recordFile, saveOpenUpload, savePendingUpload } from "../../db/export-leases-repo.ts";
 import type { ExportRunKey, ExportRunRow } from "../../db/export-runs-repo.ts";
 import type { Lease } from "../../work/lease.ts";
 import type { ExportLimits } from "../export-limits.ts";
-import { writeRunFile } from "../parquet/run-file.ts";
 import type { S3Bucket } from "../s3/s3-bucket.ts";
 import { abortUpload, FileUpload, isStored } from "./file-upload.ts";
-import { fileName } from "./object-keys.ts";
+import { fileName } from "./partitions.ts";
 import {
   formatCursor,
   formatOpenUpload,
@@ -16,10 +19,18 @@ import {
   parsePendingUpload,
   type PendingUpload,
 } from "./run-progress.ts";
+import { readRunsForExport } from "../../tracing/export.ts";
+import type { RunPosition } from "../../tracing/model/packed-runs.ts";
+import { chosenColumns, readColumns } from "../parquet/columns.ts";
+import {
+  type RunFileOptions,
+  type WrittenFile,
+  RunFileWriter,
+} from "../parquet/run-file-writer.ts";
 
 export type ExportLease = Lease<ExportRunKey, typeof exportRuns>;
 
-export type FileStep = {
+type FileStep = {
   env: Env;
   limits: ExportLimits;
   bucket: S3Bucket;
@@ -105,4 +116,59 @@ async function abortOpenUpload({ run, bucket }: FileStep): Promise<void> {
   if (run.open_upload === null) return;
   const { key, upload_id } = parseOpenUpload(run.open_upload);
   await abortUpload(bucket, key, upload_id);
+}
+
+type RunFileRequest = {
+  workspaceId: string;
+  projectId: string;
+  /** A text of the filter language; null: all runs. */
+  filter: string | null;
+  /** Bounds of the runs' start in microseconds; the second is exclusive. */
+  from: number;
+  to: number;
+  /** Only runs behind it. */
+  after: RunPosition | null;
+  formatVersion: ExportFormatVersion;
+  compression: ExportCompression;
+  /** JSON list of column names; null: all. */
+  fields: string | null;
+  limits: RunFileOptions["limits"];
+  write: RunFileOptions["write"];
+};
+
+/**
+ * Writes the next runs into one file, as many as it holds; null, and nothing is written, when there are
+ * none. `isLast` may be false though nothing follows.
+ */
+async function writeRunFile(
+  env: Env,
+  request: RunFileRequest,
+): Promise<(WrittenFile & { isLast: boolean }) | null> {
+  const { workspaceId, projectId, filter, from, to, after, limits, write } = request;
+  const fields = request.fields === null ? null : (JSON.parse(request.fields) as string[]);
+  const columns = chosenColumns(fields);
+  const writer = new RunFileWriter({
+    workspaceId,
+    projectId,
+    version: request.formatVersion,
+    compression: request.compression,
+    columns,
+    limits,
+    payloads: env.PAYLOADS,
+    write,
+  });
+  for await (const runs of readRunsForExport(env, {
+    workspaceId,
+    projectId,
+    filter,
+    from,
+    to,
+    after,
+    columns: columns.flatMap(readColumns),
+  })) {
+    await writer.add(runs);
+    if (writer.isFull) break;
+  }
+  const written = await writer.finish();
+  return written === null ? null : { ...written, isLast: !writer.isFull };
 }

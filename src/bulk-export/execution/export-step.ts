@@ -1,9 +1,10 @@
-import { endExport, selectBulkExport, type BulkExportRow } from "../../db/bulk-exports-repo.ts";
+import { type BulkExportRow, endExport, selectBulkExport } from "../../db/bulk-exports-repo.ts";
 import { completeRun, EXPORT_RUN_WORK, failRun, retryRun } from "../../db/export-leases-repo.ts";
 import {
-  listExportFiles,
+  type ExportFileRow,
   type ExportRunKey,
   type ExportRunRow,
+  listExportFiles,
 } from "../../db/export-runs-repo.ts";
 import { parseSettings } from "../../env.ts";
 import { log } from "../../lib/log.ts";
@@ -11,11 +12,11 @@ import { Lease, LeaseLost } from "../../work/lease.ts";
 import { findExportProject } from "../../tracing/export.ts";
 import { currentCredentials, openBucket, type OpenBucket } from "../destinations/open-bucket.ts";
 import type { ExportLimits } from "../export-limits.ts";
-import { type ExportLease, exportFile } from "./export-file.ts";
-import { manifestJson } from "./manifest.ts";
-import { MANIFEST_NAME, partitionFolder } from "./object-keys.ts";
-import { nudgeRuns, startFollowing, startWaitingRuns } from "./start-waiting.ts";
+import { exportFile, type ExportLease } from "./export-file.ts";
+import { MANIFEST_NAME, partitionFolder } from "./partitions.ts";
+import { nudgeRuns, startFollowing, startWaitingRuns } from "./schedule.ts";
 import { describeFailure, ExportImpossible, StepError } from "./step-failure.ts";
+import { microsToIso } from "../../lib/time.ts";
 
 /** So that the message does not come before the row is due. */
 const NUDGE_AFTER_SECONDS = 1;
@@ -195,4 +196,45 @@ class ExportStep {
     const started = this.#run.attempt_started_at ?? Date.now();
     return started + this.#limits.run_timeout_seconds * 1000;
   }
+}
+
+/**
+ * What lies beside the files of a finished export run, and says that they are all there. It depends on
+ * the data alone, so that writing it twice changes nothing.
+ */
+function manifestJson(
+  bulkExport: BulkExportRow,
+  run: ExportRunRow,
+  files: readonly ExportFileRow[],
+): Uint8Array {
+  const first = files[0];
+  const last = files.at(-1);
+  const manifest = {
+    export_id: bulkExport.id,
+    export_run_id: run.id,
+    tenant_id: bulkExport.workspace_id,
+    session_id: bulkExport.project_id,
+    format_version: bulkExport.format_version,
+    compression: bulkExport.compression,
+    start_time: microsToIso(run.start_time),
+    end_time: microsToIso(run.end_time),
+    rows: sumOf(files, "rows"),
+    bytes: sumOf(files, "bytes"),
+    min_start_time: first === undefined ? null : microsToIso(first.first_start),
+    max_start_time: last === undefined ? null : microsToIso(last.last_start),
+    files: files.map((file) => ({
+      name: file.key.slice(file.key.lastIndexOf("/") + 1),
+      rows: file.rows,
+      bytes: file.bytes,
+      min_start_time: microsToIso(file.first_start),
+      max_start_time: microsToIso(file.last_start),
+    })),
+  };
+  return new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function sumOf(files: readonly ExportFileRow[], column: "rows" | "bytes"): number {
+  let sum = 0;
+  for (const file of files) sum += file[column];
+  return sum;
 }

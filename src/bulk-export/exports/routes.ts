@@ -3,17 +3,18 @@ import type { AppContext } from "../../http/app-types.ts";
 import { createRouter } from "../../http/router.ts";
 import { workspacePlan } from "../../identity/workspace-plan.ts";
 import { findExportProject } from "../../tracing/export.ts";
-import { spawnDue } from "../execution/schedule.ts";
-import { startFollowing, startWaiting } from "../execution/start-waiting.ts";
+import { spawnDue, startFollowing, startWaiting } from "../execution/schedule.ts";
 import { requireExportPlan } from "../export-plan.ts";
 import {
   cancelExport,
   createExport,
   type ExportDeps,
+  findExportRuns,
   findExports,
+  findSpawnedRuns,
   requireExport,
+  requireExportRun,
 } from "./export-service.ts";
-import { findExportRuns, findSpawnedRuns, requireExportRun } from "./export-run-service.ts";
 import {
   exportCreateSchema,
   exportListQuery,
@@ -23,8 +24,8 @@ import {
   exportSchema,
   exportUpdateSchema,
   spawnedRunsQuery,
+  toExportJson,
 } from "./schemas.ts";
-import { toExportJson } from "./export-json.ts";
 
 export const exportRoutes = createRouter();
 

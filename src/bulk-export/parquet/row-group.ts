@@ -1,15 +1,13 @@
 import type { ParquetWriter } from "hyparquet-writer";
 import type { ExportFormatVersion } from "../../db/bulk-export-schema.ts";
-import { ancestorLists } from "./ancestors.ts";
+import { ancestorLists, jsonListReader, readAncestors, writeLists } from "./list-chunk.ts";
 import type { Codec } from "./codecs.ts";
 import type { ChunkTarget, WrittenChunk } from "./column-chunk.ts";
-import type { ExportColumn } from "./columns.ts";
+import type { ExportColumn, fileSchema } from "./columns.ts";
 import type { FileOutput } from "./file-output.ts";
-import { jsonListReader, readAncestors, writeLists } from "./list-chunk.ts";
 import { writeIsRoot, writeNumbers } from "./number-chunk.ts";
 import type { PageBuffer } from "./page-buffer.ts";
 import { type RowSlice, rowsIn, textsOf, type TextSlice } from "./row-slices.ts";
-import type { fileSchema } from "./schema.ts";
 import { writeConstant, writeTexts } from "./text-chunk.ts";
 import type { TextColumn } from "../../tracing/model/packed-runs.ts";
 import type { PayloadStore } from "./stored-texts.ts";

@@ -1,14 +1,14 @@
 import { ParquetWriter } from "hyparquet-writer";
 import type { ExportCompression, ExportFormatVersion } from "../../db/bulk-export-schema.ts";
-import type { ExportedRuns, RunPosition } from "../../tracing/model/packed-runs.ts";
+import type { ExportedRuns } from "../../tracing/model/packed-runs.ts";
+import type { RunPosition } from "../../tracing/model/run-page.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { openCodec } from "./codecs.ts";
-import type { ExportColumn } from "./columns.ts";
+import { type ExportColumn, fileSchema } from "./columns.ts";
 import { FileOutput } from "./file-output.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { type GroupContext, writeRowGroup } from "./row-group.ts";
-import { numbersOf, rowSizes, type RowSlice, rowsIn, startOf, textsOf } from "./row-slices.ts";
-import { fileSchema } from "./schema.ts";
+import { numbersOf, rowsIn, rowSizes, type RowSlice, startOf, textsOf } from "./row-slices.ts";
 import type { PayloadStore } from "./stored-texts.ts";
 
 /** The most that a bound of a text column has: an id fits in. */

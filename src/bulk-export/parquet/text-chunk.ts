@@ -1,13 +1,12 @@
 import { NO_TEXT, STORED_TEXT } from "../../tracing/model/packed-runs.ts";
 import { BloomFilter } from "./bloom-filter.ts";
-import { ByteBounds } from "./byte-bounds.ts";
 import { type ChunkTarget, ChunkWriter, PAGE_BYTES, type WrittenChunk } from "./column-chunk.ts";
-import { numberPage, numberTexts, writeNumbers } from "./numbered-texts.ts";
+import { numberPage, numberTexts, writeNumbers } from "./text-dictionary.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 import { type PayloadStore, type StoredPayload, StoredTexts } from "./stored-texts.ts";
 
-export type TextOptions = {
+type TextOptions = {
   required: boolean;
   /** Whether a dictionary is tried. */
   repeats: boolean;
@@ -147,4 +146,38 @@ export async function writeConstant(
   await writer.writePage(numberPage(new Int32Array(rows), 1), { rows, count: rows, levels });
   const chunk = writer.end({ min_value: bytes, max_value: bytes, null_count: 0n });
   return { chunk, bloomFilter: undefined };
+}
+
+/** The least and the greatest of texts, in the order of their UTF-8 bytes. */
+class ByteBounds {
+  #min: Uint8Array | null = null;
+  #max: Uint8Array | null = null;
+
+  /** `source` from `start` to before `end`; it is not kept. */
+  add(source: Uint8Array, start: number, end: number): void {
+    if (this.#min === null || this.#max === null) {
+      this.#min = source.slice(start, end);
+      this.#max = this.#min;
+      return;
+    }
+    if (compare(source, start, end, this.#min) < 0) this.#min = source.slice(start, end);
+    else if (compare(source, start, end, this.#max) > 0) this.#max = source.slice(start, end);
+  }
+
+  get min(): Uint8Array | undefined {
+    return this.#min ?? undefined;
+  }
+
+  get max(): Uint8Array | undefined {
+    return this.#max ?? undefined;
+  }
+}
+
+function compare(source: Uint8Array, start: number, end: number, other: Uint8Array): number {
+  const common = Math.min(end - start, other.length);
+  for (let index = 0; index < common; index += 1) {
+    const difference = (source[start + index] ?? 0) - (other[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return end - start - other.length;
 }

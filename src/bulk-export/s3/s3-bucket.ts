@@ -1,7 +1,6 @@
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
-import { errorOf, type S3Answer } from "./error-answers.ts";
+import { errorOf, type S3Answer, S3Error } from "./s3-error.ts";
 import { objectUrl, type S3Location } from "./s3-address.ts";
-import { S3Error } from "./s3-error.ts";
 import { type S3Credentials, type S3Options, S3Sender } from "./s3-sender.ts";
 import { completeUploadXml, readS3Document } from "./s3-xml.ts";
 

@@ -1,3 +1,5 @@
+import { readS3Document } from "./s3-xml.ts";
+
 /**
  * What is wrong when a bucket refuses:
  * - `access_denied`: the key may not do this, its secret is wrong, or it has expired
@@ -38,4 +40,125 @@ export class S3Error extends Error {
     this.status = answer.status ?? null;
     this.code = answer.code ?? null;
   }
+}
+
+export type S3Answer = { status: number; headers: Headers; body: Uint8Array };
+
+const MAX_MESSAGE_CHARS = 500;
+
+/**
+ * S3's error codes. One with a pattern counts only when the message matches; the first that fits
+ * decides. Servers are named where the code, or its use, is their own.
+ */
+const BY_CODE: readonly { code: string; message?: RegExp; failure: S3Failure }[] = [
+  { code: "InvalidAccessKeyId", failure: "unknown_key_id" },
+  // R2 and its local endpoint; a wrong secret is SignatureDoesNotMatch there as well.
+  { code: "Unauthorized", failure: "unknown_key_id" },
+  // R2, for key ids of other services.
+  { code: "InvalidArgument", message: /access key/i, failure: "unknown_key_id" },
+  { code: "AuthorizationHeaderMalformed", message: /region/i, failure: "invalid_bucket" },
+  { code: "AuthorizationHeaderMalformed", failure: "access_denied" },
+  { code: "AuthorizationQueryParametersError", failure: "access_denied" },
+  { code: "AccessDenied", failure: "access_denied" },
+  { code: "AccountProblem", failure: "access_denied" },
+  { code: "AllAccessDisabled", failure: "access_denied" },
+  { code: "CredentialsNotSupported", failure: "access_denied" },
+  { code: "ExpiredToken", failure: "access_denied" },
+  { code: "InvalidPayer", failure: "access_denied" },
+  // GCS: a key that is inactive or not there.
+  { code: "InvalidSecurity", failure: "access_denied" },
+  { code: "InvalidToken", failure: "access_denied" },
+  { code: "MissingSecurityHeader", failure: "access_denied" },
+  { code: "NotEntitled", failure: "access_denied" },
+  { code: "NotSignedUp", failure: "access_denied" },
+  { code: "SignatureDoesNotMatch", failure: "access_denied" },
+  { code: "TokenRefreshRequired", failure: "access_denied" },
+  // B2.
+  { code: "UnauthorizedAccess", failure: "access_denied" },
+  // GCS.
+  { code: "UserProjectAccountProblem", failure: "access_denied" },
+  { code: "RequestTimeTooSkewed", failure: "clock_skew" },
+  { code: "RequestExpired", failure: "clock_skew" },
+  { code: "IllegalLocationConstraintException", failure: "invalid_bucket" },
+  { code: "InvalidBucketName", failure: "invalid_bucket" },
+  { code: "InvalidBucketState", failure: "invalid_bucket" },
+  // R2.
+  { code: "InvalidRegionName", failure: "invalid_bucket" },
+  { code: "InvalidRequest", failure: "invalid_bucket" },
+  { code: "NoSuchBucket", failure: "invalid_bucket" },
+  { code: "PermanentRedirect", failure: "invalid_bucket" },
+  { code: "TemporaryRedirect", failure: "invalid_bucket" },
+  { code: "NotImplemented", failure: "invalid_endpoint" },
+  { code: "NoSuchUpload", failure: "no_such_upload" },
+  // What arrived was not what was sent.
+  { code: "BadDigest", failure: "unavailable" },
+  { code: "IncompleteBody", failure: "unavailable" },
+  { code: "XAmzContentSHA256Mismatch", failure: "unavailable" },
+  { code: "XAmzContentChecksumMismatch", failure: "unavailable" },
+  { code: "BandwidthLimitExceeded", failure: "unavailable" },
+  { code: "ClientDisconnect", failure: "unavailable" },
+  { code: "InternalError", failure: "unavailable" },
+  // A part is lost: the object can be made anew, from its first part on.
+  { code: "InvalidPart", failure: "unavailable" },
+  { code: "OperationAborted", failure: "unavailable" },
+  { code: "RequestTimeout", failure: "unavailable" },
+  { code: "ServiceUnavailable", failure: "unavailable" },
+  { code: "SlowDown", failure: "unavailable" },
+  { code: "ThrottlingException", failure: "unavailable" },
+  { code: "TooManyRequests", failure: "unavailable" },
+];
+
+/** Where there is no code that says more: answers to HEAD have no body, and codes are invented. */
+const BY_STATUS: readonly { from: number; to: number; failure: S3Failure }[] = [
+  { from: 200, to: 299, failure: "unavailable" },
+  { from: 401, to: 401, failure: "access_denied" },
+  { from: 403, to: 403, failure: "access_denied" },
+  { from: 408, to: 408, failure: "unavailable" },
+  { from: 409, to: 409, failure: "unavailable" },
+  { from: 425, to: 425, failure: "unavailable" },
+  { from: 429, to: 429, failure: "unavailable" },
+  { from: 400, to: 499, failure: "invalid_bucket" },
+  { from: 500, to: 599, failure: "unavailable" },
+];
+
+/** What an answer other than 2xx means; also one of 200 whose body is an error. */
+export function errorOf(answer: S3Answer): S3Error {
+  const { status, headers, body } = answer;
+  const document = readS3Document(body);
+  const code = document?.root === "Error" ? document.texts["Code"] : undefined;
+  if (code !== undefined) {
+    const message = document?.texts["Message"] ?? "";
+    return new S3Error(failureOf(status, code, message), textOf(code, message), { status, code });
+  }
+  // AWS answers so to HEAD requests for a bucket of another region.
+  if (headers.has("x-amz-bucket-region") && status < 400) {
+    const region = headers.get("x-amz-bucket-region");
+    return new S3Error("invalid_bucket", `The bucket is in region ${region}`, { status });
+  }
+  if (body.byteLength === 0 && status >= 400) {
+    // AWS answers so to HEAD requests with a token that has expired.
+    const failure = status === 400 ? "access_denied" : failureOf(status, "", "");
+    return new S3Error(failure, `HTTP ${status} without a reason`, { status });
+  }
+  const message = `HTTP ${status} and a body that is not S3's`;
+  return new S3Error(isToRetry(status) ? "unavailable" : "invalid_endpoint", message, { status });
+}
+
+function failureOf(status: number, code: string, message: string): S3Failure {
+  const known = BY_CODE.find((row) => row.code === code && (row.message?.test(message) ?? true));
+  if (known !== undefined) return known.failure;
+  // Keys of AWS's key management: all are about what the caller may use.
+  if (code.startsWith("KMS.") || code.startsWith("CloudKms")) return "access_denied";
+  return (
+    BY_STATUS.find(({ from, to }) => from <= status && status <= to)?.failure ?? "invalid_endpoint"
+  );
+}
+
+function isToRetry(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
+}
+
+function textOf(code: string, message: string): string {
+  const text = message === "" ? code : `${code}: ${message}`;
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_MESSAGE_CHARS);
 }

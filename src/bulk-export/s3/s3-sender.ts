@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import { readLimited } from "../../lib/bytes.ts";
-import type { S3Answer } from "./error-answers.ts";
+import { type S3Answer, S3Error } from "./s3-error.ts";
 import { objectUrl, type S3Location } from "./s3-address.ts";
-import { S3Error } from "./s3-error.ts";
 
 export type S3Credentials = {
   accessKeyId: string;

@@ -1,7 +1,7 @@
-import type { workspaces } from "../schema.ts";
+import type { apiKeys, workspaces } from "../schema.ts";
 import type { SqlRunner } from "./sql-runner.ts";
 
-export type WorkspaceRow = typeof workspaces.$inferSelect;
+type WorkspaceRow = typeof workspaces.$inferSelect;
 
 export async function insertWorkspace(db: SqlRunner, row: WorkspaceRow): Promise<void> {
   await db.run("INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", valuesOf(row));
@@ -23,4 +23,42 @@ export async function listWorkspaceRows(db: SqlRunner): Promise<WorkspaceRow[]> 
 
 function valuesOf({ id, name, created_at }: WorkspaceRow): (string | number)[] {
   return [id, name, created_at];
+}
+
+type KeyRow = typeof apiKeys.$inferSelect;
+type NewKeyRow = Omit<KeyRow, "last_used_at" | "revoked_at">;
+type ListedKey = Omit<KeyRow, "hash">;
+type RevokedKey = Pick<KeyRow, "id" | "workspace_id" | "name" | "revoked_at">;
+
+export async function insertKey(db: SqlRunner, row: NewKeyRow): Promise<void> {
+  await db.run(
+    "INSERT INTO api_keys (id, workspace_id, prefix, hash, name, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+    [row.id, row.workspace_id, row.prefix, row.hash, row.name, row.created_at],
+  );
+}
+
+/** A key that was revoked exists, too. */
+export async function keyExists(db: SqlRunner, hash: string): Promise<boolean> {
+  return (await db.run("SELECT id FROM api_keys WHERE hash = ?", [hash])).length > 0;
+}
+
+/** The oldest comes first. */
+export async function listKeyRows(db: SqlRunner): Promise<ListedKey[]> {
+  const rows = await db.run(
+    "SELECT id, workspace_id, prefix, name, created_at, last_used_at, revoked_at FROM api_keys ORDER BY created_at, id",
+  );
+  return rows as ListedKey[];
+}
+
+/** A key that is revoked already keeps its time. Returns undefined when there is no such key. */
+export async function setRevoked(
+  db: SqlRunner,
+  id: string,
+  now: number,
+): Promise<RevokedKey | undefined> {
+  const [row] = await db.run(
+    "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ? RETURNING id, workspace_id, name, revoked_at",
+    [now, id],
+  );
+  return row as RevokedKey | undefined;
 }

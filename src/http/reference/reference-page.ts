@@ -1,6 +1,13 @@
 import { isObject } from "../../lib/json.ts";
-import { escape, SCRIPT, STYLE } from "./html.ts";
-import { exampleOf, fieldsHtml, type Schemas, typeHtml } from "./schema-html.ts";
+import {
+  escape,
+  exampleOf,
+  fieldsHtml,
+  type Schemas,
+  SCRIPT,
+  STYLE,
+  typeHtml,
+} from "./schema-html.ts";
 
 /** The parts of an OpenAPI document that the page shows. */
 export type ApiDocument = {

@@ -1,5 +1,67 @@
 import { isObject } from "../../lib/json.ts";
-import { escape } from "./html.ts";
+
+/** Text that is to be shown as it is, wherever in the HTML of a page it stands. */
+export function escape(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+/** What the page looks like. Its digest is in the page's policy, so no other style is taken. */
+export const STYLE = `
+:root { color-scheme: light dark; --paper: light-dark(#fbfaf8, #151412); --sunk: light-dark(#f3f1ed, #23211e);
+  --line: light-dark(#e3dfd8, #33302b); --ink: light-dark(#1d1b18, #f0ede7); --ink-2: light-dark(#57524a, #bdb6aa);
+  --accent: light-dark(#2f3fb8, #a3aefc); }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+.columns { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2.5rem; max-width: 74rem; margin: 0 auto; padding: 0 1rem 4rem; }
+nav { position: sticky; top: 0; max-height: 100vh; overflow: auto; padding: 1.5rem 0; font-size: 14px; }
+nav ul { margin: 1rem 0 0; padding: 0; list-style: none; }
+nav a { display: block; padding: .15rem 0; color: var(--ink-2); text-decoration: none; }
+nav a:hover { color: var(--accent); }
+input { width: 100%; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: 7px; background: transparent; color: inherit; font: inherit; }
+h1 { margin: 1.5rem 0 .25rem; font-size: 1.4rem; letter-spacing: -.02em; }
+h2 { margin: 2.5rem 0 .5rem; font-size: 1.1rem; }
+h3 { margin: 1rem 0 .25rem; color: var(--ink-2); font-size: .8rem; font-weight: 600; }
+p { margin: .25rem 0; }
+a { color: var(--accent); }
+details { border-bottom: 1px solid var(--line); }
+details:first-of-type { border-top: 1px solid var(--line); }
+details > div { padding: 0 0 1.25rem 4.5rem; }
+summary { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .45rem 0; cursor: pointer; list-style: none; }
+summary:hover code { color: var(--accent); }
+code, pre { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
+pre { margin: .5rem 0; padding: .6rem .8rem; overflow-x: auto; border-radius: 7px; background: var(--sunk); white-space: pre-wrap; }
+.method { display: inline-block; width: 4.5rem; font-weight: 700; }
+.about, .type, .note { color: var(--ink-2); font-size: 14px; }
+.fields { margin: 0; padding: 0; list-style: none; }
+.fields .fields { margin-left: .5rem; padding-left: 1rem; border-left: 1px solid var(--line); }
+.fields > li { padding: .2rem 0; }
+@media (max-width: 52rem) { .columns { display: block; } nav { position: static; max-height: none; padding-bottom: 0; }
+  nav ul { columns: 2; } details > div { padding-left: 0; } }
+`;
+
+/** Shows the operations whose path or summary has a text. Its digest is in the page's policy, too. */
+export const SCRIPT = `
+const field = document.querySelector("input");
+field.hidden = false;
+field.addEventListener("input", () => {
+  const text = field.value.trim().toLowerCase();
+  for (const section of document.querySelectorAll("section")) {
+    const all = [...section.querySelectorAll("details")];
+    for (const one of all) one.hidden = !one.querySelector("summary").textContent.toLowerCase().includes(text);
+    section.hidden = all.every((one) => one.hidden);
+  }
+});
+const open = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target instanceof HTMLDetailsElement) target.open = true;
+};
+addEventListener("hashchange", open);
+open();
+`;
 
 type Schema = Record<string, unknown>;
 

@@ -1,7 +1,24 @@
 import type { AppContext } from "../../http/app-types.ts";
 import { microsToIso } from "../../lib/time.ts";
-import type { LinkSettings } from "../attachments/attachment-url.ts";
 import type { PlacedRun } from "../query/run-source.ts";
+import { readToken, signToken } from "../../secrets/signed-token.ts";
+import { createRouter } from "../../http/router.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { admitWorkspace } from "../../identity/private-connectivity.ts";
+import { workspaceOfObject } from "../shard/stored-payload.ts";
+import type { RunShareRow } from "../../db/run-shares-repo.ts";
+import { findShare } from "../query/shared-runs.ts";
+
+const PURPOSE = "attachment";
+const LIFETIME_MS = 3_600_000;
+
+const ATTACHMENTS_PATH = "/api/v1/attachments";
+
+/** `requestUrl` is any URL of the host that the links lead to. */
+type LinkSettings = { signingSecret: string; requestUrl: string };
+
+/** What a URL gives access to, without a key, until it expires. */
+type AttachmentGrant = { object: string; mimeType: string };
 
 /** What links in an answer are made of: they lead to the host that was asked. */
 export function linkSettings(c: AppContext): LinkSettings {
@@ -11,4 +28,48 @@ export function linkSettings(c: AppContext): LinkSettings {
 /** The run's page in the console, on the same host. */
 export function appPath({ run, ref }: PlacedRun): string {
   return `/o/${ref.workspaceId}/projects/p/${ref.projectId}/r/${run.id}?trace_id=${run.trace_id}&start_time=${encodeURIComponent(microsToIso(run.start_time))}`;
+}
+
+/** An absolute URL of an attachment, or of a payload that is kept in R2. */
+export async function objectUrl(
+  { signingSecret, requestUrl }: LinkSettings,
+  { object, mimeType }: { object: string; mimeType: string },
+): Promise<string> {
+  const grant: AttachmentGrant = { object, mimeType };
+  const token = await signToken(signingSecret, PURPOSE, grant, LIFETIME_MS);
+  return new URL(`${ATTACHMENTS_PATH}/${token}`, requestUrl).href;
+}
+
+/** Null when the token is not genuine, or too old. */
+function readGrant(secret: string, token: string): Promise<AttachmentGrant | null> {
+  return readToken<AttachmentGrant>(secret, PURPOSE, token);
+}
+
+/** Attachments and large payloads by the signed URLs that runs are read with; no key is needed. */
+export const attachmentRoutes = createRouter();
+
+attachmentRoutes.get("/attachments/:token", async (c) => {
+  const grant = await readGrant(c.var.settings.signingSecret, c.req.param("token"));
+  if (grant === null) throw new ApiError("forbidden", "This link is not valid, or has expired");
+  await admitWorkspace(c, workspaceOfObject(grant.object));
+  const object = await c.env.PAYLOADS.get(grant.object);
+  if (object === null) throw new ApiError("not_found", "Attachment not found");
+  return new Response(object.body, {
+    headers: {
+      "content-type": grant.mimeType,
+      "content-length": String(object.size),
+      // Somebody else's file: it must not run as a page of this host.
+      "content-disposition": "attachment",
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, max-age=3600",
+    },
+  });
+});
+
+/** The share of a public request, on a host where its workspace may be seen; 404 when there is none. */
+export async function requireShare(c: AppContext, token: string): Promise<RunShareRow> {
+  const share = await findShare(c.env.DB, token);
+  await admitWorkspace(c, share.workspace_id);
+  return share;
 }

@@ -13,8 +13,9 @@ import {
   type FeedbackConfig,
   judgementProblem,
   readConfig,
-} from "./feedback-config.ts";
-import { toJson, toScore } from "./feedback-input.ts";
+  toJson,
+  toScore,
+} from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
 
 /** How often a deletion starts over because the feedback is being copied or changed. */

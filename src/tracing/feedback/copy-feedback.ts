@@ -7,9 +7,9 @@ import {
   selectUncopiedFeedback,
 } from "../../db/feedback-repo.ts";
 import { log } from "../../lib/log.ts";
-import { type ShardRef, shardObjectName } from "../shard/shard-ref.ts";
-import { nextCopyAttempt } from "./copy-schedule.ts";
+import { shardObjectName, type ShardRef } from "../shard/shard-ref.ts";
 import { type FeedbackDeps, feedbackDeps, toShardFeedback } from "./feedback-shards.ts";
+import { nextCopyAttempt } from "./copy-schedule.ts";
 
 /** A run may have more: the sweep finds those. */
 const MAX_ROWS_PER_CALL = 500;

@@ -1,5 +1,5 @@
 import { type LocatedRun, locateRuns } from "../run-index/locate.ts";
-import type { FeedbackRun } from "../shard/feedback-copies.ts";
+import type { FeedbackRun } from "../shard/shard-feedback.ts";
 import type { ShardFeedback } from "../shard/feedback-stats.ts";
 import { type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import type { FeedbackRow } from "../../db/feedback-repo.ts";

@@ -1,5 +1,5 @@
 import type { Micros } from "../model/run-write.ts";
-import { configText, type FeedbackConfig } from "./feedback-config.ts";
+import { configText, type FeedbackConfig } from "./feedback-input.ts";
 
 const MINUTE_MS = 60_000;
 

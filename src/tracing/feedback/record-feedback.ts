@@ -6,10 +6,11 @@ import { FIRST_RETRY_MS } from "./copy-schedule.ts";
 import {
   configText,
   type FeedbackConfig,
+  type FeedbackInput,
+  type FeedbackRefusal,
   judgementProblem,
   readConfig,
-} from "./feedback-config.ts";
-import type { FeedbackInput, FeedbackRefusal } from "./feedback-input.ts";
+} from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
 
 export type FeedbackOutcome = { ok: true; row: FeedbackRow } | FeedbackRefusal;

@@ -1,9 +1,16 @@
 import { type Sql, sql } from "../../db/sql.ts";
 import type { Leaf } from "../model/run-write.ts";
-import { type Condition, condition, joined } from "./condition.ts";
+import {
+  type Condition,
+  condition,
+  joined,
+  opposite,
+  soughtText,
+  testSql,
+  untrue,
+} from "./condition.ts";
 import { type Family, fieldOf, type Member } from "./fields.ts";
 import type { Predicate, Test } from "./filter-tree.ts";
-import { opposite, soughtText, testSql, untrue } from "./test-condition.ts";
 
 /**
  * Predicates on what a run may have several of: entries of metadata (key, value), leaves of inputs

@@ -1,6 +1,6 @@
 import { fieldOf } from "./fields.ts";
 import type { Filter, Predicate } from "./filter-tree.ts";
-import { isLongLike } from "./test-condition.ts";
+import { isLongLike } from "./condition.ts";
 
 /** About how long it takes to try a filter on a run, in microseconds. */
 export type FilterWork = {

@@ -1,3 +1,5 @@
+import { type Sql, sql } from "../../db/sql.ts";
+
 /** SQLite inside a Durable Object refuses longer patterns. */
 export const MAX_LIKE_BYTES = 50;
 
@@ -41,10 +43,10 @@ export function sqlitePattern(piece: Piece): string {
 }
 
 /** A piece, or a part of one: where it begins in that piece, in characters, and how many it has. */
-export type Chunk = { from: number; chars: number; pattern: string };
+type Chunk = { from: number; chars: number; pattern: string };
 
 /** Cuts a piece into chunks whose patterns have `maxBytes` at most. */
-export function toChunks(piece: Piece, maxBytes: number): Chunk[] {
+function toChunks(piece: Piece, maxBytes: number): Chunk[] {
   const chunks: Chunk[] = [];
   let bytes = 0;
   for (const [from, character] of piece.entries()) {
@@ -72,4 +74,154 @@ function sqliteCharacter(character: string | null): string {
   return character === "%" || character === "_" || character === "\\"
     ? `\\${character}`
     : character;
+}
+
+/** How much of a text is gone through at once: reaching a character takes time as far as it is in. */
+const BLOCK_CHARS = 2048;
+
+/** A `hit` that says what matches at `at`. */
+const WHOLE = -1;
+const LITERAL_ONLY = -2;
+
+/** Patterns that every match contains, tried first because SQLite's LIKE is by far the fastest. */
+const MAX_PARTS = 8;
+
+/**
+ * A piece between two `%`, without the `_` that it begins with. `text` is the literal that it then
+ * begins with, `chunks` the rest of it, null when there is none. `advance` leads from a match to the
+ * first place where the next piece may match.
+ */
+type Step = { text: string; chunks: ChunkTest[] | null; advance: number };
+
+/** Position and number of the characters that a pattern of LIKE has to match. */
+type ChunkTest = [from: number, chars: number, pattern: string];
+
+/**
+ * A pattern that is longer than what SQLite takes. What is before the first `%` and behind the last is
+ * compared in place. The pieces in between are looked for from left to right, each at the first place
+ * behind the one before: if a match exists, there is one of this kind, so that nothing is tried twice.
+ *
+ * The text is gone through block by block. `state` is the number of steps that are done and the place
+ * to go on from, counted from the start of the block before. Within a block a row of `place` stands at
+ * character `at`; `hit` is where the literal of the next step comes from there, null while that was
+ * not looked for. At its place a second row says whether the rest of the step matches, too.
+ */
+export function longLikeSql(expression: string, { pieces }: LikePattern): Sql {
+  const head = pieces[0] ?? [];
+  const tail = pieces.length > 1 ? (pieces.at(-1) ?? []) : [];
+  const ends = head.length + tail.length;
+  const { skip, steps, longest } = toSteps(pieces.slice(1, -1));
+  const first = (text: string): string => `substr(${text}, 1, ${BLOCK_CHARS + longest})`;
+  const rest = (text: string): string => `substr(${text}, ${BLOCK_CHARS + 1})`;
+  const step = (member: string): string => `(walk.steps ->> ('$[' || place.done || '].${member}'))`;
+  const found = "(place.at + place.hit - 1)";
+  const matches = `(${step("chunks")} IS NULL OR NOT EXISTS (
+    SELECT 1 FROM json_each(${step("chunks")}) AS c
+    WHERE ${differs("walk.block", `${found} + `, "c")}))`;
+  return sql(
+    `EXISTS (
+       WITH RECURSIVE
+         given (text, pattern) AS (SELECT lower(${expression}), ?),
+         walk (state, block, rest, steps) AS (
+           SELECT ${packed("0", String(skip + 1 + BLOCK_CHARS))}, ${first("inner")}, inner, steps
+           FROM (
+             SELECT substr(text, ${head.length + 1}, length(text) - ${ends}) AS inner,
+               pattern -> '$.steps' AS steps
+             FROM given WHERE length(text) ${pieces.length === 1 ? "=" : ">="} ${ends}
+               AND NOT EXISTS (SELECT 1 FROM json_each(pattern, '$.parts') AS p
+                 WHERE text NOT LIKE p.value ESCAPE '\\')
+               AND NOT EXISTS (SELECT 1 FROM json_each(pattern, '$.ends') AS e
+                 WHERE ${differs("given.text", "", "e")})
+           )
+           UNION ALL
+           SELECT (
+             WITH RECURSIVE place (done, at, hit) AS (
+               SELECT walk.state >> 32, (walk.state & 0xffffffff) - ${BLOCK_CHARS}, NULL
+               UNION ALL
+               SELECT done, at, instr(substr(walk.block, at), ${step("text")})
+               FROM place WHERE hit IS NULL AND done < ${steps.length} AND at <= ${BLOCK_CHARS}
+               UNION ALL
+               SELECT done, iif(hit = 0, ${BLOCK_CHARS + 1}, ${found}), NULL
+               FROM place WHERE hit = 0 OR ${found} > ${BLOCK_CHARS}
+               UNION ALL
+               SELECT done, ${found}, iif(${matches}, ${WHOLE}, ${LITERAL_ONLY})
+               FROM place WHERE hit > 0 AND ${found} <= ${BLOCK_CHARS}
+               UNION ALL
+               SELECT done + (hit = ${WHOLE}),
+                 at + iif(hit = ${WHOLE}, ${step("advance")}, 1), NULL
+               FROM place WHERE hit < 0
+             )
+             SELECT ${packed("done", "at")} FROM place
+             WHERE hit IS NULL AND (done = ${steps.length} OR at > ${BLOCK_CHARS}) LIMIT 1
+           ), ${first(rest("rest"))}, ${rest("rest")}, steps
+           FROM walk WHERE walk.state >> 32 < ${steps.length} AND walk.rest <> ''
+         )
+       SELECT 1 FROM walk
+       WHERE state >> 32 = ${steps.length}
+         AND (state & 0xffffffff) - ${BLOCK_CHARS} <= length(rest) + 1
+     )`.replaceAll(/\s+/g, " "),
+    JSON.stringify({ steps, ends: endTests(head, tail), parts: partsOf(pieces) }),
+  );
+}
+
+function packed(done: string, at: string): string {
+  return `(${done} << 32) + ${at}`;
+}
+
+function differs(text: string, offset: string, test: string): string {
+  const [from, chars, pattern] = [0, 1, 2].map((index) => `(${test}.value ->> ${index})`);
+  return `substr(${text}, ${offset}${from}, ${chars}) NOT LIKE ${pattern} ESCAPE '\\'`;
+}
+
+/** What is before the first `%`, counted from the start; and what is behind the last, from the end. */
+function endTests(head: Piece, tail: Piece): ChunkTest[] {
+  const tests = (piece: Piece, start: number): ChunkTest[] =>
+    toChunks(piece, MAX_LIKE_BYTES).map((chunk) => toTest(chunk, start));
+  return [...tests(head, 1), ...tests(tail, -tail.length)];
+}
+
+function toTest({ from, chars, pattern }: Chunk, start: number): ChunkTest {
+  return [start + from, chars, pattern];
+}
+
+/** The longest ones tell the most. */
+function partsOf(pieces: readonly Piece[]): string[] {
+  return pieces
+    .flatMap((piece) => toChunks(piece, MAX_LIKE_BYTES - 2))
+    .toSorted((left, right) => right.chars - left.chars)
+    .slice(0, MAX_PARTS)
+    .map(({ pattern }) => `%${pattern}%`);
+}
+
+/**
+ * `skip` is how many characters come before the first step at least: a `_` behind a `%` may as well
+ * be before it. `longest` is the number of characters of the longest piece.
+ */
+function toSteps(pieces: readonly Piece[]): { skip: number; steps: Step[]; longest: number } {
+  const steps: Step[] = [];
+  let skip = 0;
+  let longest = 0;
+  for (const piece of pieces) {
+    const first = piece.findIndex((character) => character !== null);
+    const own = first === -1 ? [] : piece.slice(first);
+    const skipped = piece.length - own.length;
+    const before = steps.at(-1);
+    if (before === undefined) skip += skipped;
+    else before.advance += skipped;
+    if (own.length > 0) steps.push(toStep(own));
+    longest = Math.max(longest, own.length);
+  }
+  return { skip, steps, longest };
+}
+
+function toStep(piece: Piece): Step {
+  const end = piece.indexOf(null);
+  const literal = end === -1 ? piece : piece.slice(0, end);
+  const rest = piece.slice(literal.length);
+  const chunks = toChunks(rest, MAX_LIKE_BYTES).map((chunk) => toTest(chunk, literal.length));
+  return {
+    text: lowerAscii(literal.join("")),
+    chunks: chunks.length === 0 ? null : chunks,
+    advance: piece.length,
+  };
 }

@@ -1,13 +1,20 @@
 import type { Leaf } from "../model/run-write.ts";
-import { functionName, takeArguments, toField, toText } from "./call-arguments.ts";
-import { describeArgument, EXPECTED, toFieldValue } from "./field-value.ts";
+import {
+  describeArgument,
+  EXPECTED,
+  functionName,
+  takeArguments,
+  toField,
+  toFieldValue,
+  toText,
+} from "./call-arguments.ts";
 import { type FieldName, fieldOf, type FunctionName } from "./fields.ts";
 import { FilterError, unexpected } from "./filter-error.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import { quoted } from "./lexer.ts";
 import { lowerAscii } from "./like-pattern.ts";
-import { METADATA_OBJECT, metadataLeaves } from "./metadata-leaves.ts";
 import { type Argument, type Call, parseSyntax } from "./syntax.ts";
+import { leavesOf } from "../model/text-leaves.ts";
 
 /** A search(text) has at most so many: each is looked for in every text of a run. */
 const MAX_WORDS = 32;
@@ -178,4 +185,48 @@ function toPattern(name: string, argument: Argument, what: string): string {
   const expected = `at most ${MAX_PATTERN_CHARS} characters`;
   const problem = `${name} takes ${expected}, not ${text.length}: leave out a part of the text`;
   throw new FilterError(argument.at, problem, expected);
+}
+
+/** No run has more. */
+const MAX_LEAVES = 100;
+
+/** What `metadataLeaves` reads, for messages. */
+const METADATA_OBJECT =
+  `the text of a JSON object with at most ${MAX_LEAVES} values in it, none of them null and no ` +
+  "object or list empty";
+
+/**
+ * The pairs as which a run's metadata keeps such an object: see leavesOf. Null for the text of
+ * anything else, and for an object that says something which the pairs do not; "{}" has none.
+ */
+function metadataLeaves(json: string): Leaf[] | null {
+  const object = parseObject(json);
+  return object === null || !isKeptWhole(object) ? null : leavesOf(object);
+}
+
+function parseObject(json: string): object | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A loop, since the text may be nested as deep as it is long. */
+function isKeptWhole(object: object): boolean {
+  const open: unknown[] = Object.values(object);
+  let leaves = 0;
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === "object" && value !== null) {
+      const children = Object.values(value);
+      if (children.length === 0) return false;
+      open.push(...children);
+    } else {
+      leaves += 1;
+      if (value === null || leaves > MAX_LEAVES) return false;
+    }
+  }
+  return true;
 }

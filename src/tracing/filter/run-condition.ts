@@ -1,9 +1,8 @@
 import { type Sql, sql } from "../../db/sql.ts";
-import { type Condition, condition, joined } from "./condition.ts";
+import { type Condition, condition, joined, opposite, testSql, untrue } from "./condition.ts";
 import { entryGroup, type EntrySource, pairSql, sourceOf } from "./entry-condition.ts";
 import { type FieldName, fieldOf } from "./fields.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
-import { opposite, testSql, untrue } from "./test-condition.ts";
 import type { Leaf } from "../model/run-write.ts";
 
 /**

@@ -6,9 +6,8 @@ import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { formatDottedSegment, ownTime } from "../model/dotted-order.ts";
 import { storeRuns } from "./store-runs.ts";
 import type { Attachment } from "../model/run-write.ts";
-import { findParents, type KnownParent } from "./known-parents.ts";
-import { adoptOrphans, type Orphan } from "./otlp/orphans.ts";
-import { toRunWrite } from "./otlp/span-run-place.ts";
+import { findParents, type KnownParent } from "./held-spans.ts";
+import { adoptOrphans, type Orphan, toRunWrite } from "./otlp/place-spans.ts";
 import type { ParentRef } from "./otlp/span-identity.ts";
 
 /** A run whose parent is not there yet; its attachments are in R2 already. */

@@ -4,14 +4,17 @@ import { copyDueFeedback } from "../feedback/copy-feedback.ts";
 import { releaseHeldSpans } from "./held-spans.ts";
 import { ensureProject, findProject, forgetProject } from "../projects/project-cache.ts";
 import { indexRuns } from "../run-index/locate.ts";
-import { type BucketPlan, bucketOf, readBucketPlan } from "../shard/buckets/bucket-plan.ts";
+import { type BucketPlan, bucketOf, readBucketPlan } from "../shard/buckets.ts";
 import { MAX_EXTRA_BYTES } from "../shard/run-merge.ts";
-import { type IndexedRun, type ShardRef, shardObjectName, shardStub } from "../shard/shard-ref.ts";
-import type { ProjectRef, RunWrite } from "../model/run-write.ts";
+import { type IndexedRun, shardObjectName, type ShardRef, shardStub } from "../shard/shard-ref.ts";
+import { PAYLOAD_FIELDS, type ProjectRef, type RunWrite } from "../model/run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import { type CompleteWrite, completeWrites } from "./complete-writes.ts";
 import type { RunFailure } from "./decode/invalid-run.ts";
-import { discardPayloads, uploadPayloads } from "./upload-payloads.ts";
+import { Buffer } from "node:buffer";
+import { requireRoom } from "../../lib/local-disk.ts";
+import { clipText } from "../model/text-leaves.ts";
+import { payloadObjectKey } from "../shard/stored-payload.ts";
 
 /** Where a run goes that says neither `session_id` nor `session_name`. */
 const DEFAULT_PROJECT_NAME = "default";
@@ -192,4 +195,52 @@ async function writeToShard(
     failures.push({ runId, field: "extra", message, status: 422 });
   }
   return { failures, orphaned: [] };
+}
+
+/** Texts of this length, in UTF-16 units, and longer ones go to R2. */
+const LARGE_CHARS = 64 * 1024;
+
+const ERROR_HEAD_CHARS = 2000;
+
+/** Puts large payloads to R2, and a reference into the write in their place. */
+export async function uploadPayloads(
+  env: Pick<Env, "PAYLOADS">,
+  ref: ShardRef,
+  writes: readonly RunWrite[],
+): Promise<RunWrite[]> {
+  const moved: RunWrite[] = [];
+  for (const write of writes) {
+    const payloads = { ...write.payloads };
+    const { error } = payloads;
+    const facts = { ...write.facts };
+    if (error !== undefined && "json" in error) facts.errorHead = errorHead(error.json);
+    for (const field of PAYLOAD_FIELDS) {
+      const payload = payloads[field];
+      // `extra` is merged by the shard, and bounded.
+      if (field === "extra" || payload === undefined || !("json" in payload)) continue;
+      if (payload.json.length < LARGE_CHARS) continue;
+      const key = payloadObjectKey(ref, write.id, field);
+      await requireRoom(env, Buffer.byteLength(payload.json));
+      // One after the other: several of 20 MB at once would not fit into memory.
+      const stored = await env.PAYLOADS.put(key, payload.json, {
+        httpMetadata: { contentType: "application/json" },
+      });
+      payloads[field] = { object: key, bytes: stored.size };
+    }
+    moved.push({ ...write, payloads, facts });
+  }
+  return moved;
+}
+
+/** Deletes what was put for writes that are not stored. */
+async function discardPayloads(bucket: R2Bucket, writes: readonly RunWrite[]): Promise<void> {
+  const objects = writes.flatMap(({ payloads }) =>
+    Object.values(payloads).flatMap((payload) => ("object" in payload ? [payload.object] : [])),
+  );
+  if (objects.length > 0) await bucket.delete(objects);
+}
+
+/** The error's first characters; `json` is a JSON string. */
+function errorHead(json: string): string {
+  return clipText(JSON.parse(json) as string, ERROR_HEAD_CHARS);
 }

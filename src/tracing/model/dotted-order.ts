@@ -1,4 +1,4 @@
-import { utcMicros } from "../../lib/parse-time.ts";
+import { utcMicros } from "../../lib/time.ts";
 import { dayOf } from "../../lib/utc-day.ts";
 import type { Micros } from "./run-write.ts";
 import { parseUuid } from "../../lib/uuid.ts";

@@ -1,6 +1,5 @@
 import { isObject } from "../../lib/json.ts";
 import type { Leaf } from "./run-write.ts";
-import { clipText } from "./clip-text.ts";
 
 /** Metadata keys by which clients say that traces belong together; the first that is set counts. */
 const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
@@ -84,4 +83,20 @@ export function threadIdOf(extra: unknown): string | null {
 /** A member of what may be no object at all. */
 export function fieldOf(value: unknown, field: string): unknown {
   return isObject(value) ? value[field] : undefined;
+}
+
+const NUL = /\0/g;
+
+/**
+ * The text's first characters, in UTF-16 units but without half of a surrogate pair at the end, and
+ * with U+FFFD for NUL, at which SQLite's functions would stop.
+ */
+export function clipText(text: string, maxChars: number): string {
+  const clipped = text.length <= maxChars ? text : text.slice(0, cutBefore(text, maxChars));
+  return clipped.includes("\0") ? clipped.replaceAll(NUL, "\uFFFD") : clipped;
+}
+
+function cutBefore(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff ? end - 1 : end;
 }

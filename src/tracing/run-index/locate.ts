@@ -1,7 +1,7 @@
 import { dayOf } from "../../lib/utc-day.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { IndexedRun, ShardRef } from "../shard/shard-ref.ts";
-import { madeAt } from "./packed-ids.ts";
+import { madeAt } from "./pack-table.ts";
 
 /**
  * Entries that this isolate has made, so that the updates of a run cost none. An entry stays for

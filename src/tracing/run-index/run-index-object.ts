@@ -29,7 +29,7 @@ const MIGRATIONS = [
   CREATE TABLE awaited (id TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
   `
-  -- UUIDs in 16 bytes each, made in the same window of time: see packed-ids.ts
+  -- UUIDs in 16 bytes each, made in the same window of time: see pack-table.ts
   CREATE TABLE packs (
     window INTEGER NOT NULL,
     pack INTEGER NOT NULL,

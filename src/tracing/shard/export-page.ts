@@ -1,5 +1,11 @@
-import { ColumnPacker } from "./column-packer.ts";
-import type { PackedRuns, RunColumn } from "../model/packed-runs.ts";
+import {
+  isTextColumn,
+  NO_TEXT,
+  type PackedRuns,
+  type PackedTexts,
+  type RunColumn,
+  STORED_TEXT,
+} from "../model/packed-runs.ts";
 import type { KnownTraces } from "../filter/filter.ts";
 import { spanSql, piecesOf } from "./page-range.ts";
 import { isBehind } from "./run-page.ts";
@@ -7,6 +13,7 @@ import { findTurnEnd, isFiltered } from "./scan-turn.ts";
 import type { RunSelection } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import type { RunPosition } from "../model/run-page.ts";
+import { fromStored, payloadSql } from "./stored-payload.ts";
 
 export type ExportPageQuery = {
   /** Besides `id` and `start_time`, which every page has. */
@@ -67,4 +74,89 @@ function pack(packers: readonly ColumnPacker[], rows: number): PackedRuns {
   const runs: PackedRuns = { rows, texts: {}, numbers: {} };
   for (const packer of packers) packer.put(runs);
   return runs;
+}
+
+const TRACE_TIER = "(SELECT tier FROM traces WHERE trace_id = r.trace_id)";
+
+const PAYLOAD_COLUMNS = ["inputs", "outputs", "error", "extra", "events"] as const;
+
+/** What a run has that was never given; all other columns are null then. */
+const DEFAULTS: Partial<Record<RunColumn, string>> = {
+  inputs: "{}",
+  extra: "{}",
+  events: "[]",
+  tags: "[]",
+};
+
+/** Reads one column of `runs r`, row by row, and packs what it has read. */
+class ColumnPacker {
+  readonly #column: RunColumn;
+  /** Texts, or numbers. */
+  readonly #texts: string[] = [];
+  readonly #numbers: number[] = [];
+  readonly #stored: PackedTexts["stored"] = [];
+  readonly #isText: boolean;
+  readonly #isJsonString: boolean;
+  readonly #default: string | undefined;
+  /** The value that it reads of a row. */
+  readonly selected: string;
+
+  constructor(column: RunColumn) {
+    this.#column = column;
+    this.#isText = isTextColumn(column);
+    this.#default = DEFAULTS[column];
+    const payload = PAYLOAD_COLUMNS.find((name) => name === column);
+    this.#isJsonString = column === "error";
+    if (payload !== undefined) this.selected = payloadSql("r", payload);
+    else if (column === "trace_tier") this.selected = TRACE_TIER;
+    else this.selected = `r.${column}`;
+  }
+
+  /** Takes the row's value; the length of its text, as long as it is not packed. */
+  take(value: SqlStorageValue | undefined): number {
+    if (!this.#isText) {
+      this.#numbers.push(typeof value === "number" ? value : NaN);
+      return Float64Array.BYTES_PER_ELEMENT;
+    }
+    if (typeof value === "string") {
+      const text = this.#isJsonString ? decodedString(value) : value;
+      this.#texts.push(text);
+      this.#numbers.push(text.length);
+      return text.length;
+    }
+    const payload = fromStored(value);
+    if (payload !== null && "object" in payload) {
+      const { object, bytes: size } = payload;
+      this.#stored.push({ row: this.#numbers.length, object, size });
+      this.#numbers.push(STORED_TEXT);
+      this.#texts.push("");
+      return object.length;
+    }
+    this.#texts.push(this.#default ?? "");
+    this.#numbers.push(this.#default?.length ?? NO_TEXT);
+    return 0;
+  }
+
+  put(runs: PackedRuns): void {
+    if (isTextColumn(this.#column)) runs.texts[this.#column] = this.#packedTexts();
+    else runs.numbers[this.#column] = Float64Array.from(this.#numbers);
+  }
+
+  #packedTexts(): PackedTexts {
+    const joined = this.#texts.join("");
+    const bytes = new TextEncoder().encode(joined);
+    const lengths = Int32Array.from(this.#numbers);
+    // Not all of it is ASCII: the lengths in UTF-8 are other ones.
+    if (bytes.length !== joined.length) {
+      for (const [row, text] of this.#texts.entries()) {
+        if (text !== "") lengths[row] = Buffer.byteLength(text);
+      }
+    }
+    return { bytes, lengths, stored: this.#stored };
+  }
+}
+
+/** What a JSON string says. Half a surrogate pair would become a whole one with the next text's. */
+function decodedString(json: string): string {
+  return String(JSON.parse(json)).toWellFormed();
 }

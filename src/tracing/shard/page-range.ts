@@ -1,9 +1,8 @@
 import { allOf, type Sql } from "../../db/sql.ts";
+import type { RunOrder, RunPosition } from "../model/run-page.ts";
 import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
 import { FAILED, fieldTerm, requiredIds, requiredTerms } from "../filter/run-terms.ts";
 import { startsWithinSql } from "../filter/run-key.ts";
-import type { RunPosition } from "../model/run-page.ts";
-import { beyond, type Place } from "./place.ts";
 import {
   FIRST_TIME,
   LAST_TIME,
@@ -13,6 +12,17 @@ import {
   type Span,
 } from "./segments/run-segments.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
+
+/** Where reading begins, and in which order of the runs' starts it goes on. */
+export type Place = { order: RunOrder; after: RunPosition | null };
+
+export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" | ">="): Sql {
+  if (position === null) return { text: "1", params: [] };
+  return {
+    text: `(r.start_time, r.id) ${compare} (?, ?)`,
+    params: [position.startTime, position.id],
+  };
+}
 
 /** The parts of segments in which there may be runs of the selection behind the place, in its order. */
 export function piecesOf(

@@ -8,23 +8,21 @@ import type { KnownTraces } from "../filter/filter.ts";
 import type { PageQuery, RunPage, RunPosition } from "../model/run-page.ts";
 import type { RunWrite } from "../model/run-write.ts";
 import type { PriceMap } from "../usage/costs.ts";
-import { loadPrices } from "../usage/price-cache.ts";
-import { LoadMeter } from "./buckets/load-meter.ts";
-import { raiseBuckets } from "./buckets/raise-buckets.ts";
-import { DayMessages } from "./day-messages.ts";
+import { loadPrices } from "../usage/workspace-prices.ts";
+import { LoadMeter } from "./buckets.ts";
+import { DayMessages, Outbox, type ShardMessage } from "./day-messages.ts";
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
-import { type FeedbackRun, removeFeedback, saveFeedback } from "./feedback-copies.ts";
+import { type FeedbackRun, removeFeedback, saveFeedback } from "./shard-feedback.ts";
+import type { ShardFeedback } from "./feedback-stats.ts";
+import { ShardDatabase } from "./shard-database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { listForWrites, unlist } from "./list-shard.ts";
-import { Outbox, type ShardMessage } from "./outbox.ts";
-import { deletePayloadsUnder, Garbage, shardPrefix } from "./payload-objects.ts";
+import { listForWrites, raiseBuckets, unlist } from "./shard-settings.ts";
+import { deletePayloadsUnder, Garbage, shardPrefix } from "./stored-payload.ts";
 import { readTurn, type TurnQuery, type TurnRows } from "./scan-turn.ts";
-import { deleteTraceRows, discardAttachments, feedbackOf } from "./retention.ts";
+import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./trace-table.ts";
 import { readPage } from "./run-page.ts";
 import type { RunSelection } from "./selection.ts";
 import { ShardAlarm } from "./shard-alarm.ts";
-import { ShardDatabase } from "./shard-database.ts";
-import type { ShardFeedback } from "./feedback-stats.ts";
 import { type ShardRef, shardStub } from "./shard-ref.ts";
 import { type GroupTotals, readStats, type StatsQuery, statsWork } from "./shard-stats.ts";
 import { readThreads, type ThreadTotals } from "./shard-threads.ts";
@@ -35,7 +33,6 @@ import {
   readMetadataCounts,
   splitTraces,
 } from "./shard-traces.ts";
-import { TraceTable } from "./trace-table.ts";
 import { PROJECT_GONE, type WriteOutcome, type WriteResult, writeRuns } from "./write-runs.ts";
 
 /** More than there can be between the upload of a payload and the write that refers to it. */

@@ -1,6 +1,6 @@
 import type { TraceTier } from "../../db/tracing-schema.ts";
-import type { Garbage } from "./payload-objects.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Garbage } from "./stored-payload.ts";
+import type { Outbox } from "./day-messages.ts";
 import type { TraceTable } from "./trace-table.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */

@@ -7,7 +7,7 @@ export type ShardRef = {
   projectId: string;
   /** Whole UTC days since 1970-01-01. */
   day: number;
-  /** Which of the shards of that day it is: see buckets/bucket-plan.ts. */
+  /** Which of the shards of that day it is: see buckets.ts. */
   bucket: number;
 };
 

@@ -1,7 +1,12 @@
 import type { ShardRef } from "./shard-ref.ts";
+import { listShard, unlistShard } from "../../db/run-shards-repo.ts";
+import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
+import type { Micros, RunWrite } from "../model/run-write.ts";
+import { replaceBucketRaises, selectProject } from "../../db/projects-repo.ts";
+import { raisedPlan, readBucketPlan, writeRaises } from "./buckets.ts";
 
 /** The starts of runs for which D1 lists the shard, in microseconds; both are inclusive. */
-export type ListedBounds = { first: number; last: number };
+type ListedBounds = { first: number; last: number };
 
 /** What a shard knows of itself. */
 export class ShardSettings {
@@ -56,4 +61,61 @@ export class ShardSettings {
   #set(name: string, value: string): void {
     this.#sql.exec("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value);
   }
+}
+
+/**
+ * Makes sure that D1 lists the shard with bounds that hold these writes, and returns the bounds. Null when
+ * it must not, because the project is gone.
+ */
+export async function listForWrites(
+  db: D1Database,
+  ref: ShardRef,
+  writes: readonly RunWrite[],
+  listed: ListedBounds | null,
+): Promise<ListedBounds | null> {
+  const starts = writes.flatMap(({ startTime }) => (startTime === undefined ? [] : [startTime]));
+  const first = Math.min(startOfDay(ref.day), ...starts);
+  const last = Math.max(lastMicroOfDay(ref.day), ...starts);
+  if (listed !== null && listed.first <= first && listed.last >= last) return listed;
+  const bounds = {
+    first: Math.min(first, listed?.first ?? first),
+    last: Math.max(last, listed?.last ?? last),
+  };
+  const isListed = await listShard(db, keyOf(ref), {
+    first_start: bounds.first,
+    last_start: bounds.last,
+  });
+  return isListed ? bounds : null;
+}
+
+/** The shard has nothing any more. */
+export async function unlist(db: D1Database, ref: ShardRef): Promise<void> {
+  await unlistShard(db, keyOf(ref));
+}
+
+function keyOf({ workspaceId, projectId, day, bucket }: ShardRef) {
+  return { workspace_id: workspaceId, project_id: projectId, day, bucket };
+}
+
+/** Several shards of a project may ask at once. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Has later traces of the project spread over more shards, as one of its shards has `load` times as much to do as it
+ * should. Returns whether anything was changed.
+ */
+export async function raiseBuckets(
+  db: D1Database,
+  { workspaceId, projectId }: Pick<ShardRef, "workspaceId" | "projectId">,
+  load: number,
+  now: Micros,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const project = await selectProject(db, workspaceId, projectId);
+    const plan = project && raisedPlan(readBucketPlan(project), load, now);
+    if (project === undefined || !plan) return false;
+    const change = { from: project.bucket_raises, to: writeRaises(plan) };
+    if (await replaceBucketRaises(db, workspaceId, projectId, change)) return true;
+  }
+  return false;
 }

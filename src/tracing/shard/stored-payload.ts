@@ -1,5 +1,6 @@
 import type { Payload, PayloadField } from "../model/run-write.ts";
 import { PAYLOAD_COLUMN } from "../model/run-row.ts";
+import type { ShardRef } from "./shard-ref.ts";
 
 /**
  * How a payload is kept in its run's row: its JSON text; where it is in R2, as a BLOB of its size in
@@ -41,4 +42,73 @@ export function payloadSql(alias: string, field: PayloadField): string {
 export function payloadPlaceSql(alias: string, field: PayloadField): string {
   const column = `${alias}.${PAYLOAD_COLUMN[field]}`;
   return `iif(typeof(${column}) = 'text', '', ${column})`;
+}
+
+const GARBAGE_PER_STEP = 1000;
+
+const KEYS_PER_DELETE = 1000;
+
+/** Where in R2 the large payloads and attachments of a shard's runs are. */
+export function shardPrefix({ workspaceId, projectId, day, bucket }: ShardRef): string {
+  return `${workspaceId}/runs/${projectId}/${day}-${bucket}/`;
+}
+
+/** A key of its own for each upload: what a retry leaves behind is never taken for something else. */
+export function payloadObjectKey(ref: ShardRef, runId: string, field: string): string {
+  return `${shardPrefix(ref)}${runId}/${field}/${crypto.randomUUID()}`;
+}
+
+/** Every key begins with the workspace whose it is. */
+export function workspaceOfObject(key: string): string {
+  return key.slice(0, key.indexOf("/"));
+}
+
+/** Deletes what was put there before a time in epoch milliseconds. */
+export async function deletePayloadsUnder(
+  bucket: R2Bucket,
+  prefix: string,
+  before: number,
+): Promise<void> {
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({
+      prefix,
+      limit: KEYS_PER_DELETE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < before);
+    if (old.length > 0) await bucket.delete(old.map(({ key }) => key));
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor !== undefined);
+}
+
+/** The R2 objects of one shard that nothing refers to any more. */
+export class Garbage {
+  readonly #sql: SqlStorage;
+  readonly #bucket: R2Bucket;
+
+  constructor(sql: SqlStorage, bucket: R2Bucket) {
+    this.#sql = sql;
+    this.#bucket = bucket;
+  }
+
+  isEmpty(): boolean {
+    return this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length === 0;
+  }
+
+  /** Deletes them; what was deleted stays on the list until it surely is. */
+  async collect(): Promise<void> {
+    for (;;) {
+      const objects = this.#sql
+        .exec<{ object: string }>(`SELECT object FROM garbage LIMIT ${GARBAGE_PER_STEP}`)
+        .toArray()
+        .map(({ object }) => object);
+      if (objects.length === 0) return;
+      await this.#bucket.delete(objects);
+      this.#sql.exec(
+        "DELETE FROM garbage WHERE object IN (SELECT value FROM json_each(?))",
+        JSON.stringify(objects),
+      );
+    }
+  }
 }

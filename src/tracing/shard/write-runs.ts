@@ -2,7 +2,7 @@ import { metadataOf, threadIdOf } from "../model/text-leaves.ts";
 import type { Leaf, RunWrite } from "../model/run-write.ts";
 import { newRunRow } from "../model/run-row.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
-import { usageOfExtra } from "../usage/extract.ts";
+import { usageOfExtra } from "../usage/reported-usage.ts";
 import { toColumns, type OwnAmounts } from "./amounts.ts";
 import { type ForeignChild, RollUp } from "./roll-up.ts";
 import { RunMerge } from "./run-merge.ts";

@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from "uuid";
-import { formatDecimal, parseDecimal } from "./decimal.ts";
+import { formatDecimal, parseDecimal } from "./money.ts";
 import { IGNORE_CASE, type NamePattern } from "./name-pattern.ts";
 import file from "./price-data.js";
 import { type ModelPrice, PriceList } from "./price-list.ts";

@@ -1,11 +1,10 @@
-import { divideRounded } from "./decimal.ts";
-import { COST_DECIMALS, parseCost, toSafeNumber } from "./picodollars.ts";
+import { COST_DECIMALS, divideRounded, parseCost, toSafeNumber } from "./money.ts";
 import { PRICE_DECIMALS, type RateCard, type Rates } from "./price-list.ts";
 import { type PriceMap, selectPrice } from "./price-map.ts";
 import type { RunModel } from "./run-model.ts";
 import type { Usage } from "../model/run-write.ts";
 
-export { formatCost } from "./picodollars.ts";
+export { formatCost } from "./money.ts";
 export type { PriceMap } from "./price-map.ts";
 export { modelOf } from "./run-model.ts";
 

@@ -1,4 +1,4 @@
-import { parseDecimal, toUnits } from "./decimal.ts";
+import { parseDecimal, toUnits } from "./money.ts";
 import type { NamePattern } from "./name-pattern.ts";
 import { nameAt, type RunModel } from "./run-model.ts";
 

@@ -38,6 +38,11 @@ export function installedPackage(): { installed: string; tarball: string; user: 
   return { installed, tarball: join(installed, `threadworks-${version}.tgz`), user };
 }
 
+/** The folder of the package that `npm init threadworks` fetches. */
+export function createPackage(): string {
+  return join(REPO_ROOT, "dist/create-threadworks");
+}
+
 async function install(
   folder: string,
   { tarball, user }: { tarball: string; user: object },

@@ -1,6 +1,6 @@
 import { assert, test } from "vitest";
 import { formatCursor, parseCursor } from "../../../src/bulk-export/execution/run-progress.ts";
-import { fileName, partitionFolder } from "../../../src/bulk-export/execution/object-keys.ts";
+import { fileName, partitionFolder } from "../../../src/bulk-export/execution/partitions.ts";
 
 const place = {
   prefix: "root/traces",

@@ -219,6 +219,23 @@ describe("a bundle", () => {
     expect(warnings).toEqual([expect.stringContaining("Graphs cannot read large.txt: at most")]);
   });
 
+  test("tells a package that it is not the program, so that it does not begin to be one", async ({
+    expect,
+  }) => {
+    const folder = temporaryProject({
+      "host.js": `Object.assign(globalThis, { __threadworks_main: {} });\n${STUB_HOST}`,
+      "node_modules/installed/package.json": { name: "installed", main: "index.js" },
+      "node_modules/installed/index.js":
+        "module.exports = [!module.parent, require.main === module];",
+      "agent.ts": 'export { default as graph } from "installed";',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    await build(folder);
+
+    expect(await graphOf(await load(folder), "agent")).toEqual([false, false]);
+  });
+
   test("imports by a variable what its file lists and the project has installed", async ({
     expect,
   }) => {
@@ -531,6 +548,21 @@ describe("a project is refused", () => {
     );
   });
 
+  test("by place, with what to do, when a package of the repository has not been built", async ({
+    expect,
+  }) => {
+    const problem = await problemOf({
+      "node_modules/@app/shared/package.json": { name: "@app/shared", main: "dist/index.js" },
+      "agent.ts": 'export { made as graph } from "@app/shared/graph";',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect(problem).toBe(
+      '<project> does not build:\n  agent.ts:1:31: Could not resolve "@app/shared/graph". ' +
+        "<project>/node_modules/@app/shared has no such module: run its build first",
+    );
+  });
+
   test("by place when a file does not parse", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": "export const graph = ;",
@@ -549,7 +581,7 @@ describe("a project is refused", () => {
 
     expect(problem).toBe(
       "<project> has @langchain/langgraph 0.0.34 installed, and 0.2.31 is the oldest that runs here. " +
-        "Update it (npm install @langchain/langgraph@latest), " +
+        "Update it (npm install @langchain/langgraph@^0.2.31), " +
         "or build the project with the version of this platform: --langgraph ours",
     );
   });

@@ -7,7 +7,7 @@ import {
   listWorkspaces,
   revokeKey,
 } from "../../../cli/database/identity.ts";
-import { sha256Hex } from "../../../src/lib/sha256.ts";
+import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { migratedDatabase } from "./support/migrated-database.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;

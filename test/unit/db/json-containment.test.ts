@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
 import { afterAll, describe, test } from "vitest";
-import { containsJson, filterSize, type JsonFilter } from "../../../src/db/json-containment.ts";
+import { containsJson, filterSize, type JsonFilter } from "../../../src/db/json-filter-sql.ts";
 
 const db = new DatabaseSync(":memory:");
 afterAll(() => db.close());

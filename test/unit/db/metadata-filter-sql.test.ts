@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
 import { afterAll, describe, test } from "vitest";
 import { parseFilter } from "../../../src/agent-server/auth/parse-filter.ts";
-import { metadataMatches } from "../../../src/db/metadata-filter-sql.ts";
+import { metadataMatches } from "../../../src/db/json-filter-sql.ts";
 import { matchesMetadata } from "../../../src/lib/metadata-filter.ts";
 
 const db = new DatabaseSync(":memory:");

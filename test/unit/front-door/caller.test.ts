@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { Caller, singleValue } from "../../../src/front-door/caller.ts";
-import type { FindKey } from "../../../src/lib/key-identity.ts";
+import type { FindKey } from "../../../src/lib/principal.ts";
 
 const NO_KEYS: FindKey = async () => undefined;
 

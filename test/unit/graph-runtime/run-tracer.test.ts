@@ -15,7 +15,7 @@ import { afterEach, assert, describe, test, vi } from "vitest";
 import { z } from "zod";
 import type { Graph } from "../../../src/graph-runtime/graph-registry.ts";
 import type { RunSpec, TraceBatch } from "../../../src/graph-runtime/protocol.ts";
-import { rootRun } from "../../../src/graph-runtime/root-run.ts";
+import { rootRun } from "../../../src/graph-runtime/trace-json.ts";
 import { PassingCheckpointer } from "../../../src/graph-runtime/passing-checkpointer.ts";
 import { runnableConfig } from "../../../src/graph-runtime/run-config.ts";
 import { traceRun } from "../../../src/graph-runtime/run-tracer.ts";

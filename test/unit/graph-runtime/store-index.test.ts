@@ -1,6 +1,5 @@
 import { describe, test } from "vitest";
-import { textsAt } from "../../../src/graph-runtime/indexed-texts.ts";
-import { StoreIndex } from "../../../src/graph-runtime/store-index.ts";
+import { StoreIndex, textsAt } from "../../../src/graph-runtime/store-index.ts";
 
 const VALUE = {
   title: "A title",

@@ -1,5 +1,6 @@
 import { describe, test } from "vitest";
-import { readLimited } from "../../../src/lib/bytes.ts";
+import { readLimited, sameHash, sha256Hex } from "../../../src/lib/bytes.ts";
+import { createHash } from "node:crypto";
 
 /** A body of single bytes, and how many of them were asked for before it was cancelled. */
 function countedBody(size: number) {
@@ -45,5 +46,22 @@ describe("a body that is read within a limit", () => {
 
     expect(await readLimited(body, 3, 2)).toBeNull();
     expect(seen).toEqual({ read: 6, isCancelled: true });
+  });
+});
+
+describe("SHA-256 hashes", () => {
+  test("are those of the text's UTF-8, in hexadecimal", async ({ expect }) => {
+    for (const text of ["", "tw_us_key", "clé"]) {
+      expect(await sha256Hex(text)).toBe(createHash("sha256").update(text).digest("hex"));
+    }
+  });
+
+  test("compare by their whole length", ({ expect }) => {
+    expect(sameHash("abcd", "abcd")).toBe(true);
+    expect(sameHash("abcd", "abce")).toBe(false);
+    expect(sameHash("abcd", "bbcd")).toBe(false);
+    expect(sameHash("abcd", "abc")).toBe(false);
+    expect(sameHash("abc", "abcd")).toBe(false);
+    expect(sameHash("", "a")).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { describe, test as base, vi } from "vitest";
 import { type DecisionDeps, decide } from "../../../src/rate-limits/decide.ts";
 import type { LocalLimiter } from "../../../src/rate-limits/local-limiter.ts";
 import { LocalLimiters } from "../../../src/rate-limits/local-limiter.ts";
-import type { TakeAnswer, TakeRequest } from "../../../src/rate-limits/limiter-protocol.ts";
+import type { TakeAnswer, TakeRequest } from "../../../src/rate-limits/sliding-window.ts";
 
 const EXACT = { count: 2, seconds: 10 };
 const LEASED = { count: 1000, seconds: 10 };

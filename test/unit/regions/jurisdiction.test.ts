@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, test } from "vitest";
 import { unstable_readConfig } from "wrangler";
 import { parseSettings } from "../../../src/env.ts";
-import { inJurisdiction } from "../../../src/lib/jurisdiction.ts";
-import type { Region } from "../../../src/lib/region.ts";
+import { inJurisdiction, type Region } from "../../../src/lib/region.ts";
 
 const REPO_ROOT = join(import.meta.dirname, "../../..");
 const OWNER = "src/regions/regional-object.ts";

@@ -5,7 +5,7 @@ import { type Deployment, deploymentQuery, pathOf } from "../api/deployments.ts"
 import { useControlPlane } from "../api/tracing.ts";
 import { ConfirmButton } from "../ui/confirm-button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Page } from "../ui/page.tsx";
+import { Page, PageFacts } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { ViewLinks } from "../ui/view-links.tsx";
 import { DeploymentLogs } from "./deployment-logs.tsx";
@@ -60,13 +60,13 @@ export default function DeploymentPage({ deploymentId, view }: Props): ReactNode
       {problem === null ? null : <ErrorNotice error={problem} />}
       {data === undefined ? null : (
         <>
-          <p className={styles.facts}>
+          <PageFacts>
             <Status status={statusWords(data.status)} />
             <a className={styles.url} href={`${data.source_config.custom_url}/docs`}>
               {data.source_config.custom_url}
             </a>
             <span>{originOf(data)}</span>
-          </p>
+          </PageFacts>
           <ViewLinks
             label="Views of the deployment"
             views={[

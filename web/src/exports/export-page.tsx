@@ -7,7 +7,7 @@ import { useTracing } from "../api/tracing.ts";
 import { Button } from "../ui/button.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Page } from "../ui/page.tsx";
+import { Page, PageFacts } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { exactTime } from "../ui/time.ts";
 import { ExportProgress } from "./export-progress.tsx";
@@ -51,7 +51,7 @@ export default function ExportPage({ exportId }: { exportId: string }): ReactNod
     >
       {problem === null ? null : <ErrorNotice error={problem} />}
       {data === undefined ? null : (
-        <p className={styles.facts}>
+        <PageFacts>
           <Status status={data.status.toLowerCase()} />
           <span>
             {exactTime(data.start_time)} to{" "}
@@ -60,7 +60,7 @@ export default function ExportPage({ exportId }: { exportId: string }): ReactNod
           <span>{data.compression}</span>
           {data.filter === null ? null : <code>{data.filter}</code>}
           {data.hold_reason === null ? null : <span>{data.hold_reason}</span>}
-        </p>
+        </PageFacts>
       )}
       <ExportProgress
         runs={runs.data ?? []}

@@ -20,3 +20,8 @@ export function Page({ title, trail, actions, children }: Props): ReactNode {
     </div>
   );
 }
+
+/** What a page says of its subject before all else, in a row. */
+export function PageFacts({ children }: { children: ReactNode }): ReactNode {
+  return <p className={styles.facts}>{children}</p>;
+}

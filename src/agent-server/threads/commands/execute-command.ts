@@ -1,4 +1,4 @@
-import { ApiError } from "../../../lib/api-error.ts";
+import { ApiError, ProjectRefusal } from "../../../lib/api-error.ts";
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import type { AgentCall } from "../../agent-call.ts";
 import {
@@ -6,12 +6,14 @@ import {
   type CommandAnswer,
   CommandError,
   type CommandMeta,
-  type ErrorCode,
+  type CommandPort,
   errorAnswer,
+  type ErrorCode,
 } from "../protocol/commands.ts";
 import { forkState, respondToInput, startCommandRun } from "./run-commands.ts";
-import { getTree } from "./tree-command.ts";
-import { getState, listCheckpoints } from "./state-commands.ts";
+import { getState, getTree, listCheckpoints } from "./state-commands.ts";
+import { WorkerEntrypoint } from "cloudflare:workers";
+import type { Caller } from "../protocol/connection.ts";
 
 /** What a command has to do with: who asks, and of which thread. */
 export type CommandContext = {
@@ -86,4 +88,20 @@ const CODES: Partial<Record<ApiError["code"], ErrorCode>> = {
 
 async function refuse(sentence: string): Promise<Performed> {
   throw new CommandError("not_supported", sentence);
+}
+
+/**
+ * How the object of a thread has the commands of its WebSockets performed: as the caller for whom the connection was
+ * opened. Only the platform can reach it.
+ */
+export class ThreadCommands extends WorkerEntrypoint<Env> implements CommandPort {
+  async execute(caller: Caller, threadId: string, command: Command): Promise<CommandAnswer> {
+    const call: AgentCall = { env: this.env, ctx: this.ctx, ...caller };
+    try {
+      return await executeCommand({ call, threadId }, command);
+    } catch (error) {
+      if (!(error instanceof ProjectRefusal) || error.status >= 500) throw error;
+      return errorAnswer(command.id, "permission_denied", error.message);
+    }
+  }
 }

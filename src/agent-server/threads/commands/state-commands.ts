@@ -7,7 +7,7 @@ import { threadFailure } from "../contract/failures.ts";
 import type { ReadStateResult } from "../contract/thread-requests.ts";
 import { type Command, CommandError } from "../protocol/commands.ts";
 import { startsWith } from "../protocol/event-filter.ts";
-import { normalState } from "../protocol/normal-messages.ts";
+import { normalState } from "../../../graph-runtime/stream-protocol/normal-messages.ts";
 import { parsedParams } from "../protocol/subscriptions.ts";
 import type { CommandContext } from "./execute-command.ts";
 import { noRun } from "./run-commands.ts";
@@ -113,4 +113,16 @@ async function parsed<T>(read: ReadStateResult, threadId: string): Promise<T> {
 function picked(values: unknown, keys: string[] | null): unknown {
   if (keys === null || !isObject(values)) return values;
   return Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));
+}
+
+const treeParams = z.strictObject({ run_id: z.string().nullish() });
+
+export async function getTree(context: CommandContext, params: Command["params"]) {
+  const { call, threadId } = context;
+  const { run_id } = parsedParams(treeParams, params, context.note);
+  const thread = await threadFor(call, "threads:read", { thread_id: threadId });
+  const tree = await thread.agentTree(run_id ?? null);
+  if (tree !== null) return { result: { tree } };
+  if (run_id === undefined || run_id === null) throw noRun(threadId);
+  throw new CommandError("no_such_run", `There is no run ${run_id} on this thread`);
 }

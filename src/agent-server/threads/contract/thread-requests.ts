@@ -91,7 +91,7 @@ export type RunsQuery = {
   limit: number;
   offset: number;
   status: RunStatus | null;
-  /** Which members of a run to tell; null for all. */
+  /** Which members of a run to tell; null for all. `stopped` is whether it has stopped at an interrupt. */
   fields: readonly string[] | null;
 };
 

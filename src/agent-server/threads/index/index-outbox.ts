@@ -1,6 +1,6 @@
 import type { ThreadIndexRow } from "../../../db/threads-repo.ts";
 import { withTimeout } from "../../../lib/with-timeout.ts";
-import { scopeObjectName } from "../../../lib/object-names.ts";
+import { scopeObjectName } from "../../../lib/scope.ts";
 import { regionalObject } from "../../../regions/regional-object.ts";
 import type { ThreadIndexObject } from "./thread-index-object.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";

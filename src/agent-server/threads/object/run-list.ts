@@ -20,7 +20,10 @@ export async function* runTexts(
     if (row === null) continue;
     const text = isWanted("kwargs") ? kwargsText(texts, row) : null;
     const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
-    const members = Object.entries(toRunJson(row, threadId, kwargs));
-    yield JSON.stringify(Object.fromEntries(members.filter(([field]) => isWanted(field))));
+    const members: [string, unknown][] = Object.entries(toRunJson(row, threadId, kwargs));
+    const told = members.filter(([field]) => isWanted(field));
+    // No member of the API's run: only who asks for it by its name is told.
+    if (fields?.includes("stopped") === true) told.push(["stopped", row.stop !== null]);
+    yield JSON.stringify(Object.fromEntries(told));
   }
 }

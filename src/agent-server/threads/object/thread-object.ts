@@ -27,7 +27,7 @@ import type {
   UpdateStateResult,
 } from "../contract/thread-requests.ts";
 import type { StartRunRequest, StartRunResult, ThreadView } from "../contract/thread-commands.ts";
-import type { AgentTreeNode } from "../protocol/agent-tree.ts";
+import type { AgentTreeNode } from "../../../graph-runtime/stream-protocol/agent-tree.ts";
 import type { EventFilter } from "../protocol/event-filter.ts";
 import { ALL_THREADS, type Visibility } from "../contract/thread-requests.ts";
 import { type Run, type Thread, toThreadJson, toTtlJson } from "../contract/thread-json.ts";

@@ -1,6 +1,6 @@
 import type { Result } from "../contract/failures.ts";
 import { isVisible, type Visibility } from "../contract/thread-requests.ts";
-import type { AgentTreeNode } from "../protocol/agent-tree.ts";
+import type { AgentTreeNode } from "../../../graph-runtime/stream-protocol/agent-tree.ts";
 import {
   type Command,
   type CommandAnswer,
@@ -13,7 +13,7 @@ import type { ThreadLog } from "../protocol/event-cursor.ts";
 import type { EventFilter } from "../protocol/event-filter.ts";
 import { EventReaders } from "../protocol/event-readers.ts";
 import { EventSockets } from "../protocol/event-sockets.ts";
-import { RunTranslator } from "../protocol/run-translator.ts";
+import { RunTranslator } from "../../../graph-runtime/stream-protocol/run-translator.ts";
 import { SharedEvents } from "../protocol/shared-events.ts";
 import { Subscriptions } from "../protocol/subscriptions.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";

@@ -1,7 +1,12 @@
 import type { LoggedEvent } from "../storage/event-frames.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import { type Frame, type ProtocolEvent, toFrame } from "./protocol-event.ts";
-import { type RunEnd, type TranslatedRun, RunTranslator } from "./run-translator.ts";
+import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
+import { type Frame, toFrame } from "./event-frame.ts";
+import {
+  type RunEnd,
+  type TranslatedRun,
+  RunTranslator,
+} from "../../../graph-runtime/stream-protocol/run-translator.ts";
 
 /**
  * Each logged event of a thread has a place, counted over its runs. What it is translated to is numbered within the

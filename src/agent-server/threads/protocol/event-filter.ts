@@ -1,4 +1,5 @@
-import { CHANNELS, type Frame } from "./protocol-event.ts";
+import { CHANNELS } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
+import type { Frame } from "./event-frame.ts";
 
 /** Which events a reader wants. */
 export type EventFilter = {

@@ -1,6 +1,6 @@
 import { EventCursor, type Step, type ThreadLog } from "./event-cursor.ts";
 import { type EventFilter, isWanted } from "./event-filter.ts";
-import type { Frame } from "./protocol-event.ts";
+import type { Frame } from "./event-frame.ts";
 
 /** How much of encoded events is kept for readers to share; a single event may be larger. */
 const KEPT_CHARS = 1024 * 1024;

@@ -3,7 +3,10 @@ import type { RunRow } from "../storage/run-row.ts";
 import { kwargsText } from "../storage/run-kwargs.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { ThreadLog } from "./event-cursor.ts";
-import type { RunEnd, TranslatedRun } from "./run-translator.ts";
+import type {
+  RunEnd,
+  TranslatedRun,
+} from "../../../graph-runtime/stream-protocol/run-translator.ts";
 
 /** What is known of runs outside of their tables. */
 type RunsNow = {

@@ -1,13 +1,13 @@
 import { type CreateRunRequest, type RunKwargs, toKwargs } from "../contract/run-request.ts";
-import { storedWebhook } from "../contract/webhook-delivery.ts";
+import { storedWebhook } from "../contract/thread-json.ts";
 import { keepFeedback } from "../storage/feedback-links.ts";
 import { placeKwargs } from "../storage/run-kwargs.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { RunStart } from "../storage/run-table.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { CancelAction } from "./execution.ts";
-import type { RunOutput } from "./run-output.ts";
 import type { RunStreams } from "./run-streams.ts";
+import type { CommitAck, RunBatch } from "../../../graph-runtime/protocol.ts";
 
 type RunAdmissionDeps = {
   storage: ThreadStorage;
@@ -17,7 +17,7 @@ type RunAdmissionDeps = {
 };
 
 /** The queue that a run is taken into. */
-export type Queue = {
+type Queue = {
   /** Nothing is executed. */
   isFree: boolean;
   cancel: (run: RunRow, action: CancelAction) => void;
@@ -118,5 +118,55 @@ export class RunAdmission {
     const data = JSON.stringify({ run_id, attempt });
     this.#output.append(started, [{ event: "metadata", data }]);
     return { ...started, next_event: this.#storage.log.nextId(started.seq) };
+  }
+}
+
+/**
+ * Between two commits of a run whose events are stored: what comes meanwhile is one row. A reader sees an event that much
+ * later, but for the first after a pause.
+ */
+const STORED_REST_MS = 120;
+
+type RunOutputDeps = { storage: ThreadStorage; streams: RunStreams; now: () => number };
+
+/** What a run writes while it runs: checkpoints and events, which readers see when they are on disk. */
+export class RunOutput {
+  readonly #storage: ThreadStorage;
+  readonly #streams: RunStreams;
+  readonly #now: () => number;
+
+  constructor({ storage, streams, now }: RunOutputDeps) {
+    this.#storage = storage;
+    this.#streams = streams;
+    this.#now = now;
+  }
+
+  /** Stores what the run's host has gathered; the answer says how it is to go on. */
+  async commit(run: RunRow, batch: RunBatch): Promise<CommitAck> {
+    this.#storage.transaction(() => {
+      this.#storage.checkpoints.apply(batch.checkpoints, run.run_id);
+      this.append(run, batch.events);
+    });
+    await this.release(run);
+    const follow = this.#streams.isFollowed(run.seq);
+    return this.#streams.storesEvents(run)
+      ? { ok: true, follow, rest_ms: STORED_REST_MS }
+      : { ok: true, follow };
+  }
+
+  /** Adds events, which readers do not see before `release`. In a transaction. */
+  append(run: RunRow, events: RunBatch["events"]): void {
+    const { log } = this.#storage;
+    const first = log.nextId(run.seq);
+    const stored = this.#streams.storesEvents(run);
+    const end = log.append(run.seq, events, { now: this.#now(), stored });
+    this.#streams.hold(run.seq, first, end);
+  }
+
+  /** Shows readers what there is by now, as soon as it is on disk. */
+  async release(run: RunRow): Promise<void> {
+    const end = this.#storage.log.nextId(run.seq);
+    await this.#storage.durable();
+    this.#streams.release(run.seq, end);
   }
 }

@@ -61,7 +61,8 @@ export class ThreadStates {
   /** JSON text of a ThreadState. */
   async get(thread: ThreadRow, query: StateQuery): Promise<Result<JsonText, ReadFailure>> {
     if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
-    return this.#read(thread, thread.graph_id, query);
+    const in_flight = this.#storage.runs.running() !== null;
+    return this.#read(thread, thread.graph_id, query, in_flight);
   }
 
   /** JSON text of a list of ThreadStates, newest first. */
@@ -174,10 +175,13 @@ export class ThreadStates {
     thread: ThreadRow,
     graphId: string,
     { revision_id, ...query }: StateQuery,
+    in_flight = false,
   ): Promise<Result<JsonText, ReadFailure>> {
     const port = new ReadPort(this.#storage.checkpoints, this.#countOf(revision_id));
     const ref = graphRef(thread, graphId);
-    return toResult(await this.#deps.host(revision_id).getState({ ...ref, ...query }, port));
+    return toResult(
+      await this.#deps.host(revision_id).getState({ ...ref, ...query, in_flight }, port),
+    );
   }
 
   #countOf(revisionId: string | null): CountUse {

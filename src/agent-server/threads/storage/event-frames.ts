@@ -1,4 +1,6 @@
+import { isProtocolEntry } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
+
 /** How many encoded events are kept for readers to share; a single event may be larger. */
 const KEPT_BYTES = 1024 * 1024;
 
@@ -92,7 +94,7 @@ export class FrameReader {
     return this.#after;
   }
 
-  /** `after` is the last event id that the reader has, -1 for none; an `accept` of null passes every event. */
+  /** `after` is the last event id that the reader has, -1 for none; an `accept` of null passes every event of the run's modes. */
   constructor(
     frames: EventFrames,
     options: { after: number; accept: ((event: string) => boolean) | null },
@@ -120,7 +122,7 @@ export class FrameReader {
     const page = this.#frames.read(this.#after, before);
     for (const { id, event, bytes } of page) {
       this.#after = id;
-      if (this.#accept !== null && !this.#accept(event)) continue;
+      if (isProtocolEntry(event) || this.#accept?.(event) === false) continue;
       this.#rest = bytes;
       take();
       if (size === CHUNK_BYTES) break;

@@ -1,4 +1,4 @@
-import { rootRun } from "../../../graph-runtime/root-run.ts";
+import { rootRun } from "../../../graph-runtime/trace-json.ts";
 import { log, type LogLevel } from "../../../lib/log.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import { kwargsText } from "../storage/run-kwargs.ts";

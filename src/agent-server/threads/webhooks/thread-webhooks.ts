@@ -4,7 +4,7 @@ import { log } from "../../../lib/log.ts";
 import { DEFAULT_DEPLOYMENT_ID, type Scope } from "../../../lib/scope.ts";
 import type { AgentCall } from "../../agent-call.ts";
 import { ATTEMPT_LIMIT_MS, sendWebhook } from "../../webhooks/send-webhook.ts";
-import type { WebhookRecord } from "../contract/webhook-delivery.ts";
+import type { WebhookRecord } from "../contract/thread-json.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { WebhookOutbox } from "./webhook-outbox.ts";

@@ -3,14 +3,13 @@ import type { PlacedRun } from "../../query/run-source.ts";
 import { TooManyTurns, Turns } from "../../query/turns.ts";
 import type { RunPosition } from "../../model/run-page.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
-import { type ItemChunk, itemsJson, nextLimit } from "./items-json.ts";
-import type { JsonPart } from "../json-parts.ts";
+import { type ItemChunk, itemsJson, type JsonPart, nextLimit } from "../json-parts.ts";
 
 /** Runs that are held at once: each may bring several payloads of up to 64 Ki characters. */
 const CHUNK_WITH_PAYLOADS = 50;
 const CHUNK = 1000;
 
-export type ItemStream = {
+type ItemStream = {
   query: Omit<RunsQuery, "limit">;
   /** Null: all there are. */
   limit: number | null;

@@ -1,7 +1,7 @@
 import { ApiError, type ValidationDetail } from "../../../lib/api-error.ts";
 
 /** RFC 9457; `errors` is one entry per refused field. */
-export type ProblemDetails = {
+type ProblemDetails = {
   type: string;
   title: string;
   status: number;

@@ -3,10 +3,12 @@ import { notServed } from "../../../http/not-served.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { integerParam } from "../../../http/query-params.ts";
 import { timeValue } from "../../../http/time-value.ts";
-import { decodeCursor, type RunPosition } from "../../model/run-page.ts";
-import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
+import { decodeCursor, encodeCursor, type RunPosition } from "../../model/run-page.ts";
+import { type Micros, RUN_TYPES, type RunType } from "../../model/run-write.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
-import { decodeWindowCursor, type WindowCursor } from "./window.ts";
+import { invalidField } from "../../../lib/api-error.ts";
+import { compileScopes, FilterError, type FilterScope } from "../../filter/filter.ts";
+import type { RunSelection } from "../../shard/selection.ts";
 
 const MAX_PAGE = 1000;
 const MAX_IDS = 1000;
@@ -109,3 +111,78 @@ export type RunsQueryBody = z.output<typeof runsQuerySchema>;
 export type TracesQueryBody = z.output<typeof tracesQuerySchema>;
 
 export type ThreadsQueryBody = z.output<typeof threadsQuerySchema>;
+
+const CURSOR = /^([\w-]+)\.(\d{1,16})\.(\d{1,16})$/;
+
+export type TimeWindow = { from: Micros; to: Micros };
+
+type TimeBounds = {
+  min_start_time?: Micros | null | undefined;
+  max_start_time?: Micros | null | undefined;
+};
+
+const DAY = 86_400_000_000;
+
+/**
+ * The given bounds; by default the last day. Later pages look at the window of the first one: one
+ * that moved with the clock would lose runs at one end and find new ones at the other.
+ */
+export function windowOf(
+  { min_start_time, max_start_time }: TimeBounds,
+  ofFirstPage: TimeWindow | undefined,
+  now: Micros,
+): TimeWindow {
+  return {
+    from: min_start_time ?? ofFirstPage?.from ?? now - DAY,
+    to: max_start_time ?? ofFirstPage?.to ?? now,
+  };
+}
+
+/** Where a page ended, and the window that its query looked at. */
+type WindowCursor = { position: RunPosition; window: TimeWindow };
+
+export function encodeWindowCursor({ position, window }: WindowCursor): string {
+  return `${encodeCursor(position)}.${window.from}.${window.to}`;
+}
+
+/** Null when the text is not such a cursor. */
+function decodeWindowCursor(text: string): WindowCursor | null {
+  const [, encoded, from, to] = CURSOR.exec(text) ?? [];
+  if (encoded === undefined) return null;
+  const position = decodeCursor(encoded);
+  return position === null ? null : { position, window: { from: Number(from), to: Number(to) } };
+}
+
+type FilterTexts = { [Scope in FilterScope]?: string | null | undefined };
+
+type FilterSelection = Pick<RunSelection, "filter" | "traceFilter" | "treeFilter">;
+
+const COMPLETED = 'eq(status, "success")';
+
+/**
+ * The filters of a request, which no shard will refuse; an empty one is none. Throws a validation
+ * error that names the field and the position.
+ */
+export function checkedFilters(source: "body" | "query", texts: FilterTexts): FilterSelection {
+  const selection: FilterSelection = {
+    filter: texts.filter || undefined,
+    traceFilter: texts.trace_filter || undefined,
+    treeFilter: texts.tree_filter || undefined,
+  };
+  try {
+    compileScopes(selection, "r");
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    // Only limits on all of them together have no scope.
+    const [given = "filter"] = Object.entries(texts).flatMap(([scope, text]) =>
+      text ? scope : [],
+    );
+    throw invalidField([source, error.scope ?? given], error.message, "filter_syntax");
+  }
+  return selection;
+}
+
+/** A checked filter, and that the run has ended without an error: those still open are neither. */
+export function completedOnly(filter: string | undefined): string {
+  return filter === undefined ? COMPLETED : `and(${filter}, ${COMPLETED})`;
+}

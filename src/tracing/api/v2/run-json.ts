@@ -3,7 +3,7 @@ import { ancestorIds } from "../../model/dotted-order.ts";
 import { scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { readAttachments, type RunRow } from "../../model/run-row.ts";
 import type { Attachment, Payload, PayloadField } from "../../model/run-write.ts";
-import { toSeconds, toUsd, toUsdByCategory } from "./amounts.ts";
+import { toSeconds, toUsd, toUsdByCategory } from "../../usage/money.ts";
 import { type JsonMember, jsonObject, type JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 

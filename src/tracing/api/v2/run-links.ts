@@ -1,8 +1,7 @@
 import { findShareTokens } from "../../../db/run-shares-repo.ts";
 import type { AppContext } from "../../../http/app-types.ts";
-import { objectUrl } from "../../attachments/attachment-url.ts";
+import { appPath, linkSettings, objectUrl } from "../links.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
-import { appPath, linkSettings } from "../links.ts";
 import type { JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 import { toRunJson } from "./run-json.ts";

@@ -12,14 +12,21 @@ import type { Micros, PayloadField } from "../../model/run-write.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
 import { requireRun, runNotFound } from "../../query/find-runs.ts";
 import { appPath } from "../links.ts";
-import { checkedFilters, completedOnly } from "./filters.ts";
+import {
+  checkedFilters,
+  completedOnly,
+  encodeWindowCursor,
+  RUNS_PAGE,
+  type RunsQueryBody,
+  runsQuerySchema,
+  type TimeWindow,
+  windowOf,
+} from "./request-schemas.ts";
 import { streamItems } from "./item-stream.ts";
 import { requireProject } from "../../projects/project-cache.ts";
-import { type RunsQueryBody, RUNS_PAGE, runsQuerySchema } from "./request-schemas.ts";
 import { runSchema, runsPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
 import { toRunsJson } from "./run-links.ts";
-import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
 
 const MAX_EXPERIMENTS = 1000;
 

@@ -1,9 +1,19 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { findShareOfRun, unshareRun } from "../../../db/run-shares-repo.ts";
+import { findShareOfRun, type RunShareRow, unshareRun } from "../../../db/run-shares-repo.ts";
 import { uuidParam } from "../../../http/path-params.ts";
 import { createRouter } from "../../../http/router.ts";
 import { requireRun, runNotFound } from "../../query/find-runs.ts";
-import { shareTrace } from "../../shares/share-run.ts";
+import { isShared, nothingShared, shareTrace } from "../../query/shared-runs.ts";
+import type { AppContext } from "../../../http/app-types.ts";
+import { listParam } from "../../../http/query-params.ts";
+import { findProject } from "../../projects/project-cache.ts";
+import { timeValue } from "../../../http/time-value.ts";
+import { jsonStreamResponse } from "../json-stream.ts";
+import { requireShare } from "../links.ts";
+import { streamItems } from "./item-stream.ts";
+import { runListSchema, runSchema } from "./response-schemas.ts";
+import { DEFAULT_FIELDS, payloadsOf, PUBLIC_LIST_FIELDS, PUBLIC_RUN_FIELDS } from "./run-fields.ts";
+import { toRunsJson } from "./run-links.ts";
 
 export const shareV2Routes = createRouter();
 
@@ -78,3 +88,102 @@ shareV2Routes.openapi(
     return c.body(null, 204);
   },
 );
+
+/** What a share token shows, without a key. */
+export const publicV2Routes = createRouter();
+
+publicV2Routes.openapi(
+  createRoute({
+    method: "get",
+    path: "/public/{share_token}/run/{run_id}",
+    tags: ["Traces (v2)"],
+    summary: "Get a run of a shared trace",
+    security: [],
+    request: {
+      params: z.object({ share_token: uuidParam(), run_id: uuidParam() }),
+      query: z.strictObject({
+        // Where to look for the run: the index of run ids knows it as well.
+        start_time: timeValue().optional(),
+        selects: listParam(PUBLIC_RUN_FIELDS).optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: "The selected fields of the run",
+        content: { "application/json": { schema: runSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { share_token, run_id } = c.req.valid("param");
+    const { selects: fields = DEFAULT_FIELDS } = c.req.valid("query");
+    const share = await visibleShare(c, share_token);
+    const { workspace_id, project_id } = share;
+    const found = await requireRun(c.env, {
+      workspaceId: workspace_id,
+      runId: run_id,
+      projectId: project_id,
+      payloads: payloadsOf(fields),
+    });
+    if (!isShared(found, share)) throw runNotFound(run_id);
+    const [parts = []] = await toRunsJson(c, share.workspace_id, [found], fields);
+    return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
+  },
+);
+
+publicV2Routes.openapi(
+  createRoute({
+    method: "post",
+    path: "/public/{share_token}/runs/query",
+    tags: ["Traces (v2)"],
+    summary: "List the runs of a shared trace",
+    security: [],
+    request: {
+      params: z.object({ share_token: uuidParam() }),
+      body: {
+        content: {
+          "application/json": {
+            schema: z.strictObject({ selects: z.array(z.enum(PUBLIC_LIST_FIELDS)).nullish() }),
+          },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: "All of its runs, in the order of their start",
+        content: { "application/json": { schema: runListSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const share = await visibleShare(c, c.req.valid("param").share_token);
+    const fields = c.req.valid("json").selects ?? DEFAULT_FIELDS;
+    return (await streamItems(c.env, {
+      query: {
+        workspaceId: share.workspace_id,
+        projectIds: [share.project_id],
+        selection: { traceId: share.trace_id },
+        order: "asc",
+        after: null,
+        payloads: payloadsOf(fields),
+      },
+      limit: null,
+      render: (runs) =>
+        toRunsJson(
+          c,
+          share.workspace_id,
+          runs.filter((run) => isShared(run, share)),
+          fields,
+        ),
+      end: () => ({}),
+    })) as never;
+  },
+);
+
+/** The share, unless its project is gone; 404 then too. */
+async function visibleShare(c: AppContext, token: string): Promise<RunShareRow> {
+  const share = await requireShare(c, token);
+  const project = await findProject(c.env.DB, share.workspace_id, share.project_id);
+  if (project === null) throw nothingShared();
+  return share;
+}

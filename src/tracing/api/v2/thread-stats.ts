@@ -7,9 +7,9 @@ import type { RunPosition } from "../../model/run-page.ts";
 import { ALL_RUNS, type DetailsColumn, type StatsTotals } from "../../shard/shard-stats.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";
 import type { Micros } from "../../model/run-write.ts";
-import { toUsd, toUsdByCategory } from "./amounts.ts";
-import { mergeFeedbackStats } from "./feedback-stats.ts";
-import { latencySeconds } from "./thread-json.ts";
+import { toSeconds, toUsd, toUsdByCategory } from "../../usage/money.ts";
+import { mergeFeedbackStats } from "../feedback-stats.ts";
+import { percentile } from "../../model/histogram.ts";
 
 const PAGE = 1000;
 
@@ -34,7 +34,7 @@ export const THREAD_STATS_FIELDS = [
   "FEEDBACK_STATS",
 ] as const;
 
-export type ThreadStatsField = (typeof THREAD_STATS_FIELDS)[number];
+type ThreadStatsField = (typeof THREAD_STATS_FIELDS)[number];
 
 const OF_THREAD: ReadonlySet<ThreadStatsField> = new Set([
   "TURNS",
@@ -45,7 +45,7 @@ const OF_THREAD: ReadonlySet<ThreadStatsField> = new Set([
   "FEEDBACK_STATS",
 ]);
 
-export type ThreadScope = { workspaceId: string; projectId: string; selection: RunSelection };
+type ThreadScope = { workspaceId: string; projectId: string; selection: RunSelection };
 
 /** The shards' answers, as far as the selected fields need them. */
 type Facts = {
@@ -172,4 +172,40 @@ function details(
 ): { raw: Record<string, number> } | undefined {
   const categories = totals?.details[column];
   return categories === undefined ? undefined : { raw: convert(categories) };
+}
+
+/** A thread's summary; what it has no value for is left out. */
+export function toThreadJson(thread: ThreadTotals) {
+  return {
+    thread_id: thread.threadId,
+    trace_id: thread.lastTraceId,
+    first_trace_id: thread.firstTraceId,
+    last_trace_id: thread.lastTraceId,
+    count: thread.count,
+    num_errored_turns: thread.errors,
+    start_time: microsToIso(thread.maxStart),
+    min_start_time: microsToIso(thread.minStart),
+    max_start_time: microsToIso(thread.maxStart),
+    ...optional("latency_p50", latencySeconds(thread, 0.5)),
+    ...optional("latency_p99", latencySeconds(thread, 0.99)),
+    total_tokens: thread.totalTokens,
+    ...optional("total_cost", thread.totalCost === null ? null : toUsd(thread.totalCost)),
+    ...optional("first_inputs", thread.firstInputs),
+    ...optional("last_outputs", thread.lastOutputs),
+    ...optional("last_error", thread.lastError),
+    feedback_stats: mergeFeedbackStats(thread.feedbackStats),
+  };
+}
+
+/** The latency of the turns that have ended; null when there is none. */
+function latencySeconds({ latency }: ThreadTotals, fraction: number): number | null {
+  const micros = percentile(latency, fraction);
+  return micros === null ? null : toSeconds(micros);
+}
+
+function optional<Name extends string, Value>(
+  name: Name,
+  value: Value | null,
+): { [Key in Name]?: Value } {
+  return (value === null ? {} : { [name]: value }) as { [Key in Name]?: Value };
 }

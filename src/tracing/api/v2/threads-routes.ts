@@ -4,27 +4,28 @@ import { uuidParam } from "../../../http/path-params.ts";
 import { listParam } from "../../../http/query-params.ts";
 import { createRouter } from "../../../http/router.ts";
 import { encodeCursor } from "../../model/run-page.ts";
-import { checkedFilters } from "./filters.ts";
-import { streamItems } from "./item-stream.ts";
-import { requireProject } from "../../projects/project-cache.ts";
 import {
+  checkedFilters,
+  encodeWindowCursor,
   pageSizeParam,
   positionCursor,
   type ThreadsQueryBody,
   threadsQuerySchema,
+  type TimeWindow,
   TRACES_PAGE,
+  windowOf,
 } from "./request-schemas.ts";
+import { streamItems } from "./item-stream.ts";
+import { requireProject } from "../../projects/project-cache.ts";
 import {
   threadsPageSchema,
   threadStatsSchema,
   threadTracesPageSchema,
 } from "./response-schemas.ts";
 import { payloadsOf } from "./run-fields.ts";
-import { toThreadJson } from "./thread-json.ts";
-import { THREAD_STATS_FIELDS, threadStats } from "./thread-stats.ts";
-import { THREAD_TRACE_FIELDS, toThreadTraceJson } from "./thread-trace-json.ts";
+import { THREAD_STATS_FIELDS, threadStats, toThreadJson } from "./thread-stats.ts";
 import { threadsPage } from "./threads-page.ts";
-import { encodeWindowCursor, type TimeWindow, windowOf } from "./window.ts";
+import { THREAD_TRACE_FIELDS, toThreadTraceJson } from "./trace-json.ts";
 import { findThreads } from "../../query/threads.ts";
 import type { RunSelection } from "../../shard/selection.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";

@@ -6,17 +6,24 @@ import { listParam } from "../../../http/query-params.ts";
 import { createRouter } from "../../../http/router.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
-import { checkedFilters } from "./filters.ts";
-import { firstTokenTimes } from "../../query/first-token-times.ts";
+import {
+  checkedFilters,
+  encodeWindowCursor,
+  TRACES_PAGE,
+  type TracesQueryBody,
+  tracesQuerySchema,
+  windowOf,
+} from "./request-schemas.ts";
 import { streamItems } from "./item-stream.ts";
 import type { JsonPart } from "../json-parts.ts";
 import { requireProject } from "../../projects/project-cache.ts";
-import { type TracesQueryBody, TRACES_PAGE, tracesQuerySchema } from "./request-schemas.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
 import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
 import { toRunsJson } from "./run-links.ts";
 import { AGGREGATE_FIELDS, toTraceJson } from "./trace-json.ts";
-import { encodeWindowCursor, windowOf } from "./window.ts";
+import { findRuns } from "../../query/find-runs.ts";
+import type { RunPosition } from "../../model/run-page.ts";
+import type { Micros } from "../../model/run-write.ts";
 
 export const traceV2Routes = createRouter();
 
@@ -149,4 +156,43 @@ function requireBoth(bounds: {
       ? ["min_start_time", "max_start_time"]
       : ["max_start_time", "min_start_time"];
   throw invalidField(["query", absent], `Field required together with ${given}`, "missing");
+}
+
+const PAGE = 1000;
+/** Runs of a trace may start late, or by another clock than its root's. */
+const SLACK = 86_400_000_000;
+
+/** When the first token of each trace came, in whichever of its runs; by trace id. */
+async function firstTokenTimes(
+  env: Env,
+  query: { workspaceId: string; projectId: string; roots: readonly PlacedRun[] },
+): Promise<Map<string, Micros>> {
+  const { workspaceId, projectId, roots } = query;
+  const times = new Map<string, Micros>();
+  if (roots.length === 0) return times;
+  const traceIds = roots.map(({ run }) => run.trace_id);
+  const starts = roots.map(({ run }) => run.start_time);
+  const ends = roots.map(({ run }) => run.end_time ?? Date.now() * 1000);
+  let after: RunPosition | null = null;
+  do {
+    const page = await findRuns(env, {
+      workspaceId,
+      projectIds: [projectId],
+      selection: {
+        filter: `and(in(trace_id, ${JSON.stringify(traceIds)}), neq(first_token_time, null))`,
+        from: Math.min(...starts) - SLACK,
+        to: Math.max(...ends) + SLACK,
+      },
+      order: "asc",
+      after,
+      limit: PAGE,
+      payloads: [],
+    });
+    for (const { run } of page.runs) {
+      const { trace_id, first_token_time: time } = run;
+      if (time !== null) times.set(trace_id, Math.min(time, times.get(trace_id) ?? time));
+    }
+    after = page.next;
+  } while (after !== null);
+  return times;
 }

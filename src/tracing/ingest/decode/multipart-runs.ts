@@ -3,7 +3,7 @@ import { InvalidJson, type JsonValue, parseJsonValue } from "./json-value.ts";
 import { malformed } from "./invalid-run.ts";
 import { multipartBoundary, type MultipartLimits, MultipartReader } from "./multipart.ts";
 import { type Part, PartTooLarge } from "./part-body.ts";
-import { type PartName, parsePartName } from "./part-name.ts";
+import { type PartName, parsePartName } from "./part-head.ts";
 import { type Assembled, RunAssembly } from "./run-assembly.ts";
 
 export type MultipartRunLimits = MultipartLimits & {

@@ -1,6 +1,5 @@
 import { ApiError } from "../../../lib/api-error.ts";
-import { ByteWindow } from "./byte-window.ts";
-import { Delimiter } from "./delimiter.ts";
+import { ByteWindow, Delimiter } from "./delimiter.ts";
 import { Part } from "./part-body.ts";
 import { parseHeaderValue, parsePartHead } from "./part-head.ts";
 

@@ -1,5 +1,4 @@
-import type { ByteWindow } from "./byte-window.ts";
-import type { Delimiter } from "./delimiter.ts";
+import type { ByteWindow, Delimiter } from "./delimiter.ts";
 import { invalidPart, type PartHead } from "./part-head.ts";
 
 /** A part that is larger than what its reader can hold; the parts after it can still be read. */

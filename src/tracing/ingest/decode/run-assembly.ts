@@ -2,7 +2,7 @@ import { payloadTextLength, type RunWrite } from "../../model/run-write.ts";
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
-import type { FieldPartName, RunPartName } from "./part-name.ts";
+import type { FieldPartName, RunPartName } from "./part-head.ts";
 import { readRunJson } from "./run-body.ts";
 import { addPayload } from "./run-payloads.ts";
 

@@ -5,8 +5,7 @@ import {
   RUN_TYPES,
   type RunWrite,
 } from "../../model/run-write.ts";
-import { RunFields } from "./run-fields.ts";
-import { readRunId, readRunPlace } from "./run-identity.ts";
+import { readRunId, readRunPlace, RunFields } from "./run-fields.ts";
 import { isPayloadField, readPayloads, type SourceTexts } from "./run-payloads.ts";
 import { scanMembers, skipValue } from "../../model/json-text.ts";
 import type { JsonValue } from "./json-value.ts";

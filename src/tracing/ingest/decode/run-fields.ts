@@ -1,7 +1,8 @@
-import type { Micros } from "../../model/run-write.ts";
+import type { Micros, RunWrite } from "../../model/run-write.ts";
 import { InvalidRun } from "./invalid-run.ts";
-import { parseTime } from "../../../lib/parse-time.ts";
+import { parseTime } from "../../../lib/time.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
+import { formatDottedOrder, parseDottedOrder } from "../../model/dotted-order.ts";
 
 /** Reads the fields of one run object: undefined for what is missing or null, InvalidRun thrown. */
 export class RunFields {
@@ -73,4 +74,86 @@ export class RunFields {
   invalid(field: string, message: string): InvalidRun {
     return new InvalidRun(this.runId, field, message);
   }
+}
+
+type RunPlace = {
+  place: Pick<RunWrite, "identity" | "parentRunId">;
+  /** When the run started, as far as its dotted_order says. */
+  segmentTime: Micros | undefined;
+};
+
+/** A dotted order that was read needs no letters in another case when it matches this. */
+const CANONICAL = /^(?:\d{8}T\d{12}Z[0-9a-f-]{36}\.?)+$/;
+
+/**
+ * The run's id: `given` by the path or the part's name, by the run itself, or by both alike. `made` is
+ * for a run that names neither an id nor its place in a tree.
+ */
+export function readRunId(
+  fields: RunFields,
+  given: string | undefined,
+  made: string | undefined,
+): string {
+  const own = fields.uuid("id");
+  const hasPlace = ["trace_id", "dotted_order"].some((field) => fields.value(field) !== undefined);
+  const id = own ?? given ?? (hasPlace ? undefined : made);
+  if (id === undefined) throw fields.invalid("id", "is required");
+  if (given !== undefined && own !== undefined && own !== given) {
+    throw fields.invalid("id", `${own} differs from ${given}, under which the run was sent`);
+  }
+  return id;
+}
+
+/**
+ * Where in its tree the run is. `trace_id` and `parent_run_id` only repeat what `dotted_order` says,
+ * and must agree with it.
+ */
+export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind"]): RunPlace {
+  const dottedOrder = fields.text("dotted_order", Number.MAX_SAFE_INTEGER);
+  const traceId = fields.uuid("trace_id");
+  const parentRunId = fields.uuid("parent_run_id");
+  if (dottedOrder === undefined) {
+    if (kind === "post" && parentRunId === undefined && (traceId ?? id) !== id) {
+      const message = `${traceId} differs from id ${id}, but there is neither parent_run_id nor dotted_order`;
+      throw fields.invalid("trace_id", message);
+    }
+    return {
+      place: { identity: undefined, parentRunId: parentRunId ?? null },
+      segmentTime: undefined,
+    };
+  }
+  const segments = parseDottedOrder(dottedOrder);
+  const [root] = segments ?? [];
+  const last = segments?.at(-1);
+  if (segments === null || root === undefined || last === undefined) {
+    const format = "YYYYMMDDTHHMMSSffffffZ<run id> for each run from the root on, joined by dots";
+    throw fields.invalid("dotted_order", `should be ${format}`);
+  }
+  const parent = segments.at(-2)?.id ?? null;
+  if (last.id !== id) {
+    throw fields.invalid("dotted_order", `its last run ${last.id} differs from id ${id}`);
+  }
+  if (traceId !== undefined && traceId !== root.id) {
+    throw fields.invalid(
+      "trace_id",
+      `${traceId} differs from ${root.id}, the first of dotted_order`,
+    );
+  }
+  if (parentRunId !== undefined && parentRunId !== parent) {
+    const message =
+      parent === null
+        ? `${parentRunId} is not in dotted_order, by which the run has no parent`
+        : `${parentRunId} differs from ${parent}, the last but one of dotted_order`;
+    throw fields.invalid("parent_run_id", message);
+  }
+  return {
+    place: {
+      identity: {
+        traceId: root.id,
+        parentRunId: parent,
+        dottedOrder: CANONICAL.test(dottedOrder) ? dottedOrder : formatDottedOrder(segments),
+      },
+    },
+    segmentTime: last.time,
+  };
 }

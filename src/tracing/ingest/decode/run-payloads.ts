@@ -1,17 +1,21 @@
 import {
+  type Micros,
   type Payload,
   PAYLOAD_FIELDS,
   type PayloadFacts,
   type PayloadField,
 } from "../../model/run-write.ts";
-import { factsOf } from "./payload-facts.ts";
 import type { RunFields } from "./run-fields.ts";
 import { InvalidRun } from "./invalid-run.ts";
+import { usageOf } from "../../usage/reported-usage.ts";
+import { clipText, fieldOf, leavesOf } from "../../model/text-leaves.ts";
+import { parseTime } from "../../../lib/time.ts";
+import { isObject } from "../../../lib/json.ts";
 
 /** `extra` is merged in memory by the store, again with each update. */
 const MAX_EXTRA_BYTES = 1024 * 1024;
 
-export type RunPayloads = {
+type RunPayloads = {
   payloads: Partial<Record<PayloadField, Payload>>;
   facts: PayloadFacts;
 };
@@ -60,4 +64,138 @@ function checkExtra(runId: string | undefined, value: unknown, text: string): vo
   if (!isSmall && Buffer.byteLength(text) > MAX_EXTRA_BYTES) {
     throw new InvalidRun(runId, "extra", `should be no larger than ${MAX_EXTRA_BYTES} bytes`);
   }
+}
+
+const MAX_PREVIEW_CHARS = 300;
+
+/** How many wrappers, such as the `output` of `{output: {messages: [...]}}`, are looked into. */
+const MAX_WRAPPERS = 6;
+
+/** What has to be known of a payload after its text has gone to the store. */
+export function factsOf(field: PayloadField, value: unknown): PayloadFacts {
+  switch (field) {
+    case "inputs":
+      return { inputsPreview: previewOf(value), inputLeaves: JSON.stringify(leavesOf(value)) };
+    case "outputs":
+      return {
+        outputsPreview: previewOf(value),
+        outputLeaves: JSON.stringify(leavesOf(value)),
+        usage: usageOf(value),
+      };
+    case "events":
+      return { firstTokenTime: firstTokenTime(value) };
+    case "extra":
+    case "serialized":
+    case "error":
+      return {};
+  }
+}
+
+/** When the first event named `new_token` was; null when there is none, or it has no valid time. */
+export function firstTokenTime(events: unknown): Micros | null {
+  if (!Array.isArray(events)) return null;
+  const first: unknown = events.find((event) => fieldOf(event, "name") === "new_token");
+  return parseTime(fieldOf(first, "time"));
+}
+
+/**
+ * What a person would want to see of inputs or outputs, up to 300 characters: the last message's
+ * text, that of the first generation or choice, a lone text, and otherwise the compact JSON. Null
+ * for null.
+ */
+export function previewOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return clipText(
+    textOf(value, MAX_WRAPPERS) ?? compactJson(value, MAX_PREVIEW_CHARS),
+    MAX_PREVIEW_CHARS,
+  );
+}
+
+/** The text that is the point of a value; null when that is not to be told. */
+function textOf(value: unknown, wrappers: number): string | null {
+  if (typeof value === "string") return value;
+  if (!isObject(value) || wrappers === 0) return null;
+  const { messages, generations, choices } = value;
+  if (Array.isArray(messages)) return lastMessageText(messages);
+  if (Array.isArray(generations)) return candidateText(firstOf(generations));
+  if (Array.isArray(choices)) return candidateText(firstOf(choices));
+  const own = messageText(value);
+  if (own !== null) return own;
+  const keys = Object.keys(value);
+  const [key] = keys;
+  return keys.length === 1 && key !== undefined ? textOf(value[key], wrappers - 1) : null;
+}
+
+/** A message without text, such as a tool call, as its JSON. */
+function lastMessageText(messages: readonly unknown[]): string | null {
+  const last = lastOf(messages);
+  return messageText(last) ?? (isObject(last) ? compactJson(last, MAX_PREVIEW_CHARS) : null);
+}
+
+/** A message as the chat APIs write it, as `[role, text]`, or in LangChain's serialised forms. */
+function messageText(message: unknown): string | null {
+  if (typeof message === "string") return message;
+  if (Array.isArray(message)) {
+    const [role, content] = message as unknown[];
+    return message.length === 2 && typeof role === "string" ? contentText(content) : null;
+  }
+  if (!isObject(message)) return null;
+  const { content, kwargs, data } = message;
+  for (const each of [content, fieldOf(kwargs, "content"), fieldOf(data, "content")]) {
+    const text = contentText(each);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** An item of `generations` or `choices`. */
+function candidateText(candidate: unknown): string | null {
+  if (!isObject(candidate)) return null;
+  const { text, message, delta } = candidate;
+  if (typeof text === "string" && text !== "") return text;
+  return messageText(message) ?? messageText(delta);
+}
+
+/** A text, or the text blocks of a list of blocks; null for "", which comes with tool calls. */
+function contentText(content: unknown): string | null {
+  if (typeof content === "string") return content === "" ? null : content;
+  if (!Array.isArray(content)) return null;
+  const texts: string[] = [];
+  let chars = 0;
+  for (const block of content as unknown[]) {
+    const text = typeof block === "string" ? block : fieldOf(block, "text");
+    if (typeof text !== "string" || text === "") continue;
+    texts.push(text);
+    chars += text.length;
+    if (chars >= MAX_PREVIEW_CHARS) break;
+  }
+  return texts.length === 0 ? null : texts.join("\n");
+}
+
+/** Batches nest their messages and generations in one more list. */
+function lastOf(list: readonly unknown[]): unknown {
+  const last = list.at(-1);
+  return Array.isArray(last) && typeof last[0] === "object" ? last.at(-1) : last;
+}
+
+function firstOf(list: readonly unknown[]): unknown {
+  const [first] = list;
+  return Array.isArray(first) ? first[0] : first;
+}
+
+/** JSON text up to about `budget` characters. Each level costs one, so it never recurses deeper. */
+function compactJson(value: unknown, budget: number): string {
+  if (typeof value === "string") return JSON.stringify(clipText(value, budget));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const keys = Array.isArray(value) ? null : Object.keys(value);
+  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let text = keys === null ? "[" : "{";
+  for (const [index, child] of children.entries()) {
+    if (text.length >= budget) return text;
+    if (index > 0) text += ",";
+    const key = keys?.[index];
+    if (key !== undefined) text += `${JSON.stringify(clipText(key, budget))}:`;
+    text += compactJson(child, Math.max(0, budget - text.length));
+  }
+  return text + (keys === null ? "]" : "}");
 }

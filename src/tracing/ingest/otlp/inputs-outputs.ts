@@ -1,9 +1,17 @@
 import type { RunType } from "../../model/run-write.ts";
-import { given, type JsonObject, listOf, objectOf, payloadOf } from "./attribute-access.ts";
-import { indexedMessages, messagesOfParts, systemMessages } from "./chat-messages.ts";
-import { payloadsOfEvents } from "./event-messages.ts";
-import type { Attributes, Span, SpanEvent } from "./span.ts";
+import {
+  type Attributes,
+  given,
+  type JsonObject,
+  listOf,
+  objectOf,
+  payloadOf,
+  type Span,
+  type SpanEvent,
+} from "./span.ts";
+import { indexedMessages, messagesOfParts, payloadsOfEvents, systemMessages } from "./messages.ts";
 import { indexedItems } from "./nested-attributes.ts";
+import { base64Decode } from "@bufbuild/protobuf/wire";
 
 const INPUT_KEYS = [
   "input.value",
@@ -143,4 +151,42 @@ function payloadsOfLogfire(attributes: Attributes): {
     else messages.push(message);
   }
   return { inputs: messages.length === 0 ? undefined : { messages }, outputs };
+}
+
+export type SpanAttachment = { name: string; mimeType: string; bytes: Uint8Array };
+
+const ATTRIBUTE = "langsmith.attachments";
+
+/**
+ * The attachments in `langsmith.attachments`, a list of `{name, content, mime_type}` as JSON with the
+ * content in base64. `problems` says of each bad one what is wrong with it.
+ */
+export function attachmentsOf(attributes: Attributes): {
+  attachments: SpanAttachment[];
+  problems: string[];
+} {
+  const attachments: SpanAttachment[] = [];
+  const problems: string[] = [];
+  const value = given(attributes, ATTRIBUTE);
+  if (value === undefined) return { attachments, problems };
+  const items = listOf(value);
+  if (items === undefined) problems.push(`${ATTRIBUTE} should be a list as JSON`);
+  for (const [index, item] of (items ?? []).entries()) {
+    const attachment = attachmentOf(objectOf(item) ?? {});
+    if (typeof attachment === "string") problems.push(`${ATTRIBUTE}[${index}].${attachment}`);
+    else attachments.push(attachment);
+  }
+  return { attachments, problems };
+}
+
+function attachmentOf(item: Record<string, unknown>): SpanAttachment | string {
+  const { name, content, mime_type: mimeType = "application/octet-stream" } = item;
+  if (typeof name !== "string" || name === "") return "name should be a text";
+  if (typeof mimeType !== "string") return "mime_type should be a text";
+  if (typeof content !== "string") return "content should be a text in base64";
+  try {
+    return { name, mimeType, bytes: base64Decode(content) };
+  } catch {
+    return "content should be base64";
+  }
 }

@@ -1,8 +1,13 @@
-import { InvalidSpan, type RejectedSpan, rejectedSpan, spanName } from "./invalid-span.ts";
-import { type OrphanGroup, groupOrphans } from "./orphans.ts";
-import { type MappedRun, placedRun } from "./span-run-place.ts";
-import { type Place, placeSpans } from "./place-spans.ts";
-import { attachmentsOf, type SpanAttachment } from "./span-attachments.ts";
+import { InvalidSpan, type RejectedSpan, rejectedSpan, spanName } from "./otlp-error.ts";
+import {
+  groupOrphans,
+  type MappedRun,
+  type OrphanGroup,
+  type Place,
+  placedRun,
+  placeSpans,
+} from "./place-spans.ts";
+import { attachmentsOf, type SpanAttachment } from "./inputs-outputs.ts";
 import { identityOf, type SpanIdentity } from "./span-identity.ts";
 import { sourceMetadataChars } from "./span-metadata.ts";
 import { type SpanRun, spanRun } from "./span-run.ts";

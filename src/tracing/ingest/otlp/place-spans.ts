@@ -1,12 +1,15 @@
-import { formatDottedOrder, formatDottedSegment } from "../../model/dotted-order.ts";
-import type { Micros } from "../../model/run-write.ts";
+import { ancestorIds, formatDottedOrder, formatDottedSegment } from "../../model/dotted-order.ts";
+import type { Attachment, Micros, RunWrite } from "../../model/run-write.ts";
 import type { ParentRef, SpanIdentity } from "./span-identity.ts";
-import type { SpanRef } from "./invalid-span.ts";
+import { type RejectedSpan, rejectedSpan, type SpanRef } from "./otlp-error.ts";
+import type { SpanAttachment } from "./inputs-outputs.ts";
+import type { SpanRun } from "./span-run.ts";
+import { readRun } from "../decode/run-body.ts";
 
 /** Each level makes the dotted order of all below 59 characters longer. */
 const MAX_DEPTH = 1000;
 
-export type Placeable = { span: SpanRef; identity: SpanIdentity; startTime: Micros };
+type Placeable = { span: SpanRef; identity: SpanIdentity; startTime: Micros };
 
 /** Where in its tree a run is. */
 export type Place =
@@ -49,7 +52,7 @@ export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, Pla
 }
 
 /** The dotted order of a run whose parent's is known now. */
-export function dottedOrderBelow(
+function dottedOrderBelow(
   parentDottedOrder: string,
   path: string,
 ): Exclude<Place, { type: "below" }> {
@@ -88,4 +91,99 @@ function tooDeep(): Extract<Place, { type: "nowhere" }> {
 
 function spanKey({ traceId, spanId }: SpanRef): string {
   return `${traceId}/${spanId}`;
+}
+
+/** An item of `post` in a batch, and what a batch cannot carry. */
+export type MappedRun = { run: PlacedSpanRun; attachments: SpanAttachment[] };
+
+export type PlacedSpanRun = SpanRun & {
+  trace_id: string;
+  parent_run_id?: string;
+  dotted_order: string;
+};
+
+type Unplaced = {
+  run: SpanRun;
+  attachments: SpanAttachment[];
+  identity: Pick<SpanIdentity, "traceId">;
+};
+
+/** A run at its place; the reason when there is no such place. */
+export function placedRun(
+  { run, attachments, identity: { traceId } }: Unplaced,
+  place: Exclude<Place, { type: "below" }>,
+): MappedRun | { reason: string } {
+  if (place.type === "nowhere") return place;
+  const { dottedOrder } = place;
+  const ancestors = ancestorIds(dottedOrder);
+  const rootId = ancestors[0] ?? run.id;
+  if (traceId !== null && traceId !== rootId) {
+    return { reason: `langsmith.trace.id ${traceId} differs from ${rootId}, where its parent is` };
+  }
+  const parentRunId = ancestors.at(-1);
+  const placed: PlacedSpanRun = {
+    ...run,
+    trace_id: rootId,
+    ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
+    dotted_order: dottedOrder,
+  };
+  return { run: placed, attachments };
+}
+
+/** Throws InvalidRun. */
+export function toRunWrite(run: PlacedSpanRun, attachments: readonly Attachment[]): RunWrite {
+  const write = readRun("post", run, { identity: "required" });
+  return attachments.length === 0 ? write : { ...write, attachments: [...attachments] };
+}
+
+/**
+ * A run below a parent that is not known yet. `path` is what its dotted order will have after the
+ * one of that parent: one segment for a child, more for deeper descendants. All of it is plain data
+ * (but for the bytes of attachments), so that it can be stored until the parent is there.
+ */
+export type Orphan = Unplaced & { span: SpanRef; path: string };
+
+/** All the orphans of one request below one parent. */
+export type OrphanGroup = { parent: ParentRef; orphans: Orphan[] };
+
+type PlacedBelow = {
+  draft: Unplaced & { span: SpanRef };
+  place: Extract<Place, { type: "below" }>;
+};
+
+export function groupOrphans(placed: readonly PlacedBelow[]): OrphanGroup[] {
+  const groups = new Map<string, OrphanGroup>();
+  for (const { draft, place } of placed) {
+    const { parent, path } = place;
+    const key = `${parent.runId}/${parent.ifRoot?.runId}`;
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { parent, orphans: [] };
+      groups.set(key, group);
+    }
+    const { run, attachments, span, identity } = draft;
+    group.orphans.push({
+      run,
+      attachments,
+      span: { traceId: span.traceId, spanId: span.spanId },
+      identity: { traceId: identity.traceId },
+      path,
+    });
+  }
+  return [...groups.values()];
+}
+
+/** Gives orphans their places, now that the dotted order of their parent is known. */
+export function adoptOrphans(
+  orphans: readonly Orphan[],
+  parentDottedOrder: string,
+): { runs: MappedRun[]; rejected: RejectedSpan[] } {
+  const runs: MappedRun[] = [];
+  const rejected: RejectedSpan[] = [];
+  for (const orphan of orphans) {
+    const placed = placedRun(orphan, dottedOrderBelow(parentDottedOrder, orphan.path));
+    if ("reason" in placed) rejected.push(rejectedSpan(orphan.span, placed.reason));
+    else runs.push(placed);
+  }
+  return { runs, rejected };
 }

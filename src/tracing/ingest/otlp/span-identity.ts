@@ -1,8 +1,7 @@
 import { type DottedSegment, parseDottedOrder } from "../../model/dotted-order.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import { textOf } from "./attribute-access.ts";
-import { InvalidSpan } from "./invalid-span.ts";
-import type { Attributes, Span } from "./span.ts";
+import { type Attributes, type Span, textOf } from "./span.ts";
+import { InvalidSpan } from "./otlp-error.ts";
 
 /**
  * A run by the span that it was made of. Which run id that span has depends on whether it was the

@@ -1,7 +1,14 @@
-import { firstText, type JsonObject, objectOf } from "./attribute-access.ts";
-import { modelNameOf } from "./invocation-params.ts";
+import {
+  type Attributes,
+  type AttributeValue,
+  firstText,
+  type JsonObject,
+  objectOf,
+  type Span,
+  type SpanSource,
+} from "./span.ts";
+import { modelNameOf } from "./model-call.ts";
 import { isContainer } from "./span-run-type.ts";
-import type { Attributes, AttributeValue, Span, SpanSource } from "./span.ts";
 
 const PROVIDER_KEYS = ["gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider"];
 

@@ -1,6 +1,5 @@
 import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
-import { firstText, given, textOf } from "./attribute-access.ts";
-import type { Attributes } from "./span.ts";
+import { type Attributes, firstText, given, textOf } from "./span.ts";
 
 const OPERATIONS = new Map<string, RunType>([
   ["chat", "llm"],

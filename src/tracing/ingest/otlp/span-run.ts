@@ -1,13 +1,21 @@
 import { microsToIso } from "../../../lib/time.ts";
 import type { RunType } from "../../model/run-write.ts";
-import { firstText, given, type JsonObject, listOf, objectOf, textOf } from "./attribute-access.ts";
+import {
+  type Attributes,
+  firstText,
+  given,
+  type JsonObject,
+  listOf,
+  objectOf,
+  type Span,
+  type SpanEvent,
+  textOf,
+} from "./span.ts";
 import { payloadsOf, type SpanPayloads } from "./inputs-outputs.ts";
-import { invocationParamsOf } from "./invocation-params.ts";
-import { InvalidSpan } from "./invalid-span.ts";
+import { InvalidSpan } from "./otlp-error.ts";
 import { metadataOf } from "./span-metadata.ts";
 import { isOpenInferenceTool, runTypeOf } from "./span-run-type.ts";
-import type { Attributes, Span, SpanEvent } from "./span.ts";
-import { usageMetadataOf } from "./usage-metadata.ts";
+import { invocationParamsOf, usageMetadataOf } from "./model-call.ts";
 
 /** A run as clients send it for creation, without its place in a tree. */
 export type SpanRun = {

@@ -2,8 +2,7 @@ import type { TimeSpan } from "../../filter/filter.ts";
 import { termsOfRun } from "../../filter/run-terms.ts";
 import { startsWithin } from "../../filter/run-key.ts";
 import type { RunLeaves, RunRow } from "../../model/run-row.ts";
-import { hashOf, HashSet } from "./hashes.ts";
-import { Segment } from "./segment.ts";
+import { hashOf, HashSet, Segment } from "./segment.ts";
 
 type SegmentLimits = {
   /** After this many runs, those that start later begin a segment. */

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { allowedHeaders } from "../../../../src/agent-server/auth/project-refusal.ts";
+import { allowedHeaders } from "../../../../src/agent-server/auth/host-answers.ts";
 
 const line = (name: string, value = "1") => ({ name, value });
 

@@ -3,9 +3,8 @@ import { sbbfContains } from "hyparquet/src/bloom.js";
 import { snappyUncompress } from "hyparquet/src/snappy.js";
 import { xxhash64 as hashWithBigInt } from "hyparquet/src/xxhash.js";
 import { describe, test } from "vitest";
-import { BloomFilter } from "../../../../src/bulk-export/parquet/bloom-filter.ts";
-import { snappyCompressor } from "../../../../src/bulk-export/parquet/snappy.ts";
-import { xxhash64 } from "../../../../src/bulk-export/parquet/xxhash.ts";
+import { BloomFilter, xxhash64 } from "../../../../src/bulk-export/parquet/bloom-filter.ts";
+import { snappyCompressor } from "../../../../src/bulk-export/parquet/codecs.ts";
 
 const bytes = fc.uint8Array({ maxLength: 200 });
 

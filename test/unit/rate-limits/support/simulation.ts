@@ -1,9 +1,13 @@
 import { decide } from "../../../../src/rate-limits/decide.ts";
 import { LocalLimiters } from "../../../../src/rate-limits/local-limiter.ts";
-import type { TakeAnswer, TakeRequest } from "../../../../src/rate-limits/limiter-protocol.ts";
+import {
+  SlidingWindow,
+  type TakeAnswer,
+  type TakeRequest,
+  type WindowState,
+  windowTimes,
+} from "../../../../src/rate-limits/sliding-window.ts";
 import type { Limit } from "../../../../src/rate-limits/policy.ts";
-import { SlidingWindow, type WindowState } from "../../../../src/rate-limits/sliding-window.ts";
-import { windowTimes } from "../../../../src/rate-limits/sliding-window.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 export type Traffic = {

@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { tokenExpiry } from "../../../../src/tracing/feedback/feedback-token.ts";
-import { tokensCreateSchema } from "../../../../src/tracing/api/v1/feedback/token-schemas.ts";
+import { tokensCreateSchema } from "../../../../src/tracing/api/v1/feedback/schemas.ts";
 
 const NOW = Date.UTC(2026, 7, 1);
 const HOUR = 3_600_000;

@@ -5,7 +5,7 @@ import {
   factsOf,
   firstTokenTime,
   previewOf,
-} from "../../../../src/tracing/ingest/decode/payload-facts.ts";
+} from "../../../../src/tracing/ingest/decode/run-payloads.ts";
 
 function deep(levels: number, innermost: unknown): unknown {
   let value = innermost;

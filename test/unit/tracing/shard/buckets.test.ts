@@ -4,13 +4,13 @@ import {
   bucketOf,
   type BucketPlan,
   bucketsAt,
+  LoadMeter,
   MAX_BUCKETS,
   RAISE_AHEAD_MICROS,
   raisedPlan,
   readBucketPlan,
   writeRaises,
-} from "../../../../src/tracing/shard/buckets/bucket-plan.ts";
-import { LoadMeter } from "../../../../src/tracing/shard/buckets/load-meter.ts";
+} from "../../../../src/tracing/shard/buckets.ts";
 
 const SECOND = 1_000_000;
 /** How long an isolate believes what it knows of a project. */

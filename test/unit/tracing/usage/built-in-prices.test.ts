@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { builtInPrices } from "../../../../src/tracing/usage/built-in-prices.ts";
-import { parseDecimal } from "../../../../src/tracing/usage/decimal.ts";
+import { parseDecimal } from "../../../../src/tracing/usage/money.ts";
 import { compileNamePattern } from "../../../../src/tracing/usage/name-pattern.ts";
 import { createPriceMap, selectPrice } from "../../../../src/tracing/usage/price-map.ts";
 import type { ModelPrice } from "../../../../src/tracing/usage/price-list.ts";

@@ -5,7 +5,7 @@ import type { ChatResult } from "@langchain/core/outputs";
 import { Client } from "langsmith";
 import { wrapOpenAI } from "langsmith/wrappers/openai";
 import { describe, test } from "vitest";
-import { usageOf, usageOfExtra } from "../../../../src/tracing/usage/extract.ts";
+import { usageOf, usageOfExtra } from "../../../../src/tracing/usage/reported-usage.ts";
 import { modelOf } from "../../../../src/tracing/usage/run-model.ts";
 
 type SentRun = { id: string; outputs?: unknown; extra?: unknown };

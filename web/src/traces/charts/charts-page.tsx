@@ -64,6 +64,10 @@ function Charts({ intervals }: { intervals: readonly Interval[] }): ReactNode {
     }),
     [intervals],
   );
+  const percentiles = (figure: "latency" | "first_token"): Series[] => [
+    of("median", "main", (each) => each[`${figure}_p50`]),
+    of("99 %", "second", (each) => each[`${figure}_p99`]),
+  ];
   const errors = ({ run_count, error_rate }: Figures): number =>
     Math.round(run_count * (error_rate ?? 0));
   return (
@@ -80,20 +84,14 @@ function Charts({ intervals }: { intervals: readonly Interval[] }): ReactNode {
         kind="lines"
         format={duration}
         times={times}
-        series={[
-          of("median", "main", (each) => each.latency_p50),
-          of("99 %", "second", (each) => each.latency_p99),
-        ]}
+        series={percentiles("latency")}
       />
       <Chart
         title="First token"
         kind="lines"
         format={duration}
         times={times}
-        series={[
-          of("median", "main", (each) => each.first_token_p50),
-          of("99 %", "second", (each) => each.first_token_p99),
-        ]}
+        series={percentiles("first_token")}
       />
       <Chart
         title="Tokens"

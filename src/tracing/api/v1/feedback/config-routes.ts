@@ -13,7 +13,7 @@ import { ApiError, invalidField } from "../../../../lib/api-error.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { textListParam } from "../params.ts";
-import { configText, readConfig } from "../../../feedback/feedback-config.ts";
+import { configText, readConfig } from "../../../feedback/feedback-input.ts";
 import { feedbackConfigSchema, feedbackKey } from "./schemas.ts";
 
 const DEFAULT_LIMIT = 100;

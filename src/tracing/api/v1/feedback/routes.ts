@@ -1,9 +1,12 @@
-import { jsonBodyOf } from "../../../../http/json-body.ts";
+import { jsonBodyOf, jsonResponse } from "../../../../http/json-body.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import { findFeedback, readFeedback } from "../../../../db/feedback-pages.ts";
-import { insertFeedbackTokens, listFeedbackTokens } from "../../../../db/feedback-tokens-repo.ts";
+import {
+  type FeedbackTokenRow,
+  insertFeedbackTokens,
+  listFeedbackTokens,
+} from "../../../../db/feedback-tokens-repo.ts";
 import type { AppContext } from "../../../../http/app-types.ts";
-import { jsonResponse } from "../../../../http/json-response.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { invalidField } from "../../../../lib/api-error.ts";
@@ -14,7 +17,7 @@ import {
   requireFeedback,
 } from "../../../feedback/change-feedback.ts";
 import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
-import { newFeedbackToken } from "../../../feedback/feedback-token.ts";
+import { feedbackLink, newFeedbackToken } from "../../../feedback/feedback-token.ts";
 import { recordFeedback } from "../../../feedback/record-feedback.ts";
 import { refusalError, requireInput } from "./feedback-body.ts";
 import {
@@ -24,9 +27,12 @@ import {
   feedbackReadQuery,
   feedbackSchema,
   feedbackUpdateSchema,
+  tokenListQuery,
+  tokenSchema,
+  tokensCreateSchema,
 } from "./schemas.ts";
-import { tokenListQuery, tokenSchema, tokensCreateSchema } from "./token-schemas.ts";
-import { toFeedbackJson, toFeedbackTokenJson } from "./feedback-json.ts";
+import { toIso } from "../../../../lib/time.ts";
+import type { FeedbackRow } from "../../../../db/feedback-repo.ts";
 
 const DEFAULT_LIMIT = 100;
 
@@ -228,4 +234,50 @@ async function record(c: AppContext, body: FeedbackCreate) {
   if (outcome === undefined) throw new Error("One input has one outcome");
   if (!outcome.ok) throw refusalError(outcome);
   return toFeedbackJson(outcome.row);
+}
+
+type Source = {
+  type: string;
+  metadata: Record<string, unknown> | null;
+  user_id: string | null;
+  ls_user_id: string | null;
+  user_name: string | null;
+};
+
+/** Feedback as the API shows it. */
+function toFeedbackJson(row: FeedbackRow) {
+  return {
+    id: row.id,
+    created_at: toIso(row.created_at),
+    modified_at: toIso(row.modified_at),
+    key: row.key,
+    score: row.score,
+    value: fromJson(row.value),
+    comment: row.comment,
+    correction: fromJson(row.correction),
+    feedback_group_id: row.feedback_group_id,
+    comparative_experiment_id: row.comparative_experiment_id,
+    run_id: row.run_id,
+    session_id: row.session_id,
+    trace_id: row.trace_id,
+    start_time: row.start_time === null ? null : toIso(row.start_time),
+    is_root: row.run_id !== null && row.run_id === row.trace_id,
+    feedback_source: JSON.parse(row.feedback_source) as Source,
+    extra: fromJson(row.extra) as Record<string, unknown> | null,
+    feedback_thread_id: null,
+  };
+}
+
+/** A link by which feedback can be given; `url` is any of the host that it leads to. */
+function toFeedbackTokenJson(row: FeedbackTokenRow, url: string) {
+  return {
+    id: row.id,
+    url: feedbackLink(row.id, url),
+    expires_at: toIso(row.expires_at),
+    feedback_key: row.feedback_key,
+  };
+}
+
+function fromJson(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
 }

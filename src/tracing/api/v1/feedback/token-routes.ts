@@ -6,7 +6,7 @@ import { ApiError, invalidField } from "../../../../lib/api-error.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { admitWorkspace } from "../../../../identity/private-connectivity.ts";
-import { judgementProblem, readConfig } from "../../../feedback/feedback-config.ts";
+import { judgementProblem, readConfig } from "../../../feedback/feedback-input.ts";
 import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
 import { recordFeedback } from "../../../feedback/record-feedback.ts";
 import { refusalError, requireInput } from "./feedback-body.ts";

@@ -7,19 +7,19 @@ import { collectRequestBody } from "../../../ingest/decode/request-body.ts";
 import { InvalidRun } from "../../../ingest/decode/invalid-run.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import type { Attachment } from "../../../model/run-write.ts";
-import { decodeTraces, otlpEncoding } from "../../../ingest/otlp/decode-traces.ts";
 import {
+  decodeTraces,
   encodeExportResponse,
+  otlpEncoding,
   type PartialSuccess,
   summarizeReasons,
-} from "../../../ingest/otlp/export-response.ts";
-import { holdSpans } from "../../../ingest/held-spans.ts";
+} from "../../../ingest/otlp/wire-format.ts";
+import { holdSpans, type KnownParent, spanOf } from "../../../ingest/held-spans.ts";
 import type { HeldSpan } from "../../../ingest/held-spans-object.ts";
-import { type KnownParent, spanOf } from "../../../ingest/known-parents.ts";
 import { type MappedSpans, mapSpans } from "../../../ingest/otlp/map-spans.ts";
 import { InvalidTraces, UnsupportedContentType } from "../../../ingest/otlp/otlp-error.ts";
-import { type PlacedSpanRun, toRunWrite } from "../../../ingest/otlp/span-run-place.ts";
-import type { SpanAttachment } from "../../../ingest/otlp/span-attachments.ts";
+import { type PlacedSpanRun, toRunWrite } from "../../../ingest/otlp/place-spans.ts";
+import type { SpanAttachment } from "../../../ingest/otlp/inputs-outputs.ts";
 import type { Span } from "../../../ingest/otlp/span.ts";
 
 export const otlpRoutes = createRouter();

@@ -9,7 +9,7 @@ import { feedbackDeps } from "../../../feedback/feedback-shards.ts";
 import type { RunWrite } from "../../../model/run-write.ts";
 import { runIdParam } from "../params.ts";
 import { decodeBatch } from "../../../ingest/decode/batch-body.ts";
-import { InvalidRun } from "../../../ingest/decode/invalid-run.ts";
+import { InvalidRun, type RunFailure } from "../../../ingest/decode/invalid-run.ts";
 import { InvalidJson, parseJsonValue } from "../../../ingest/decode/json-value.ts";
 import { decodeMultipartRuns } from "../../../ingest/decode/multipart-runs.ts";
 import { collectRequestBody, readRequestBody } from "../../../ingest/decode/request-body.ts";
@@ -19,16 +19,37 @@ import {
   type UnnamedRun,
 } from "../../../ingest/decode/run-body.ts";
 import { parseFeedbackBody } from "../feedback/feedback-body.ts";
-import {
-  acceptedResponse,
-  INGEST_FAILURES,
-  ingestResponse,
-  ingestFailuresSchema,
-} from "./ingest-response.ts";
 import { IngestSession } from "../../../ingest/ingest-session.ts";
 import { ReceivedAttachments } from "../../../ingest/received-attachments.ts";
-import { ReceivedFeedback } from "../../../ingest/received-feedback.ts";
-import { storeMultipart } from "../../../ingest/store-multipart.ts";
+import { ReceivedFeedback, storeMultipart } from "../../../ingest/store-multipart.ts";
+import { STATUS_OF } from "../../../../http/render-errors.ts";
+
+const MAX_LISTED_FAILURES = 100;
+
+const ingestFailuresSchema = z
+  .object({
+    detail: z.string(),
+    errors: z.array(
+      z.object({ run_id: z.string().nullable(), field: z.string(), message: z.string() }),
+    ),
+    failed: z.int(),
+    accepted: z.int(),
+  })
+  .openapi("IngestFailures");
+
+function failed(description: string) {
+  const shapes = ["IngestFailures", "HTTPValidationError", "ErrorResponse"];
+  const anyOf = shapes.map((shape) => ({ $ref: `#/components/schemas/${shape}` }));
+  return { description, content: { "application/json": { schema: { anyOf } } } };
+}
+
+/** What a request with any number of runs is answered when not all of them were stored. */
+const INGEST_FAILURES = {
+  400: failed("The body breaks off, or is none that can be read"),
+  413: failed("The body, or a part of it, is too large"),
+  415: failed("The body has another type"),
+  422: failed("Some runs cannot be stored; the others were"),
+};
 
 /** The routes by which runs come in. They read their bodies themselves: compressed, and streaming. */
 export const ingestRoutes = createRouter();
@@ -168,4 +189,38 @@ function sessionOf(c: AppContext): IngestSession {
 
 function readBody(c: AppContext): Promise<Uint8Array> {
   return collectRequestBody(c.req.raw, { maxBytes: c.var.settings.maxPartBytes });
+}
+
+type Problem = { run_id: string | null; field: string; message: string };
+
+/**
+ * The answer to a request with any number of runs: 202 when everything is stored. Otherwise what is wrong, first what broke off the request: what is
+ * not listed and came before a break is stored, so that nobody has to send it again.
+ */
+function ingestResponse(
+  c: AppContext,
+  result: { accepted: number; failures: readonly RunFailure[] },
+  broken: ApiError | null = null,
+): Response {
+  const { accepted, failures } = result;
+  const errors: Problem[] = failures
+    .slice(0, MAX_LISTED_FAILURES)
+    .map(({ runId, field, message }) => ({ run_id: runId, field, message }));
+  if (broken !== null) {
+    errors.unshift({ run_id: null, field: "body", message: broken.message });
+  }
+  const [first] = errors;
+  if (first === undefined) return acceptedResponse(c);
+  const failed = failures.length + (broken === null ? 0 : 1);
+  const detail = failed === 1 ? first.message : `${first.message} (and ${failed - 1} more)`;
+  return c.json(
+    { detail, errors, failed, accepted },
+    // Never 404: a client that gets it from the multipart route takes the route for missing.
+    broken === null ? 422 : STATUS_OF[broken.code],
+  );
+}
+
+/** `madeId` is the id of a run which was sent without one. */
+function acceptedResponse(c: AppContext, madeId?: string): Response {
+  return c.json({ message: "Runs accepted", ...(madeId !== undefined && { id: madeId }) }, 202);
 }

@@ -6,13 +6,14 @@ import {
   listPrices,
   removePrice,
   replacePrice,
-} from "../../../model-prices/model-price-service.ts";
-import { toModelPriceFields, toModelPriceJson } from "./model-price-json.ts";
+} from "../../../usage/workspace-prices.ts";
 import {
   modelPriceBodySchema,
   modelPriceListQuery,
   modelPriceParams,
   modelPriceSchema,
+  toModelPriceFields,
+  toModelPriceJson,
 } from "./schemas.ts";
 
 export const modelPriceRoutes = createRouter();

@@ -7,10 +7,9 @@ import {
 } from "../../../../db/projects-repo.ts";
 import { invalidField } from "../../../../lib/api-error.ts";
 import { jsonListOf, type JsonText } from "../../../../lib/json-answer.ts";
-import type { ProjectListQuery } from "./schemas.ts";
+import { type ProjectListQuery, toProjectJson } from "./schemas.ts";
 import { SORT_STAT, sortByStats } from "./sort-by-stats.ts";
 import { projectStats } from "./project-stats.ts";
-import { toProjectJson } from "./project-json.ts";
 
 const DEFAULT_LIMIT = 100;
 

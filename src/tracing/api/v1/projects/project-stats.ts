@@ -1,18 +1,25 @@
-import { projectFeedbackStats } from "../../../feedback/project-feedback.ts";
 import type { Micros } from "../../../model/run-write.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { ALL_RUNS } from "../../../shard/shard-stats.ts";
-import { checkedFilter } from "../queries/read-selection.ts";
+import { checkedFilter } from "../queries/selection.ts";
 import { neededFor, STATS_SELECT, type StatsSelect, toStatsJson } from "../queries/stats-json.ts";
+import { findProjectFeedback, readFeedback } from "../../../../db/feedback-pages.ts";
+import { invalidField } from "../../../../lib/api-error.ts";
+import {
+  type FeedbackStat,
+  feedbackStats,
+  type ShardFeedback,
+} from "../../../shard/feedback-stats.ts";
+import { toShardFeedback } from "../../../feedback/feedback-shards.ts";
 
 const OF_PROJECT = "session_feedback_stats";
 
 /** What `stats_select` may name. */
 export const PROJECT_STATS = [...STATS_SELECT, OF_PROJECT] as const;
 
-export type ProjectStat = (typeof PROJECT_STATS)[number];
+type ProjectStat = (typeof PROJECT_STATS)[number];
 
-export type StatsOptions = {
+type StatsOptions = {
   stats_start_time?: Micros | undefined;
   stats_filter?: string | undefined;
 };
@@ -84,4 +91,25 @@ async function statsOfProject(
   if (totals === undefined) return {};
   const last = toStatsJson(totals, ["last_run_start_time"])["last_run_start_time"];
   return { ...toStatsJson(totals, names), last_run_start_time_live: last };
+}
+
+/** The newest are counted, at most so many for each request; projects have few. */
+const MAX_ROWS = 2000;
+
+/** Statistics of the feedback about projects as a whole, by project id and key. */
+async function projectFeedbackStats(
+  db: D1Database,
+  workspaceId: string,
+  projectIds: readonly string[],
+): Promise<Map<string, Record<string, FeedbackStat>>> {
+  const found = await findProjectFeedback(db, workspaceId, projectIds, MAX_ROWS);
+  if (found === null) {
+    const msg = "There is too much feedback about projects for statistics of it: leave them out";
+    throw invalidField(["query", "stats_select"], msg, "query_too_large");
+  }
+  const byProject = new Map<string, ShardFeedback[]>(projectIds.map((id) => [id, []]));
+  for await (const row of readFeedback(db, workspaceId, found)) {
+    byProject.get(row.session_id ?? "")?.push(toShardFeedback(row));
+  }
+  return new Map([...byProject].map(([id, rows]) => [id, feedbackStats(rows)] as const));
 }

@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { jsonResponse } from "../../../../http/json-response.ts";
+import { jsonResponse } from "../../../../http/json-body.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { projectMetadata } from "../../../query/project-metadata.ts";
+import { projectMetadata } from "../../../query/run-stats.ts";
 import { listProjects } from "./list-projects.ts";
 import { uuidListParam } from "../params.ts";
 import {
@@ -20,9 +20,10 @@ import {
   projectReadQuery,
   projectSchema,
   projectUpdateSchema,
+  toProjectChange,
+  toProjectJson,
 } from "./schemas.ts";
 import { projectStats } from "./project-stats.ts";
-import { toProjectChange, toProjectJson } from "./project-json.ts";
 
 const DEFAULT_TOP_VALUES = 10;
 

@@ -4,7 +4,7 @@ import {
   type JsonFilter,
   MAX_FILTER_DEPTH,
   MAX_FILTER_SIZE,
-} from "../../../../db/json-containment.ts";
+} from "../../../../db/json-filter-sql.ts";
 import { TRACE_TIERS } from "../../../../db/tracing-schema.ts";
 import { notServed } from "../../../../http/not-served.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
@@ -13,6 +13,9 @@ import { timeValue } from "../../../../http/time-value.ts";
 import { textListParam, uuidListParam } from "../params.ts";
 import { SORT_COLUMNS } from "./sort-by-stats.ts";
 import { PROJECT_STATS } from "./project-stats.ts";
+import { toIso } from "../../../../lib/time.ts";
+import type { ProjectChange, ProjectRow } from "../../../../db/projects-repo.ts";
+import type { Micros } from "../../../model/run-write.ts";
 
 /** Longer names are refused: they are keys of an index. */
 const MAX_PROJECT_NAME_CHARS = 1024;
@@ -56,13 +59,13 @@ export const projectCreateSchema = z
   })
   .openapi("TracerSessionCreate");
 
-export type ProjectCreate = z.infer<typeof projectCreateSchema>;
+type ProjectCreate = z.infer<typeof projectCreateSchema>;
 
 export const projectUpdateSchema = z
   .strictObject({ ...optionalFields, name: projectName.nullish() })
   .openapi("TracerSessionUpdate");
 
-export type ProjectUpdate = z.infer<typeof projectUpdateSchema>;
+type ProjectUpdate = z.infer<typeof projectUpdateSchema>;
 
 /** With statistics there are more members. */
 export const projectSchema = z
@@ -156,4 +159,42 @@ function parseObject(text: string): JsonFilter | null {
     // Not JSON: the caller says so.
     return null;
   }
+}
+
+/** A project as the API shows it, without statistics. */
+export function toProjectJson(row: ProjectRow) {
+  return {
+    id: row.id,
+    tenant_id: row.workspace_id,
+    name: row.name,
+    start_time: toIso(row.start_time),
+    end_time: row.end_time === null ? null : toIso(row.end_time),
+    extra: row.extra === null ? null : (JSON.parse(row.extra) as Record<string, unknown>),
+    description: row.description,
+    default_dataset_id: row.default_dataset_id,
+    reference_dataset_id: row.reference_dataset_id,
+    trace_tier: row.trace_tier,
+    last_run_start_time_live: null,
+  };
+}
+
+/** Null is what SDKs send for a field that was not given. */
+export function toProjectChange(body: ProjectUpdate | Omit<ProjectCreate, "id">): ProjectChange {
+  const { name, description, end_time, extra, default_dataset_id, trace_tier } = body;
+  const start = "start_time" in body ? body.start_time : undefined;
+  const dataset = "reference_dataset_id" in body ? body.reference_dataset_id : undefined;
+  return {
+    name: name ?? undefined,
+    description: description ?? undefined,
+    start_time: start == null ? undefined : toMillis(start),
+    end_time: end_time == null ? undefined : toMillis(end_time),
+    extra: extra == null ? undefined : JSON.stringify(extra),
+    default_dataset_id: default_dataset_id ?? undefined,
+    reference_dataset_id: dataset ?? undefined,
+    trace_tier: trace_tier ?? undefined,
+  };
+}
+
+function toMillis(micros: Micros): number {
+  return Math.floor(micros / 1000);
 }

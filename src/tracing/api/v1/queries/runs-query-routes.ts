@@ -4,14 +4,12 @@ import { createRouter } from "../../../../http/router.ts";
 import { FilterError } from "../../../filter/filter-error.ts";
 import { parseFilter } from "../../../filter/filter.ts";
 import { decodeCursor, encodeCursor, type RunPosition } from "../../../model/run-page.ts";
-import type { JsonPart } from "../../json-parts.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
-import { toRunJson, type RunJsonContext } from "../runs/run-json.ts";
-import { runJsonContext } from "../runs/run-json-context.ts";
-import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "../runs/run-select.ts";
+import type { JsonPart } from "../../json-parts.ts";
+import { type RunJsonContext, runJsonContext, toRunJson } from "../runs/run-json.ts";
+import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "../runs/run-schema.ts";
 import { findRuns, type RunsFound } from "../../../query/find-runs.ts";
-import { MAX_PAGE, runsPageSchema, runsQuerySchema } from "./query-schemas.ts";
-import { readSelection } from "./read-selection.ts";
+import { MAX_PAGE, readSelection, runsPageSchema, runsQuerySchema } from "./selection.ts";
 
 export const runsQueryRoutes = createRouter();
 

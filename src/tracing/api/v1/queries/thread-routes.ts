@@ -7,13 +7,12 @@ import { microsToIso } from "../../../../lib/time.ts";
 import { requireProject } from "../../../projects/project-cache.ts";
 import type { ThreadTotals } from "../../../shard/shard-threads.ts";
 import { formatCost } from "../../../usage/costs.ts";
-import { mergeFeedbackStats } from "./merge-feedback-stats.ts";
+import { mergeFeedbackStats, neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 import { percentile } from "../../../model/histogram.ts";
 import { timeValue } from "../../../../http/time-value.ts";
-import { checkedFilter } from "./read-selection.ts";
+import { checkedFilter } from "./selection.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { ALL_RUNS } from "../../../shard/shard-stats.ts";
-import { neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 import { threadGroupSchema, threadGroupStatsSchema } from "./stats-schema.ts";
 import { findThreads } from "../../../query/threads.ts";
 

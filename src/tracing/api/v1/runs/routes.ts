@@ -5,14 +5,18 @@ import { booleanParam } from "../../../../http/query-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { mapLimited } from "../../../../lib/map-limited.ts";
 import { requireProject } from "../../../projects/project-cache.ts";
-import { runSchema } from "./run-schema.ts";
+import {
+  ALWAYS_SELECTED,
+  DEFAULT_SELECT,
+  payloadsOf,
+  runSchema,
+  type RunSelect,
+} from "./run-schema.ts";
 import { refOf, shardStub } from "../../../shard/shard-ref.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import { requireRun } from "../../../query/find-runs.ts";
 import { runIdParam } from "../params.ts";
-import { toRunJson } from "./run-json.ts";
-import { runJsonContext } from "./run-json-context.ts";
-import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "./run-select.ts";
+import { runJsonContext, toRunJson } from "./run-json.ts";
 
 export const tracedRunRoutes = createRouter();
 

@@ -1,5 +1,135 @@
+import type { PayloadField } from "../../../model/run-write.ts";
 import { z } from "@hono/zod-openapi";
-import type { RunSelect } from "./run-select.ts";
+
+/** What `select` may name. */
+export const RUN_SELECT = [
+  "id",
+  "name",
+  "run_type",
+  "start_time",
+  "end_time",
+  "status",
+  "error",
+  "extra",
+  "events",
+  "inputs",
+  "inputs_preview",
+  "inputs_s3_urls",
+  "inputs_or_signed_url",
+  "outputs",
+  "outputs_preview",
+  "outputs_s3_urls",
+  "outputs_or_signed_url",
+  "s3_urls",
+  "error_or_signed_url",
+  "events_or_signed_url",
+  "extra_or_signed_url",
+  "serialized_or_signed_url",
+  "parent_run_id",
+  "manifest_id",
+  "manifest_s3_id",
+  "session_id",
+  "serialized",
+  "reference_example_id",
+  "reference_dataset_id",
+  "total_tokens",
+  "prompt_tokens",
+  "prompt_token_details",
+  "completion_tokens",
+  "completion_token_details",
+  "total_cost",
+  "prompt_cost",
+  "prompt_cost_details",
+  "completion_cost",
+  "completion_cost_details",
+  "price_model_id",
+  "first_token_time",
+  "trace_id",
+  "dotted_order",
+  "last_queued_at",
+  "feedback_stats",
+  "child_run_ids",
+  "parent_run_ids",
+  "tags",
+  "in_dataset",
+  "app_path",
+  "share_token",
+  "trace_tier",
+  "trace_first_received_at",
+  "ttl_seconds",
+  "trace_upgrade",
+  "thread_id",
+  "trace_min_max_start_time",
+  "inserted_at",
+] as const;
+
+export type RunSelect = (typeof RUN_SELECT)[number];
+
+/** In every answer, whatever `select` says: clients read them unasked. */
+export const ALWAYS_SELECTED: readonly RunSelect[] = [
+  "id",
+  "name",
+  "run_type",
+  "start_time",
+  "trace_id",
+  "dotted_order",
+  "status",
+  "session_id",
+  "app_path",
+  // What is selected by default in clients names none of these, and their types have them.
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+  "s3_urls",
+];
+
+const NOT_BY_DEFAULT: ReadonlySet<RunSelect> = new Set([
+  "inputs_preview",
+  "outputs_preview",
+  "inputs_s3_urls",
+  "outputs_s3_urls",
+  "inputs_or_signed_url",
+  "outputs_or_signed_url",
+  "error_or_signed_url",
+  "events_or_signed_url",
+  "extra_or_signed_url",
+  "serialized_or_signed_url",
+  "child_run_ids",
+  "share_token",
+  "trace_min_max_start_time",
+]);
+
+export const DEFAULT_SELECT: readonly RunSelect[] = RUN_SELECT.filter(
+  (field) => !NOT_BY_DEFAULT.has(field),
+);
+
+const PAYLOAD_OF: Partial<Record<RunSelect, PayloadField>> = {
+  inputs: "inputs",
+  inputs_s3_urls: "inputs",
+  inputs_or_signed_url: "inputs",
+  outputs: "outputs",
+  outputs_s3_urls: "outputs",
+  outputs_or_signed_url: "outputs",
+  error: "error",
+  error_or_signed_url: "error",
+  events: "events",
+  events_or_signed_url: "events",
+  extra: "extra",
+  extra_or_signed_url: "extra",
+  serialized: "serialized",
+  serialized_or_signed_url: "serialized",
+};
+
+/** The payloads that a selection needs. */
+export function payloadsOf(select: Iterable<RunSelect>): PayloadField[] {
+  const fields = new Set<PayloadField>();
+  for (const name of select) {
+    const field = PAYLOAD_OF[name];
+    if (field !== undefined) fields.add(field);
+  }
+  return [...fields];
+}
 
 const text = z.string().nullable();
 const time = z.iso.datetime().nullable();

@@ -3,7 +3,7 @@ import { findShareOfRun, type RunShareRow, unshareRun } from "../../../../db/run
 import { uuidParam } from "../../../../http/path-params.ts";
 import { createRouter } from "../../../../http/router.ts";
 import { requireRun } from "../../../query/find-runs.ts";
-import { shareOneRun } from "../../../shares/share-run.ts";
+import { shareOneRun } from "../../../query/shared-runs.ts";
 
 export const shareRoutes = createRouter();
 

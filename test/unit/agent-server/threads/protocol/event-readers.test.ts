@@ -9,7 +9,7 @@ import {
   type Socket,
 } from "../../../../../src/agent-server/threads/protocol/event-sockets.ts";
 import type { ThreadLog } from "../../../../../src/agent-server/threads/protocol/event-cursor.ts";
-import { toFrame } from "../../../../../src/agent-server/threads/protocol/protocol-event.ts";
+import { toFrame } from "../../../../../src/agent-server/threads/protocol/event-frame.ts";
 import { SharedEvents } from "../../../../../src/agent-server/threads/protocol/shared-events.ts";
 import type { LoggedEvent } from "../../../../../src/agent-server/threads/storage/event-frames.ts";
 import type { RunRow } from "../../../../../src/agent-server/threads/storage/run-row.ts";

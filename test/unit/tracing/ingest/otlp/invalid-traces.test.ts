@@ -2,7 +2,7 @@ import { SpanStatusCode } from "@opentelemetry/api";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { decodeTraces } from "../../../../../src/tracing/ingest/otlp/decode-traces.ts";
+import { decodeTraces } from "../../../../../src/tracing/ingest/otlp/wire-format.ts";
 import { mapSpans } from "../../../../../src/tracing/ingest/otlp/map-spans.ts";
 import { InvalidTraces } from "../../../../../src/tracing/ingest/otlp/otlp-error.ts";
 import { protobufRequest, ROOT_SPAN, TRACE } from "./support/otlp-requests.ts";

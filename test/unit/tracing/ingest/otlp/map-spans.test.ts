@@ -1,8 +1,11 @@
 import { SpanStatusCode } from "@opentelemetry/api";
 import { describe, test } from "vitest";
 import { decodeBatch } from "../../../../../src/tracing/ingest/decode/batch-body.ts";
-import { adoptOrphans, type OrphanGroup } from "../../../../../src/tracing/ingest/otlp/orphans.ts";
-import type { PlacedSpanRun } from "../../../../../src/tracing/ingest/otlp/span-run-place.ts";
+import {
+  adoptOrphans,
+  type OrphanGroup,
+  type PlacedSpanRun,
+} from "../../../../../src/tracing/ingest/otlp/place-spans.ts";
 import {
   mapped,
   mappedRun,

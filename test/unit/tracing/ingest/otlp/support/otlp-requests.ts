@@ -2,13 +2,13 @@ import { deepStrictEqual } from "node:assert";
 import { type Attributes, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
-import { decodeTraces } from "../../../../../../src/tracing/ingest/otlp/decode-traces.ts";
+import { decodeTraces } from "../../../../../../src/tracing/ingest/otlp/wire-format.ts";
 import {
   type MapOptions,
   type MappedSpans,
   mapSpans,
 } from "../../../../../../src/tracing/ingest/otlp/map-spans.ts";
-import type { PlacedSpanRun } from "../../../../../../src/tracing/ingest/otlp/span-run-place.ts";
+import type { PlacedSpanRun } from "../../../../../../src/tracing/ingest/otlp/place-spans.ts";
 import type { Span } from "../../../../../../src/tracing/ingest/otlp/span.ts";
 
 export const TRACE = "0af7651916cd43dd8448eb211c80319c";

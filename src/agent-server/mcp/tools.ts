@@ -1,0 +1,153 @@
+import { readJsonText } from "../../lib/json-answer.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
+import type { AgentCall } from "../agent-call.ts";
+import type { Assistant } from "../assistants/assistant-json.ts";
+import { listAssistants } from "../assistants/assistant-service.ts";
+import { type JsonSchema, knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
+import { defaultAssistantId } from "../assistants/assistant-id.ts";
+import { isObject } from "../../lib/json.ts";
+
+/** Each asks the project's code for its schemas. */
+const TOOLS_PER_PAGE = 50;
+
+/** An invocation has six connections. */
+const GRAPHS_AT_ONCE = 6;
+
+/** Assistants may have large configurations. */
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+
+type Tool = {
+  name: string;
+  title: string;
+  description?: string;
+  inputSchema: JsonSchema & { type: "object" };
+};
+
+type ListedAssistant = Pick<
+  Assistant,
+  "assistant_id" | "graph_id" | "name" | "description" | "config"
+>;
+
+/** A page of the tools, the oldest assistant's first. Null for a cursor that none of these answers had. */
+export async function listTools(
+  call: AgentCall,
+  cursor: string | undefined,
+): Promise<{ tools: Tool[]; nextCursor?: string } | null> {
+  const offset = offsetOf(cursor);
+  if (offset === null) return null;
+  const listed = await listAssistants(call, {
+    limit: TOOLS_PER_PAGE,
+    offset,
+    sort_by: "created_at",
+    sort_order: "asc",
+    select: ["assistant_id", "graph_id", "name", "description", "config"],
+  });
+  const json = await readJsonText(listed.json, MAX_PAGE_BYTES);
+  if (json === null) {
+    throw new ApiError("payload_too_large", "The assistants are too large to be listed as tools");
+  }
+  const assistants: ListedAssistant[] = JSON.parse(json);
+  const tools = await mapLimited(assistants, GRAPHS_AT_ONCE, (each) => toTool(call, each));
+  const next = offset + listed.returned;
+  return next < listed.total ? { tools, nextCursor: String(next) } : { tools };
+}
+
+function offsetOf(cursor: string | undefined): number | null {
+  if (cursor === undefined) return 0;
+  return /^\d{1,9}$/.test(cursor) ? Number(cursor) : null;
+}
+
+async function toTool(call: AgentCall, assistant: ListedAssistant): Promise<Tool> {
+  const { name, description } = assistant;
+  return {
+    name: toolName(assistant),
+    title: name,
+    ...(description === null ? {} : { description }),
+    inputSchema: toInputSchema(await knownSchemas(call, assistant)),
+  };
+}
+
+/** Model providers take no longer names of tools, and no other characters. */
+const MAX_NAME_CHARS = 64;
+const TOOL_NAME = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_NAME_CHARS}}$`);
+const OTHER_CHARS = /[^A-Za-z0-9_-]+/g;
+
+const ID_SUFFIX = /(?:^|_)([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+const ID_SUFFIX_CHARS = 33;
+
+/**
+ * A graph's default assistant has the graph's name. Other assistants may share a name, so that theirs ends with their id:
+ * a call then finds its assistant without a list of them.
+ */
+function toolName({
+  assistant_id,
+  graph_id,
+  name,
+}: Pick<Assistant, "assistant_id" | "graph_id" | "name">): string {
+  const isDefault = assistant_id === defaultAssistantId(graph_id);
+  if (isDefault && TOOL_NAME.test(graph_id) && !ID_SUFFIX.test(graph_id)) return graph_id;
+  const stem = name.replaceAll(OTHER_CHARS, "_").slice(0, MAX_NAME_CHARS - ID_SUFFIX_CHARS);
+  return `${stem}_${assistant_id.replaceAll("-", "")}`;
+}
+
+/** The id of the assistant that a tool's name stands for, or its graph's name; null for what is no tool's name. */
+export function assistantOfTool(name: string): string | null {
+  if (!TOOL_NAME.test(name)) return null;
+  const id = ID_SUFFIX.exec(name);
+  return id === null ? name : id.slice(1).join("-");
+}
+
+/** The argument of a tool that is the run's context, and no part of its input. */
+export const CONTEXT_ARGUMENT = "context";
+
+/** Longer schemas are of no use to a model, and a page of them is held in memory. */
+const MAX_SCHEMA_CHARS = 64 * 1024;
+
+const ANYTHING = { type: "object" } as const;
+
+/** What a model can write, and every graph reads as LangChain's messages. */
+const MESSAGES: JsonSchema = {
+  type: "array",
+  description: "The messages of the conversation, the newest last",
+  items: {
+    type: "object",
+    properties: {
+      role: { type: "string", enum: ["user", "assistant", "system"] },
+      content: { type: "string" },
+    },
+    required: ["role", "content"],
+  },
+};
+
+/** The arguments of a tool: the graph's input, beside which there may be a context. */
+function toInputSchema({
+  input,
+  context,
+}: {
+  input: JsonSchema | null;
+  context: JsonSchema | null;
+}): JsonSchema & { type: "object" } {
+  if (input === null && context === null) return ANYTHING;
+  const properties = { ...propertiesOf(input) };
+  for (const [name, schema] of Object.entries(properties)) {
+    if (isMessages(schema)) properties[name] = MESSAGES;
+  }
+  if (context !== null && !(CONTEXT_ARGUMENT in properties)) properties[CONTEXT_ARGUMENT] = context;
+  const schema = withoutUnused({ ...input, type: "object" as const, properties });
+  return JSON.stringify(schema).length > MAX_SCHEMA_CHARS ? ANYTHING : schema;
+}
+
+/** LangChain's schemas of messages describe its classes, or nothing at all. */
+function isMessages(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  if (schema["langgraph_type"] === "messages") return true;
+  const { items } = schema;
+  return isObject(items) && String(items["$ref"]).startsWith("#/definitions/BaseMessage");
+}
+
+/** The definitions of messages are long, and mostly nothing else has any. */
+function withoutUnused<T extends JsonSchema>(schema: T): T {
+  const { definitions: _definitions, ...rest } = schema;
+  return JSON.stringify(rest).includes('"#/definitions/') ? schema : (rest as T);
+}

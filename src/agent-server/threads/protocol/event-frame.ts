@@ -1,0 +1,35 @@
+import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
+
+/** An event with its place, encoded once for all who read it. */
+export type Frame = {
+  seq: number;
+  channel: string;
+  namespace: string[];
+  /** The envelope as JSON text. */
+  text: string;
+  /** The envelope as a server-sent event; made when the first reader needs it. */
+  bytes: () => Uint8Array;
+};
+
+/** Gives the event its place. `at` is when it happened, in epoch milliseconds. */
+export function toFrame(event: ProtocolEvent, seq: number, at: number): Frame {
+  const { method, namespace, node, data, eventId = String(seq) } = event;
+  const params = { namespace, timestamp: at, ...(node === undefined ? {} : { node }), data };
+  const text = JSON.stringify({ type: "event", event_id: eventId, seq, method, params });
+  let bytes: Uint8Array | undefined;
+  return {
+    seq,
+    channel: channelOf(event),
+    namespace,
+    text,
+    bytes: () =>
+      (bytes ??= new TextEncoder().encode(`event: ${method}\ndata: ${text}\nid: ${eventId}\n\n`)),
+  };
+}
+
+function channelOf({ method, data }: ProtocolEvent): string {
+  if (method === "input.requested" || method === "input.answered") return "input";
+  if (method !== "custom") return method;
+  const { name } = data as { name?: string };
+  return name === undefined ? "custom" : `custom:${name}`;
+}

@@ -1,0 +1,53 @@
+import { createRoute } from "@hono/zod-openapi";
+import { createRouter } from "../../http/router.ts";
+import { agentCall, type AgentCall } from "../agent-call.ts";
+import { prunedSchema, pruneSchema } from "./thread-schemas.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
+import { threadFor } from "../auth/thread-access.ts";
+import type { ThreadTtl } from "./storage/thread-ttl.ts";
+
+/** What of threads goes on request. That by time is a matter of each thread's object. */
+export const threadRetentionRoutes = createRouter();
+
+threadRetentionRoutes.openapi(
+  createRoute({
+    method: "post",
+    path: "/threads/prune",
+    tags: ["Threads"],
+    summary: "Delete threads, or all of their checkpoints but the latest",
+    request: {
+      body: { required: true, content: { "application/json": { schema: pruneSchema } } },
+    },
+    responses: {
+      200: {
+        description: "How many threads were there and have been pruned",
+        content: { "application/json": { schema: prunedSchema } },
+      },
+    },
+  }),
+  async (c) => {
+    const { thread_ids, strategy } = c.req.valid("json");
+    const pruned_count = await pruneThreads(agentCall(c), thread_ids, strategy ?? "delete");
+    return c.json({ pruned_count }, 200);
+  },
+);
+
+/** An invocation has six connections. */
+const THREADS_AT_ONCE = 6;
+
+/**
+ * Removes threads, or all but their latest checkpoints, and tells how many it were. Those that the caller does not see
+ * count like those that are not there. Throws before anything is removed when a handler of the project refuses one.
+ */
+async function pruneThreads(
+  call: AgentCall,
+  threadIds: readonly string[],
+  strategy: ThreadTtl["strategy"],
+): Promise<number> {
+  const event = strategy === "delete" ? "threads:delete" : "threads:update";
+  const threads = await mapLimited([...new Set(threadIds)], THREADS_AT_ONCE, (thread_id) =>
+    threadFor(call, event, { thread_id }),
+  );
+  const results = await mapLimited(threads, THREADS_AT_ONCE, (thread) => thread.prune(strategy));
+  return results.filter((result) => result === "pruned").length;
+}

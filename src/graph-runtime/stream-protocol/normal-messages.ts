@@ -1,0 +1,91 @@
+import { isObject } from "../../lib/json.ts";
+
+type Json = Record<string, unknown>;
+
+const ROLES: Record<string, string> = { assistant: "ai", user: "human" };
+
+const MESSAGE_TYPES: ReadonlySet<unknown> = new Set([
+  "ai",
+  "human",
+  "system",
+  "tool",
+  "function",
+  "remove",
+  "developer",
+]);
+
+/** Keys of media blocks as LangChain's own classes write them, and as the protocol does. */
+const BLOCK_KEYS: Record<string, string> = {
+  mimeType: "mime_type",
+  fileId: "file_id",
+  sourceType: "source_type",
+};
+
+/** A state, or a part of one, with its messages as the protocol has them. */
+export function normalState(state: unknown): unknown {
+  if (Array.isArray(state)) return state.map(normalValue);
+  if (!isObject(state)) return state;
+  if (isMessage(state)) return normalMessage(state);
+  return mapped(state, (value) =>
+    Array.isArray(value) ? value.map(normalValue) : normalValue(value),
+  );
+}
+
+function normalValue(value: unknown): unknown {
+  return isObject(value) && isMessage(value) ? normalMessage(value) : value;
+}
+
+function isMessage(value: Json): boolean {
+  return "content" in value && MESSAGE_TYPES.has(typeOf(value));
+}
+
+function typeOf({ type, role }: Json): unknown {
+  const name = typeof type === "string" ? type : role;
+  return typeof name === "string" ? (ROLES[name] ?? name) : name;
+}
+
+/** Its type is the one of LangChain; what providers add is left out, but for tool calls that stand only there. */
+function normalMessage(message: Json): Json {
+  const { additional_kwargs, response_metadata, content, role: _role, ...rest } = message;
+  const lifted = liftedCalls(message, additional_kwargs);
+  const hasMetadata = isObject(response_metadata) && Object.keys(response_metadata).length > 0;
+  return {
+    ...rest,
+    type: typeOf(message),
+    content: Array.isArray(content) ? content.map(normalBlock) : content,
+    ...(hasMetadata ? { response_metadata } : {}),
+    ...(lifted === null ? {} : { tool_calls: lifted }),
+  };
+}
+
+export function normalBlock(block: unknown): unknown {
+  if (!isObject(block)) return block;
+  return Object.fromEntries(
+    Object.entries(block).map(([key, value]) => [BLOCK_KEYS[key] ?? key, value]),
+  );
+}
+
+function liftedCalls({ tool_calls }: Json, kwargs: unknown): Json[] | null {
+  if (Array.isArray(tool_calls) && tool_calls.length > 0) return null;
+  if (!isObject(kwargs) || !Array.isArray(kwargs["tool_calls"])) return null;
+  return kwargs["tool_calls"].filter(isObject).map(({ id, function: called }) => {
+    const { name, arguments: text } = isObject(called) ? called : {};
+    return { id, name, args: parsedArgs(text) ?? {}, type: "tool_call" };
+  });
+}
+
+/** The arguments of a tool call, which models write as the text of a JSON object; null for anything else. */
+export function parsedArgs(text: unknown): Json | null {
+  if (text === "") return {};
+  if (typeof text !== "string") return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function mapped(record: Json, map: (value: unknown) => unknown): Json {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

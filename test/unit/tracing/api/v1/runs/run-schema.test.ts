@@ -1,0 +1,67 @@
+import { describe, test } from "vitest";
+import {
+  ALWAYS_SELECTED,
+  DEFAULT_SELECT,
+  payloadsOf,
+  RUN_SELECT,
+} from "../../../../../../src/tracing/api/v1/runs/run-schema.ts";
+
+/** What the official clients ask for when their caller does not say. */
+const CLIENTS_SELECT = [
+  "app_path",
+  "completion_cost",
+  "completion_tokens",
+  "dotted_order",
+  "end_time",
+  "error",
+  "events",
+  "extra",
+  "feedback_stats",
+  "first_token_time",
+  "id",
+  "inputs",
+  "name",
+  "outputs",
+  "parent_run_id",
+  "parent_run_ids",
+  "prompt_cost",
+  "prompt_tokens",
+  "reference_example_id",
+  "run_type",
+  "session_id",
+  "start_time",
+  "status",
+  "tags",
+  "total_cost",
+  "total_tokens",
+  "trace_id",
+];
+
+describe("what may be selected of a run", () => {
+  test("is each named once", ({ expect }) => {
+    expect(new Set(RUN_SELECT).size).toBe(RUN_SELECT.length);
+  });
+
+  test("includes, also by default, what clients ask for", ({ expect }) => {
+    expect(RUN_SELECT).toEqual(expect.arrayContaining(CLIENTS_SELECT));
+    expect(DEFAULT_SELECT).toEqual(expect.arrayContaining(CLIENTS_SELECT));
+    expect(RUN_SELECT).toEqual(expect.arrayContaining([...ALWAYS_SELECTED]));
+  });
+
+  test("needs no payload but those that are named, each once", ({ expect }) => {
+    expect(payloadsOf(ALWAYS_SELECTED)).toEqual([]);
+    expect(payloadsOf(["inputs_preview", "s3_urls", "tags"])).toEqual([]);
+    expect(payloadsOf(["inputs", "inputs_s3_urls", "error_or_signed_url"])).toEqual([
+      "inputs",
+      "error",
+    ]);
+    expect(payloadsOf(RUN_SELECT).toSorted()).toEqual([
+      "error",
+      "events",
+      "extra",
+      "inputs",
+      "outputs",
+      "serialized",
+    ]);
+  });
+});
