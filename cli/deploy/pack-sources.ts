@@ -21,7 +21,7 @@ const NEVER = ignore().add([
   "*service_account*",
 ]);
 
-const LOCKFILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"];
+const LOCKFILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"];
 
 const BYTES_PER_MB = 1024 * 1024;
 

@@ -4,15 +4,16 @@ import graphHost from "./graph-host.js";
 import wasmModule from "./esbuild.wasm";
 import type {
   BuildAnswer,
-  BuildLine,
   BuildRequest,
   PackageSource,
   RemoteBuilderApi,
+  TellBuild,
 } from "../../src/lib/remote-build.ts";
 import { CliError } from "../cli-error.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { buildTarball } from "../project/tarball.ts";
+import { BuildLog } from "./build-log.ts";
 import { startEsbuild } from "./esbuild-wasm.ts";
 import { installPackages } from "./install-packages.ts";
 import { planInstall } from "./lockfile.ts";
@@ -35,28 +36,31 @@ type Env = { PACKAGES: PackageSource };
  * on a file system in memory. None of the project's code is run.
  */
 export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilderApi {
-  async build(request: BuildRequest): Promise<BuildAnswer> {
-    const lines: BuildLine[] = [];
-    const info = (message: string): void => void lines.push({ level: "info", message });
+  async build(request: BuildRequest, tell: TellBuild): Promise<BuildAnswer> {
+    const log = new BuildLog(tell);
+    const answer = await this.#build(request, log);
+    await log.flush();
+    return answer;
+  }
+
+  async #build(request: BuildRequest, log: BuildLog): Promise<BuildAnswer> {
     try {
       const starting = startEsbuild(wasmModule);
       // It is awaited below, unless something else fails before.
       starting.catch(() => {});
       const { archive, isInFolder, configPath } = request;
       const unpacked = await unpackRepository(archive, { into: REPOSITORY, isInFolder });
-      info(`The source has ${unpacked.files} files`);
+      log.info(`The source has ${unpacked.files} files`);
       for (const path of unpacked.tooLarge.slice(0, MAX_TOLD)) {
-        lines.push({
-          level: "warn",
-          message: `${path} is too large for a source, and is left out`,
-        });
+        log.warn(`${path} is too large for a source, and is left out`);
       }
       files.write(GRAPH_HOST, new TextEncoder().encode(graphHost));
       const config = loadProjectConfig(join(REPOSITORY, configPath));
-      const { by, ...plan } = planInstall(config.projectDir, REPOSITORY);
-      const installed = await installPackages(plan, this.env.PACKAGES);
+      const { by, warnings, ...plan } = planInstall(config.projectDir, REPOSITORY);
+      for (const warning of warnings) log.warn(warning);
+      const installed = await installPackages(plan, this.env.PACKAGES, log);
       const megabytes = (installed.bytes / BYTES_PER_MB).toFixed(1);
-      info(
+      log.info(
         `Installed ${installed.packages} packages of ${by}, ${megabytes} MB, ${installed.cached} of them from the cache`,
       );
       await starting;
@@ -66,13 +70,13 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
         graphHostModule: GRAPH_HOST,
       });
       for (const warning of built.warnings) {
-        lines.push({ level: "warn", message: withoutFolder(warning) });
+        log.warn(withoutFolder(warning));
       }
-      info(`Bundled ${built.graphs.join(", ")}`);
-      return { ok: true, tarball: built.bytes, lines };
+      log.info(`Bundled ${built.graphs.join(", ")}`);
+      return { ok: true, tarball: built.bytes };
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      return { ok: false, message: withoutFolder(error.message), lines };
+      return { ok: false, message: withoutFolder(error.message) };
     }
   }
 }

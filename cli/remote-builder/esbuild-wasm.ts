@@ -18,9 +18,41 @@ type Read = (
   callback: Callback,
 ) => void;
 
+type Write = (fd: number, bytes: Uint8Array) => number;
+
 type Opened = { path: string; bytes: Uint8Array | null; at: number };
 
+const STDERR = 2;
 const FIRST_FD = 10;
+
+/**
+ * The end of the program, of which the library tells nobody: what it was asked before would be waited for until the
+ * build's time is over. Go says on its way out what has happened.
+ */
+class Ending {
+  readonly #ended = Promise.withResolvers<never>();
+  #line = "";
+
+  constructor() {
+    // Most programs go on until their isolate ends.
+    this.#ended.promise.catch(() => {});
+  }
+
+  /** Of what the program says of itself, as it comes: in parts of lines. */
+  note(text: string): void {
+    this.#line += text;
+    const [line] = /^(?:fatal error|panic): .*(?=\n)/m.exec(this.#line) ?? [];
+    if (line !== undefined) this.#ended.reject(new Error(`esbuild has ended: ${line}`));
+    this.#line = this.#line.slice(this.#line.lastIndexOf("\n") + 1);
+  }
+
+  /** Settles as `work` does, unless the program ends before. */
+  unlessEnded<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#ended.promise]);
+  }
+}
+
+const ending = new Ending();
 
 /** The file system that Go calls. The library replaces `read` and `writeSync` by its own, for its two streams. */
 class GoFileSystem {
@@ -36,7 +68,7 @@ class GoFileSystem {
   readonly #opened = new Map<number, Opened>();
   #nextFd = FIRST_FD;
   #readStream: Read | null = null;
-  writeSync: unknown = null;
+  #writeStream: Write | null = null;
 
   get read(): Read {
     return (fd, buffer, offset, length, position, callback) => {
@@ -50,6 +82,17 @@ class GoFileSystem {
     this.#readStream = readStream;
   }
 
+  get writeSync(): Write {
+    return (fd, bytes) => {
+      if (fd === STDERR) ending.note(new TextDecoder().decode(bytes));
+      return this.#writeStream?.(fd, bytes) ?? bytes.length;
+    };
+  }
+
+  set writeSync(writeStream: Write) {
+    this.#writeStream = writeStream;
+  }
+
   write(
     fd: number,
     bytes: Uint8Array,
@@ -58,9 +101,7 @@ class GoFileSystem {
     _position: unknown,
     callback: Callback,
   ): void {
-    answer(callback, () =>
-      (this.writeSync as (fd: number, bytes: Uint8Array) => number)(fd, bytes),
-    );
+    answer(callback, () => this.writeSync(fd, bytes));
   }
 
   open(path: string, _flags: number, _mode: number, callback: Callback): void {
@@ -139,7 +180,7 @@ export async function startEsbuild(wasmModule: WebAssembly.Module): Promise<void
 
 /** Bundles as esbuild does, and writes what it made, unless it is told not to. */
 export async function build(options: BuildOptions): Promise<BuildResult> {
-  const result: BuildResult = await wasm.build({ ...options, write: false });
+  const result: BuildResult = await ending.unlessEnded(wasm.build({ ...options, write: false }));
   const written = options.write === false ? [] : (result.outputFiles ?? []);
   for (const { path, contents } of written) files.write(path, contents);
   return result;

@@ -6,6 +6,7 @@ import {
   type PackageSource,
 } from "../../src/lib/remote-build.ts";
 import { CliError } from "../cli-error.ts";
+import type { BuildLog } from "./build-log.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
@@ -24,6 +25,7 @@ export type Installed = { packages: number; cached: number; bytes: number };
 export async function installPackages(
   plan: InstallPlan,
   source: PackageSource,
+  log: Pick<BuildLog, "info">,
 ): Promise<Installed> {
   const { packages, links } = plan;
   if (packages.length > MAX_PACKAGES) {
@@ -37,6 +39,7 @@ export async function installPackages(
     if (!answer.ok) throw new CliError(answer.message);
     installed.bytes += answer.archive.length;
     if (answer.isCached) installed.cached += 1;
+    else log.info(`Fetched ${locked.name}@${locked.version}`);
     if (installed.bytes > MAX_INSTALLED_BYTES) {
       throw new CliError(
         `the packages of the project are too large: with ${locked.name} they have more than ${MAX_INSTALLED_BYTES / BYTES_PER_MB} MB. Build it on your machine: threadworks deploy --build local`,

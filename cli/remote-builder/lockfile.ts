@@ -4,12 +4,15 @@ import { CliError } from "../cli-error.ts";
 import { files } from "./node-fs.ts";
 import { planNpm } from "./npm-lockfile.ts";
 import { planPnpm } from "./pnpm-lockfile.ts";
+import { planYarn } from "./yarn-lockfile.ts";
 
 /** What is to be in the folders of packages, before a project can be bundled. */
 export type InstallPlan = {
   /** Each package with the folders that it is to be in; absolute paths. */
   packages: { locked: LockedPackage; folder: string }[];
   links: { path: string; target: string }[];
+  /** What is to be known of the lockfile, though it can be used. */
+  warnings?: string[];
 };
 
 export type LockedProject = {
@@ -26,16 +29,20 @@ const PLANNERS: Readonly<Record<string, (project: LockedProject) => InstallPlan>
   "package-lock.json": planNpm,
   "npm-shrinkwrap.json": planNpm,
   "pnpm-lock.yaml": planPnpm,
+  "yarn.lock": planYarn,
 };
 
 /** What the lockfiles of others are called, whose packages this platform cannot install. */
-const OTHERS = ["yarn.lock", "bun.lock", "bun.lockb", "deno.lock"];
+const OTHERS = ["bun.lock", "bun.lockb", "deno.lock"];
 
 /**
  * Plans what the project in `projectDir` has installed, by the nearest lockfile on the way up to the repository's
  * folder. Throws a `CliError` without a lockfile, and for one that cannot be used.
  */
-export function planInstall(projectDir: string, repository: string): InstallPlan & { by: string } {
+export function planInstall(
+  projectDir: string,
+  repository: string,
+): Required<InstallPlan> & { by: string } {
   const others: string[] = [];
   let manifestDir: string | undefined;
   for (const folder of upFrom(projectDir, repository)) {
@@ -48,14 +55,15 @@ export function planInstall(projectDir: string, repository: string): InstallPlan
     }
     const text = new TextDecoder().decode(files.read(join(folder, name)));
     const workspace = relative(folder, manifestDir ?? folder);
-    return { ...planner({ root: folder, workspace, text, name }), by: name };
+    return { warnings: [], ...planner({ root: folder, workspace, text, name }), by: name };
   }
-  if (manifestDir === undefined) return { packages: [], links: [], by: "no package.json" };
+  if (manifestDir === undefined)
+    return { packages: [], links: [], warnings: [], by: "no package.json" };
   const [other] = others;
   throw new CliError(
     other === undefined
-      ? "there is no lockfile: commit the package-lock.json that npm install writes, or a pnpm-lock.yaml"
-      : `${other} cannot be read here: commit a package-lock.json or a pnpm-lock.yaml, or build the project on your machine: threadworks deploy --build local`,
+      ? "there is no lockfile: commit the package-lock.json that npm install writes, a pnpm-lock.yaml or a yarn.lock"
+      : `${other} cannot be read here: commit a package-lock.json, a pnpm-lock.yaml or a yarn.lock, or build the project on your machine: threadworks deploy --build local`,
   );
 }
 

@@ -6,6 +6,7 @@ type Target =
 
 const ASSET = /^\/console\/assets\/([\w-]+(?:\.[\w-]+)+)$/;
 const PROJECT_LINK = /^\/o\/[^/]+\/projects\/p\/([^/]+)(?:\/r\/([^/]+))?$/;
+const DEPLOYMENT_LINK = /^\/o\/[^/]+\/host\/deployments\/([^/]+)$/;
 const SHARE_LINK = /^\/public\/([^/]+)\/r$/;
 
 /** What a path of the console stands for; null for a path that is none of it. */
@@ -18,6 +19,10 @@ export function consoleTarget(path: string): Target | null {
   if (project !== undefined) {
     const to = run === undefined ? `/console/traces/${project}` : `/console/runs/${run}`;
     return { kind: "redirect", to };
+  }
+  const deployment = DEPLOYMENT_LINK.exec(path)?.[1];
+  if (deployment !== undefined) {
+    return { kind: "redirect", to: `/console/deployments/${deployment}` };
   }
   const token = SHARE_LINK.exec(path)?.[1];
   return token === undefined ? null : { kind: "redirect", to: `/console/shared/${token}` };

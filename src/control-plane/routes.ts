@@ -3,6 +3,7 @@ import type { AppEnv } from "../http/app-types.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { workspaceScope } from "../identity/authenticate.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
+import { integrationRoutes } from "./integrations/routes.ts";
 import { logRoutes, usageRoutes } from "./logs/log-routes.ts";
 import { authenticateRoutes } from "./oauth/authenticate-routes.ts";
 import { callbackRoutes, finalizeRoutes } from "./oauth/callback-routes.ts";
@@ -14,7 +15,7 @@ import { revisionRoutes } from "./deployments/revision-routes.ts";
 import { signedUploadRoutes, uploadRoutes } from "./deployments/upload-routes.ts";
 
 const CONTROL_PLANE = "/v2";
-/** Where the ecosystem's tools still ask for logs. */
+/** Where the ecosystem's tools still ask for logs, and for repositories. */
 const CONTROL_PLANE_V1 = "/v1";
 
 /** The control plane. Order matters: what needs no key, and the rest. */
@@ -37,6 +38,8 @@ export function mountControlPlane(app: OpenAPIHono<AppEnv>): void {
   }
   app.route(CONTROL_PLANE, logRoutes("/deployments"));
   app.route(CONTROL_PLANE, usageRoutes);
+  app.use(`${CONTROL_PLANE_V1}/integrations/*`, workspaceScope, jsonBody);
+  app.route(CONTROL_PLANE_V1, integrationRoutes);
   app.use(`${CONTROL_PLANE_V1}/projects/*`, workspaceScope, jsonBody);
   app.route(CONTROL_PLANE_V1, logRoutes("/projects"));
 }

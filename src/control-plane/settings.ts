@@ -7,6 +7,8 @@ export const controlPlaneSettings = z
     DEPLOYMENT_LOG_SECONDS: seconds(14 * 86_400),
     GITHUB_URL: webAddress(),
     GITHUB_API_URL: webAddress(),
+    GITHUB_INTEGRATION_TOKEN: text(""),
+    GITHUB_INTEGRATION_WORKSPACES: text(""),
     NPM_REGISTRY: webAddress(),
     NPM_TOKEN: text(""),
   })
@@ -18,6 +20,11 @@ export const controlPlaneSettings = z
     /** What the URLs of repositories begin with, and where their commits and archives are asked for. */
     githubUrl: withoutSlash(vars.GITHUB_URL ?? "https://github.com"),
     githubApiUrl: withoutSlash(vars.GITHUB_API_URL ?? "https://api.github.com"),
+    /** The token of the installation's own account at the Git host, and whose workspaces may read by it; "*": all. */
+    githubToken: vars.GITHUB_INTEGRATION_TOKEN,
+    githubTokenWorkspaces: vars.GITHUB_INTEGRATION_WORKSPACES.split(",")
+      .map((id) => id.trim().toLowerCase())
+      .filter((id) => id !== ""),
     /** Where builds have their packages from, and the token that it asks for; empty: none. */
     npmRegistry: withoutSlash(vars.NPM_REGISTRY ?? "https://registry.npmjs.org"),
     npmToken: vars.NPM_TOKEN,

@@ -19,6 +19,7 @@ import {
   type NewRevision,
   skipUnfinished,
 } from "./revisions-repo.ts";
+import { mayBePreview, type NewPreview } from "./previews-repo.ts";
 import { allOf, sql as plain } from "./sql.ts";
 
 export type DeploymentRow = typeof deployments.$inferSelect;
@@ -50,6 +51,8 @@ export type DeploymentFilter = {
   nameContains?: string | undefined;
   status?: DeploymentRow["status"] | undefined;
   deploymentType?: string | undefined;
+  /** The deployment whose previews are meant. */
+  previewOf?: string | undefined;
 };
 
 type Key = { workspaceId: string; deploymentId: string };
@@ -68,13 +71,15 @@ const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
 
 /**
  * Stores a deployment with its first revision. False, and nothing stored, when its id, its name or its
- * slug is taken, the revision's tarball is not there, or the workspace has `quota` deployments already.
+ * slug is taken, the revision's tarball is not there, the workspace has `quota` deployments already, or it is a preview
+ * that there may not be.
  */
 export async function insertDeployment(
   db: D1Database,
   row: NewDeployment,
   revision: NewRevision & { secrets: string },
   quota: number,
+  preview: NewPreview | null = null,
 ): Promise<boolean> {
   const [inserted] = await db.batch([
     db
@@ -83,6 +88,7 @@ export async function insertDeployment(
            latest_revision_id, deletes_project, created_at, updated_at)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'READY', ?7, 0, ?8, ?8 WHERE ${isUploaded("?9")}
            AND (SELECT count(*) FROM deployments WHERE workspace_id = ?1 AND purged_at IS NULL) < ?10
+           AND (?11 IS NULL OR (${mayBePreview("?11")}))
          ON CONFLICT DO NOTHING`,
       )
       .bind(
@@ -96,6 +102,7 @@ export async function insertDeployment(
         row.created_at,
         revision.source_tarball_path,
         quota,
+        preview === null ? null : JSON.stringify(preview),
       ),
     db
       .prepare(
@@ -200,25 +207,27 @@ export async function describeDeployment(
 }
 
 /**
- * Takes a deployment out of service, to be deleted; its unfinished revisions are skipped. False when
- * there is none. Once `deletesProject` was said, it stays so.
+ * Takes a deployment out of service, to be deleted, and its previews with it; their unfinished revisions are skipped.
+ * The ids of all of them, none when there is no such deployment. Once `deletesProject` was said, it stays so.
  */
 export async function markDeploymentDeleted(
   db: D1Database,
   of: Key,
   { deletesProject, now }: { deletesProject: boolean; now: number },
-): Promise<boolean> {
-  const [marked] = await db.batch([
+): Promise<string[]> {
+  const [marked] = await db.batch<{ id: string }>([
     db
       .prepare(
         `UPDATE deployments SET status = 'AWAITING_DELETE', active_revision_id = NULL,
-           deletes_project = max(deletes_project, ?3), updated_at = ?4
-         WHERE workspace_id = ?1 AND id = ?2 AND purged_at IS NULL`,
+           deletes_project = CASE id WHEN ?2 THEN max(deletes_project, ?3) ELSE 1 END, updated_at = ?4
+         WHERE workspace_id = ?1 AND purged_at IS NULL
+           AND (id = ?2 OR source_config ->> '$.preview_of' = ?2)
+         RETURNING id`,
       )
       .bind(of.workspaceId, of.deploymentId, deletesProject ? 1 : 0, now),
     skipUnfinished(db, of, now),
   ]);
-  return marked?.meta.changes === 1;
+  return marked?.results.map(({ id }) => id) ?? [];
 }
 
 /** One that is being deleted, or that was and has left its row. */
@@ -312,7 +321,7 @@ function toListed(
 }
 
 function deploymentScan(workspaceId: string, filter: DeploymentFilter): Scan {
-  const { ids, name, nameContains, status, deploymentType } = filter;
+  const { ids, name, nameContains, status, deploymentType, previewOf } = filter;
   const rows = [plain("workspace_id = ?", workspaceId)];
   if (ids !== undefined) {
     rows.push(plain("id IN (SELECT value FROM json_each(?))", JSON.stringify(ids)));
@@ -326,6 +335,9 @@ function deploymentScan(workspaceId: string, filter: DeploymentFilter): Scan {
   if (status !== undefined) conditions.push(plain("status = ?", status));
   if (deploymentType !== undefined) {
     conditions.push(plain("source_config ->> 'deployment_type' = ?", deploymentType));
+  }
+  if (previewOf !== undefined) {
+    conditions.push(plain("source_config ->> 'preview_of' = ?", previewOf));
   }
   return {
     table: "deployments",

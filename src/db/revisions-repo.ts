@@ -205,7 +205,7 @@ export async function resealRevision(
   return updated.length === 1;
 }
 
-/** Those of a deployment that have not ended. */
+/** Those of a deployment that is being deleted, and of its previews, that have not ended. */
 export function skipUnfinished(
   db: D1Database,
   { workspaceId, deploymentId }: DeploymentKey,
@@ -215,9 +215,10 @@ export function skipUnfinished(
     .prepare(
       `UPDATE revisions SET status = 'SKIPPED', status_message = 'The deployment was deleted',
          due_at = NULL, lease = NULL, updated_at = ?3
-       WHERE workspace_id = ?1 AND deployment_id = ?2 AND ${IS_UNFINISHED}
-         AND EXISTS (SELECT 1 FROM deployments
-           WHERE workspace_id = ?1 AND id = ?2 AND status = 'AWAITING_DELETE')`,
+       WHERE workspace_id = ?1 AND ${IS_UNFINISHED}
+         AND deployment_id IN (SELECT id FROM deployments
+           WHERE workspace_id = ?1 AND status = 'AWAITING_DELETE'
+             AND (id = ?2 OR source_config ->> '$.preview_of' = ?2))`,
     )
     .bind(workspaceId, deploymentId, now);
 }

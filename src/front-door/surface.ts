@@ -1,11 +1,12 @@
 import type { Hosts } from "./settings.ts";
 import type { Settings } from "../env.ts";
 
-/** `/v1/projects/` is where the ecosystem's tools ask the control plane for logs. */
-const CONTROL_PLANE_PATH = /^\/(v2|v1\/projects)\//;
+/** What of the control plane is below `/v1`: logs, for the ecosystem's tools, and what is known of Git hosts. */
+const CONTROL_PLANE_PATH = /^\/(v2|v1\/(?:projects|integrations))\//;
 
 /** The console's pages, and paths of links that lead to them. They are beside the tracing API, whose answers link there. */
-const CONSOLE_PATH = /^\/(?:console(?:\/|$)|o\/[^/]+\/projects\/p\/|public\/[^/]+\/r$)/;
+const CONSOLE_PATH =
+  /^\/(?:console(?:\/|$)|o\/[^/]+\/(?:projects\/p|host\/deployments)\/|public\/[^/]+\/r$)/;
 
 export type Surface = "agent-server" | "control-plane" | "tracing";
 

@@ -21,12 +21,19 @@ export const MAX_INSTALLED_BYTES = 48 * 1024 * 1024;
 
 export const BUILD_TIMEOUT_MS = 300_000;
 
+/** What to do about a build that is beyond these bounds. */
+export const BUILD_LOCALLY =
+  "build the project on your machine, with threadworks deploy --build local";
+
 /** A package as a lockfile names it. */
 export type LockedPackage = {
   name: string;
   version: string;
-  /** As Subresource Integrity has it: `sha512-<base64>`, several separated by spaces. */
-  integrity: string;
+  /**
+   * As Subresource Integrity has it: `sha512-<base64>`, several separated by spaces. Null where the lockfile has none of
+   * the registry's archive: it has to have the one that the registry tells, then.
+   */
+  integrity: string | null;
 };
 
 /** What the build of a project is bound to: it answers with the files of packages, checked and compressed. */
@@ -49,12 +56,15 @@ export type BuildRequest = {
 };
 
 export type BuildAnswer =
-  | { ok: true; tarball: Uint8Array; lines: BuildLine[] }
+  | { ok: true; tarball: Uint8Array }
   /** `message` says what is wrong with the project, for the user. */
-  | { ok: false; message: string; lines: BuildLine[] };
+  | { ok: false; message: string };
 
 export type BuildLine = { level: "info" | "warn"; message: string };
 
+/** Adds lines to the log of a build that goes on; it rejects when that has been given up. */
+export type TellBuild = (lines: BuildLine[]) => Promise<void>;
+
 export interface RemoteBuilderApi {
-  build: (request: BuildRequest) => Promise<BuildAnswer>;
+  build: (request: BuildRequest, tell: TellBuild) => Promise<BuildAnswer>;
 }

@@ -4,17 +4,22 @@ import { openSecret, resealSecret, sealSecret } from "../secrets/secret-box.ts";
 
 type DeploymentKey = { workspaceId: string; deploymentId: string };
 
-/** Seals secrets as a revision has them: a JSON object of name to sealed text. It throws a `SecretBoxError`. */
+/**
+ * Seals secrets as a revision has them: a JSON object of name to sealed text. One without a value is taken from
+ * `before`, the secrets of another revision of the deployment. It throws a `SecretBoxError`.
+ */
 export async function sealSecrets(
   keys: string,
   of: DeploymentKey,
-  secrets: readonly { name: string; value: string }[],
+  secrets: readonly { name: string; value?: string | null | undefined }[],
+  before = "{}",
 ): Promise<string> {
-  const values = Object.fromEntries(secrets.map(({ name, value }) => [name, value]));
-  const sealed = await mapValues(values, (value, name) =>
-    sealSecret(keys, value, secretContext(of, name)),
-  );
-  return JSON.stringify(sealed);
+  const sealedBefore = textsIn(before);
+  const entries = secrets.map(async ({ name, value }) => [
+    name,
+    value == null ? sealedBefore[name] : await sealSecret(keys, value, secretContext(of, name)),
+  ]);
+  return JSON.stringify(Object.fromEntries(await Promise.all(entries)));
 }
 
 /** The values of a revision's secrets by name. It throws a `SecretBoxError` when one cannot be opened. */

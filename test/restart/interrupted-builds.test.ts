@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DeploymentBody } from "../support/deployments.ts";
 import { GitHost } from "../support/git-host.ts";
+import { deletionOf, pushOf, PUSH_SECRETS, sendEvent } from "../support/github-webhook.ts";
 import { NpmRegistry } from "../support/npm-registry.ts";
 import { githubBody } from "../support/repository-builds.ts";
 import type { RevisionBody } from "../support/rollouts.ts";
@@ -22,6 +23,9 @@ const random = new Random(seed);
 let platform: PlatformProcess;
 let host: GitHost;
 let registry: NpmRegistry;
+/** Two commits of the repository that builds. */
+let sha: string;
+let next: string;
 
 beforeAll(async () => {
   host = await GitHost.start();
@@ -36,7 +40,8 @@ beforeAll(async () => {
         .compile();`,
   };
   const manifests = await registry.manifests(["@langchain/core", "@langchain/langgraph"]);
-  host.push("acme/good", { ...agent, ...manifests });
+  sha = host.push("acme/good", { ...agent, ...manifests });
+  next = host.push("acme/good", { ...agent, ...manifests, "README.md": "" }, { branch: "kept" });
   host.push("acme/bad", { ...agent, "package.json": "{}" });
   platform = await PlatformProcess.start({ vars: { ...host.vars, NPM_REGISTRY: registry.url } });
 });
@@ -58,9 +63,39 @@ async function latestOf({ id }: DeploymentBody): Promise<RevisionBody> {
   return latest;
 }
 
+/** As GitHub's own, whose deliveries somebody sends again until they are answered. */
+async function deliver(url: string, payload: object, event = "push"): Promise<void> {
+  await until(
+    () =>
+      sendEvent(url, payload, { event }).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    END_TIMEOUT_MS,
+    `an answer to ${event}`,
+  );
+}
+
 test(`builds that are killed end with what they would end with (RESTART_SEED=${seed})`, async () => {
   const good = (await call("POST", "", githubBody(host, "good", "acme/good"))) as DeploymentBody;
   const bad = (await call("POST", "", githubBody(host, "bad", "acme/bad"))) as DeploymentBody;
+  const parent = (await call("POST", "", {
+    ...githubBody(host, "parent", "acme/good"),
+    source_config: { repo_url: host.urlOf("acme/good"), previews: true },
+    secrets: PUSH_SECRETS,
+  })) as DeploymentBody;
+  const webhook = String(parent.source_config["webhook_url"]);
+  const pushTo = (branch: string, pushedAt: number, after = sha) =>
+    pushOf("acme/good", after, { ref: `refs/heads/${branch}`, pushedAt });
+  const events: [payload: object, event: string][] = [
+    [pushTo("kept", 10), "push"],
+    [pushTo("gone", 20), "push"],
+    [deletionOf("acme/good", "gone", { pushedAt: 30 }), "delete"],
+    [pushTo("gone", 20), "push"],
+    [pushTo("late", 40), "push"],
+    // In place of one that was interrupted too often.
+    [pushTo("kept", 45, next), "push"],
+  ];
   for (let kill = 0; kill < KILLS; kill += 1) {
     // Now and then a revision that is new, in place of one that was interrupted too often.
     if (kill % CRASHES === 1) {
@@ -68,18 +103,36 @@ test(`builds that are killed end with what they would end with (RESTART_SEED=${s
       await call("POST", `/${bad.id}/revisions`, {});
     }
     await sleep(random.between(0, MAX_DELAY_MS));
+    const [payload, event] = events[kill / 2] ?? [];
+    const told = payload === undefined ? undefined : deliver(webhook, payload, event);
     if (kill % CRASHES === 0) await platform.crash();
     else await platform.restart();
+    await told;
   }
+  await deliver(webhook, deletionOf("acme/good", "late", { pushedAt: 50 }), "delete");
+  const previews = await until(
+    async () => {
+      const { resources } = (await call("GET", `?preview_of=${parent.id}`)) as {
+        resources: DeploymentBody[];
+      };
+      return resources.length === 1 ? resources : null;
+    },
+    END_TIMEOUT_MS,
+    "the deletion of the previews whose branches are gone",
+  );
   await until(
     async () => {
-      const latest = await Promise.all([good, bad].map(latestOf));
+      const latest = await Promise.all([good, bad, ...previews].map(latestOf));
       return latest.every(({ status }) => ENDED.test(status));
     },
     END_TIMEOUT_MS,
     "the end of every build",
   );
   expect(await latestOf(good)).toMatchObject({ status: "DEPLOYED", status_message: null });
+  expect(previews.map(({ source_config: config }) => config["preview_branch"])).toEqual(["kept"]);
+  expect(await Promise.all(previews.map(latestOf))).toMatchObject([
+    { status: "DEPLOYED", source_revision_config: { repo_commit_sha: next } },
+  ]);
   expect(await latestOf(bad)).toMatchObject({
     status: "BUILD_FAILED",
     status_message: expect.stringMatching(/^there is no lockfile/),

@@ -66,7 +66,7 @@ describe("a new deployment is refused", () => {
     ["template_id", null, "missing", "Field required for source internal_template"],
     ["template_id", "nothing", "enum", "Input should be one of 'agent'"],
     ["deployment_type", "huge", "enum", "'dev_free'"],
-    ["integration_id", MISSING_ID, "value_error", "There are no integrations here"],
+    ["integration_id", MISSING_ID, "value_error", "Only a deployment of source github"],
     ["repo_url", "https://github.com/a/b", "value_error", "Only a deployment of source github"],
     ["repo_branch", "main", "value_error", "Give it as source_revision_config.repo_ref"],
     ["build_on_push", true, "value_error", "Only a deployment of source github"],

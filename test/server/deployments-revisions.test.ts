@@ -93,6 +93,40 @@ describe("a change", () => {
     ]);
   });
 
+  test("of one secret leaves those alone that are named without a value", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
+    const before = [
+      { name: "KEPT", value: "1" },
+      { name: "CHANGED", value: "2" },
+      { name: "REMOVED", value: "3" },
+    ];
+    const created = await createDeployment(deployer, templateBody(newName(), { secrets: before }));
+    const sealedOf = async (revision: string): Promise<Record<string, string>> => {
+      const sql = "SELECT secrets FROM revisions WHERE id = ?";
+      const [row] = await server.database.run(sql, [revision]);
+      return JSON.parse(String(row?.["secrets"]));
+    };
+    const secrets = [{ name: "KEPT" }, { name: "CHANGED", value: "4" }];
+    const changed = await patch(deployer, created.id, { secrets });
+    const [old, now] = await Promise.all(
+      [created, changed].map((each) => sealedOf(each.latest_revision_id)),
+    );
+    expect(now).toEqual({ KEPT: old?.["KEPT"], CHANGED: expect.any(String) });
+    expect(now?.["CHANGED"]).not.toBe(old?.["CHANGED"]);
+
+    const unknown = { secrets: [{ name: "KEPT", value: null }, { name: "REMOVED" }] };
+    const path = `/deployments/${created.id}`;
+    expect(await deployer.call("PATCH", path, unknown)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "secrets", 1, "value"], type: "missing" }] },
+    });
+    const bare = templateBody(newName(), { secrets: [{ name: "KEPT" }] });
+    expect((await deployer.call("POST", "/deployments", bare)).status).toBe(422);
+  });
+
   test("of the secrets replaces all of them, and keeps the source", async ({
     server,
     deployer,

@@ -81,6 +81,8 @@ const ROUTES = [
   "GET /store/items",
   "POST /ui/{name}",
   "GET /ui/{name}/{file}",
+  "GET /v1/integrations/github/install",
+  "GET /v1/integrations/github/{integration_id}/repos",
   "DELETE /store/items",
   "POST /store/items/search",
   "POST /store/namespaces",

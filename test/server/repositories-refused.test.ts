@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { type DeploymentBody, newDeployer } from "../support/deployments.ts";
+import { send } from "../support/http.ts";
 import { type Files } from "../support/git-host.ts";
 import type { NpmRegistry } from "../support/npm-registry.ts";
 import {
@@ -51,9 +52,21 @@ describe("a build fails with a sentence", BUILDS, () => {
       /^there is no lockfile: commit the package-lock\.json that npm install writes/,
     ],
     [
-      "for a lockfile of yarn",
-      () => ({ ...AGENT, "package.json": "{}", "yarn.lock": "" }),
-      /^yarn\.lock cannot be read here: commit a package-lock\.json or a pnpm-lock\.yaml/,
+      "for a lockfile of bun",
+      () => ({ ...AGENT, "package.json": "{}", "bun.lock": "" }),
+      /^bun\.lock cannot be read here: commit a package-lock\.json, a pnpm-lock\.yaml or a yarn\.lock/,
+    ],
+    [
+      "for a package of which neither lockfile nor registry has a digest",
+      async (registry) => {
+        const manifests = await registry.yarnManifests(PACKAGES, "berry");
+        const lock = manifests["yarn.lock"]?.replace(
+          'npm:1.4.0":\n  version: 1.4.0',
+          'npm:1.4.0":\n  version: 0.0.2',
+        );
+        return { ...AGENT, ...manifests, "yarn.lock": lock ?? "" };
+      },
+      /^@langchain\/core@0\.0\.2 has no digest in the registry, nor in the lockfile$/,
     ],
     [
       "for a lockfile that is cut off",
@@ -172,6 +185,36 @@ test("a new revision takes the branch as it is, and a redeploy the commit that t
   expect(await ended(deployer, redeployed.body as DeploymentBody)).toMatchObject({
     status_message: expect.stringMatching(/^there is no lockfile/),
     source_revision_config: { repo_ref: "main", repo_commit_sha: first },
+  });
+});
+
+test("an installation without an account has no integrations, and says what there is instead", async ({
+  server,
+  host,
+  expect,
+}) => {
+  const { apiKey, call } = await newDeployer(server);
+  const get = (path: string) =>
+    send(server, "GET", `/v1/integrations/github/${path}`, undefined, { "x-api-key": apiKey });
+  expect(await get("install")).toMatchObject({ status: 200, body: [] });
+  const advice = /give the deployment the secret THREADWORKS_GITHUB_TOKEN/;
+  const integration_id = "00000000-0000-4000-8000-000000000000";
+  expect(await get(`${integration_id}/repos`)).toMatchObject({
+    status: 404,
+    body: { detail: expect.stringMatching(advice) },
+  });
+  const source_config = { repo_url: host.urlOf("acme/any"), integration_id };
+  const body = { ...githubBody(host, "mine", "acme/any"), source_config };
+  expect(await call("POST", "/deployments", body)).toMatchObject({
+    status: 422,
+    body: {
+      detail: [
+        {
+          loc: ["body", "source_config", "integration_id"],
+          msg: expect.stringMatching(advice),
+        },
+      ],
+    },
   });
 });
 

@@ -3,12 +3,13 @@ import { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { startModels, modelVariables } from "../real-projects/support/model-server.ts";
 import { REPO_ROOT } from "../support/built-fixtures.ts";
-import { newDeployer } from "../support/deployments.ts";
+import { createDeployment, newDeployer } from "../support/deployments.ts";
 import { filesOf } from "../support/git-host.ts";
 import { agentClient } from "../support/rollouts.ts";
 import {
   BUILDS,
   buildLines,
+  ended,
   githubBody,
   rolledOut,
   templateFiles,
@@ -155,6 +156,57 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     const client = new Client({ apiUrl: stdout.trim(), apiKey: deployer.apiKey });
     expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain("Hi");
   });
+
+  test("and its build tells of each package while it waits for the next", async ({
+    server,
+    host,
+    registry,
+    expect,
+  }) => {
+    const release = registry.hold("ipaddr.js");
+    host.push("acme/told", {
+      ...(await registry.manifests(["croner", "ipaddr.js"])),
+      "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
+      "agent.js": "export const graph = {};",
+    });
+    const deployer = await newDeployer(server);
+    const made = await createDeployment(deployer, githubBody(host, "told", "acme/told"));
+    const told = expect.poll(() => buildLines(deployer, made));
+    await told.toContainEqual(expect.stringMatching(/^Fetched croner@\d/));
+    const path = `/deployments/${made.id}/revisions/${made.latest_revision_id}`;
+    expect((await deployer.call("GET", path)).body).toMatchObject({ status: "BUILDING" });
+    release();
+    await ended(deployer, made);
+    const lines = await buildLines(deployer, made);
+    expect(
+      lines.map((line) => line.replace(/@\d\S*|\d+(?= KiB)|\d+\.\d(?= MB)|http\S+/g, "…")),
+    ).toEqual(
+      expect.arrayContaining([
+        "The source has 4 files",
+        "Fetched croner…",
+        "Fetched ipaddr.js…",
+        "Installed 2 packages of package-lock.json, … MB, 0 of them from the cache",
+      ]),
+    );
+  });
+
+  test.for(["classic", "berry"] as const)(
+    "with the lockfile of yarn: %s",
+    async (yarn, { server, host, registry, expect }) => {
+      host.push(`acme/${yarn}`, {
+        ...(await registry.yarnManifests(PACKAGES.slice(0, 2), yarn)),
+        "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
+        "agent.ts": GREETER,
+      });
+      const deployer = await newDeployer(server);
+      const made = await rolledOut(deployer, githubBody(host, yarn, `acme/${yarn}`));
+      expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
+      const lines = await buildLines(deployer, made.deployment);
+      expect(lines.filter((line) => line.startsWith("yarn.lock has digests"))).toHaveLength(
+        yarn === "berry" ? 1 : 0,
+      );
+    },
+  );
 
   test("with the lockfile of pnpm", async ({ server, host, registry, expect }) => {
     host.push("acme/pnpm", {

@@ -14,9 +14,19 @@ const COMMITS = /^\/repos\/([^/]+\/[^/]+)\/commits\/(.+)$/;
 const TARBALL = /^\/repos\/([^/]+\/[^/]+)\/tarball\/([0-9a-f]{40})$/;
 const ARCHIVE = /^\/archives\/([^/]+\/[^/]+)\/([0-9a-f]{40})$/;
 
+/** What the account of an installation has, which may read all repositories that ask for it. */
+export const ACCOUNT_TOKEN = "of the installation";
+
+function toApiRepository(fullName: string, index: number): object {
+  const [login = "", name = ""] = fullName.split("/");
+  return { id: index + 1, name, full_name: fullName, owner: { login }, default_branch: "main" };
+}
+
 /** As much of GitHub's API as deployments of repositories need, on loopback. */
 export class GitHost {
   readonly upstream: Upstream;
+  /** What the account of an installation is known by. */
+  accountToken = ACCOUNT_TOKEN;
   readonly #repositories: Map<string, Repository>;
 
   private constructor(upstream: Upstream, repositories: Map<string, Repository>) {
@@ -28,6 +38,15 @@ export class GitHost {
     const repositories = new Map<string, Repository>();
     const upstream = await startUpstream((request, response) => {
       const path = request.url ?? "";
+      if (path === "/user" || path.startsWith("/user/repos?")) {
+        const isAllowed = request.headers.authorization === `Bearer ${host.accountToken}`;
+        const page = Number(new URLSearchParams(path.split("?")[1]).get("page"));
+        const listed = [...repositories.keys()].toSorted().slice(100 * (page - 1), 100 * page);
+        const told =
+          path === "/user" ? { id: 583231, login: "acme-bot" } : listed.map(toApiRepository);
+        response.writeHead(isAllowed ? 200 : 401).end(JSON.stringify(isAllowed ? told : {}));
+        return;
+      }
       const [, name = "", rest = ""] =
         COMMITS.exec(path) ?? TARBALL.exec(path) ?? ARCHIVE.exec(path) ?? [];
       const repository = repositories.get(name);
@@ -52,7 +71,8 @@ export class GitHost {
         );
       }
     });
-    return new GitHost(upstream, repositories);
+    const host = new GitHost(upstream, repositories);
+    return host;
   }
 
   get url(): string {

@@ -45,6 +45,18 @@ export function signatureOf(secret: string, body: string): string {
   return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
 
+/** The deletion of a branch or a tag, likewise. */
+export function deletionOf(
+  repository: string,
+  branch: string,
+  { pushedAt = 2_000, type = "branch" } = {},
+): Record<string, unknown> {
+  const { repository: about } = pushOf(repository, "0".repeat(40));
+  // This event has its times as texts.
+  const pushed_at = new Date(pushedAt * 1000).toISOString();
+  return { ref: branch, ref_type: type, repository: { ...about, pushed_at } };
+}
+
 /** A push to a branch of a repository, as far as it has to be like one of GitHub's. */
 export function pushOf(
   repository: string,

@@ -18,6 +18,15 @@ type Entry = {
 
 type Lock = { lockfileVersion: number; packages: Record<string, Entry> };
 
+type LockedEntry = {
+  id: string;
+  name: string;
+  version: string;
+  integrity: string;
+  dependencies: [string, string][];
+  peers: [string, string][];
+};
+
 /** A project's manifest and lockfile, as texts. */
 export type Manifests = { "package.json": string; "package-lock.json": string };
 
@@ -30,22 +39,39 @@ export class NpmRegistry {
   /** The tarballs by `<name>@<version>`. */
   readonly #tarballs: Map<string, Promise<Uint8Array>>;
 
-  private constructor(upstream: Upstream, tarballs: Map<string, Promise<Uint8Array>>) {
+  /** What the answers of packages wait for, by the packages' names. */
+  readonly #held: Map<string, Promise<void>>;
+
+  private constructor(
+    upstream: Upstream,
+    tarballs: Map<string, Promise<Uint8Array>>,
+    held: Map<string, Promise<void>>,
+  ) {
     this.upstream = upstream;
     this.#tarballs = tarballs;
+    this.#held = held;
   }
 
   static async start(): Promise<NpmRegistry> {
     const tarballs = new Map<string, Promise<Uint8Array>>();
+    const held = new Map<string, Promise<void>>();
     const upstream = await startUpstream((request, response) => {
+      const id = decodeURIComponent(request.url ?? "").replace(/^\/(.+)\/([^/]+)$/, "$1@$2");
+      const manifest = tarballs.get(id);
+      if (manifest !== undefined) {
+        void manifest.then((bytes) =>
+          response.end(JSON.stringify({ dist: { integrity: integrityOf(bytes) } })),
+        );
+        return;
+      }
       const [, name = "", file = ""] =
         /^\/((?:@[^/]+\/)?[^/]+)\/-\/(.+)\.tgz$/.exec(request.url ?? "") ?? [];
       const version = file.slice(name.slice(name.lastIndexOf("/") + 1).length + 1);
       const found = tarballs.get(`${name}@${version}`);
       if (found === undefined) response.writeHead(404).end();
-      else void found.then((bytes) => response.end(bytes));
+      else void Promise.all([found, held.get(name)]).then(([bytes]) => response.end(bytes));
     });
-    return new NpmRegistry(upstream, tarballs);
+    return new NpmRegistry(upstream, tarballs, held);
   }
 
   get url(): string {
@@ -54,6 +80,13 @@ export class NpmRegistry {
 
   close(): Promise<void> {
     return this.upstream.close();
+  }
+
+  /** Keeps everybody who asks for a package waiting, until what it returns is called. */
+  hold(name: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held.set(name, promise);
+    return resolve;
   }
 
   /** The manifests of a project with these dependencies, in the versions that this repository has. */
@@ -97,23 +130,7 @@ export class NpmRegistry {
 
   /** The same project as pnpm locks it; YAML may be written as JSON. */
   async pnpmManifests(names: readonly string[]): Promise<Record<string, string>> {
-    const manifests = await this.manifests(names);
-    const { packages } = JSON.parse(manifests["package-lock.json"]) as Lock;
-    const { "": own, ...installed } = packages;
-    const idOf = (name: string, beside: string): string | undefined => {
-      const version = installed[placeOf(name, beside, installed)]?.version;
-      return version === undefined ? undefined : `${name}@${version}`;
-    };
-    const entries = Object.entries(installed).map(([folder, entry]) => {
-      const name = nameOf(folder);
-      const wanted = Object.keys({ ...entry.dependencies, ...entry.peerDependencies });
-      const dependencies = wanted.flatMap((dependency) => {
-        const id = idOf(dependency, folder);
-        return id === undefined ? [] : [[dependency, id.slice(dependency.length + 1)]];
-      });
-      return { id: `${name}@${entry.version}`, integrity: entry.integrity, dependencies };
-    });
-    const wanted = Object.entries(own?.dependencies ?? {});
+    const { manifest, wanted, packages } = await this.#locked(names);
     const lock = {
       lockfileVersion: "9.0",
       importers: {
@@ -124,18 +141,69 @@ export class NpmRegistry {
         },
       },
       packages: Object.fromEntries(
-        entries.map(({ id, integrity }) => [id, { resolution: { integrity } }]),
+        packages.map(({ id, integrity }) => [id, { resolution: { integrity } }]),
       ),
       snapshots: Object.fromEntries(
-        entries.map(({ id, dependencies }) => [
+        packages.map(({ id, dependencies, peers }) => [
           id,
-          { dependencies: Object.fromEntries(dependencies) },
+          { dependencies: Object.fromEntries([...dependencies, ...peers]) },
         ]),
       ),
     };
+    return { "package.json": manifest, "pnpm-lock.yaml": JSON.stringify(lock) };
+  }
+
+  /** The same project as the classic yarn locks it, or a later one. Neither says who takes which peer. */
+  async yarnManifests(
+    names: readonly string[],
+    yarn: "classic" | "berry",
+  ): Promise<Record<string, string>> {
+    const { manifest, packages } = await this.#locked(names);
+    const entries = packages.map(({ name, version, integrity, dependencies }) => {
+      const lines = dependencies.map(([dependency, range]) =>
+        yarn === "classic"
+          ? `    "${dependency}" "${range}"\n`
+          : `    "${dependency}": "npm:${range}"\n`,
+      );
+      const block = lines.length === 0 ? "" : `  dependencies:\n${lines.join("")}`;
+      const file = `${name.slice(name.lastIndexOf("/") + 1)}-${version}.tgz`;
+      return yarn === "classic"
+        ? `"${name}@${version}":\n  version "${version}"\n  resolved "${this.url}/${name}/-/${file}"\n  integrity ${integrity}\n${block}`
+        : `"${name}@npm:${version}":\n  version: ${version}\n  resolution: "${name}@npm:${version}"\n${block}  checksum: 10c0/00\n  languageName: node\n  linkType: hard\n`;
+    });
+    const head = yarn === "classic" ? "# yarn lockfile v1\n\n" : "__metadata:\n  version: 8\n\n";
+    return { "package.json": manifest, "yarn.lock": head + entries.join("\n") };
+  }
+
+  /** What lockfiles that know no folders say of such a project: each package once, with versions that it is given. */
+  async #locked(names: readonly string[]): Promise<{
+    manifest: string;
+    wanted: [string, string][];
+    packages: LockedEntry[];
+  }> {
+    const manifests = await this.manifests(names);
+    const { packages } = JSON.parse(manifests["package-lock.json"]) as Lock;
+    const { "": own, ...installed } = packages;
+    const locked = Object.entries(installed).map(([folder, entry]): LockedEntry => {
+      const versionsOf = (wanted: Record<string, string> = {}): [string, string][] =>
+        Object.keys(wanted).flatMap((name) => {
+          const version = installed[placeOf(name, folder, installed)]?.version;
+          return version === undefined ? [] : [[name, version]];
+        });
+      const [name, version] = [nameOf(folder), entry.version ?? ""];
+      return {
+        id: `${name}@${version}`,
+        name,
+        version,
+        integrity: entry.integrity ?? "",
+        dependencies: versionsOf(entry.dependencies),
+        peers: versionsOf(entry.peerDependencies),
+      };
+    });
     return {
-      "package.json": manifests["package.json"],
-      "pnpm-lock.yaml": JSON.stringify(lock),
+      manifest: manifests["package.json"],
+      wanted: Object.entries(own?.dependencies ?? {}),
+      packages: [...new Map(locked.map((each) => [each.id, each])).values()],
     };
   }
 
@@ -143,10 +211,12 @@ export class NpmRegistry {
     const key = `${nameOf(folder)}@${version}`;
     const packed = this.#tarballs.get(key) ?? packFolder(join(REPO_ROOT, folder));
     this.#tarballs.set(key, packed);
-    return `sha512-${createHash("sha512")
-      .update(await packed)
-      .digest("base64")}`;
+    return integrityOf(await packed);
   }
+}
+
+function integrityOf(bytes: Uint8Array): string {
+  return `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
 }
 
 /** Where Node finds a package from the folder of another. */

@@ -18,7 +18,7 @@ export type Network = "public" | "private";
 export function hostOf(path: string, network: Network): string {
   const host = path.startsWith("/api/")
     ? HOST_VARS.API_HOST
-    : /^\/(v2|v1\/projects)\//.test(path)
+    : /^\/(v2|v1\/(?:projects|integrations))\//.test(path)
       ? HOST_VARS.CONTROL_PLANE_HOST
       : HOST_VARS.AGENTS_DOMAIN;
   return network === "public" ? host : `us.p.${host}`;

@@ -56,6 +56,8 @@ describe("parseSettings", () => {
         bytes_per_group: 8_388_608,
         part_bytes: 8_388_608,
       },
+      githubToken: "",
+      githubTokenWorkspaces: [],
       oauthCallbackPage: null,
       deployedLimits: { cpuMs: 60_000, subRequests: 10_000 },
       deployedCallMs: 30_000,

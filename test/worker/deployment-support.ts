@@ -5,6 +5,7 @@ import {
   markDeploymentDeleted,
   selectDeployment,
 } from "../../src/db/deployments-repo.ts";
+import type { NewPreview } from "../../src/db/previews-repo.ts";
 import { insertRevision } from "../../src/db/revisions-repo.ts";
 import { finishSourceUpload, insertSourceUpload } from "../../src/db/source-uploads-repo.ts";
 
@@ -17,7 +18,26 @@ export type TestDeployment = { workspaceId: string; deploymentId: string };
 export async function newDeployment(
   fields: { workspaceId?: string; tarball?: string; secrets?: string } = {},
 ): Promise<TestDeployment> {
-  const { workspaceId = crypto.randomUUID(), tarball = null, secrets = "{}" } = fields;
+  const stored = await storeNew(fields);
+  if (stored === null) throw new Error("The deployment was not stored");
+  return stored;
+}
+
+/** A preview of a deployment; null where the statement that makes it has refused. */
+export function newPreview(
+  { workspaceId, deploymentId: of }: TestDeployment,
+  { branch, pushedAt, most = MANY }: { branch: string; pushedAt: number; most?: number },
+): Promise<TestDeployment | null> {
+  const last_push = { commit: "c", pushed_at: pushedAt };
+  const config = { preview_of: of, preview_branch: branch, last_push };
+  return storeNew({ workspaceId, config }, { of, branch, pushed_at: pushedAt, most });
+}
+
+async function storeNew(
+  fields: { workspaceId?: string; tarball?: string; secrets?: string; config?: object },
+  preview: NewPreview | null = null,
+): Promise<TestDeployment | null> {
+  const { workspaceId = crypto.randomUUID(), tarball = null, secrets = "{}", config = {} } = fields;
   const id = crypto.randomUUID();
   const revisionId = uuidv7();
   const stored = await insertDeployment(
@@ -28,7 +48,7 @@ export async function newDeployment(
       name: `name-${id}`,
       slug: `slug-${id}`,
       source: "internal_source",
-      source_config: "{}",
+      source_config: JSON.stringify(config),
       latest_revision_id: revisionId,
       created_at: 1,
     },
@@ -47,9 +67,9 @@ export async function newDeployment(
       due_at: 1,
     },
     MANY,
+    preview,
   );
-  if (!stored) throw new Error("The deployment was not stored");
-  return { workspaceId, deploymentId: id };
+  return stored ? { workspaceId, deploymentId: id } : null;
 }
 
 /** The id of another one; `secrets` null: those of the one before. */

@@ -26,15 +26,19 @@ async function dueRevision(change: Partial<Revision>) {
 
 describe("a revision whose rollout keeps being interrupted", () => {
   test.for([
-    ["QUEUED", "CREATE_FAILED"],
-    ["BUILDING", "BUILD_FAILED"],
-    ["DEPLOYING", "DEPLOY_FAILED"],
-  ] as const)("is given up at %s, as %s", async ([status, failed], { expect }) => {
+    ["QUEUED", "CREATE_FAILED", ""],
+    [
+      "BUILDING",
+      "BUILD_FAILED",
+      ". If it was the build, build the project on your machine, with threadworks deploy --build local",
+    ],
+    ["DEPLOYING", "DEPLOY_FAILED", ""],
+  ] as const)("is given up at %s, as %s", async ([status, failed, advice], { expect }) => {
     const { ref, row } = await dueRevision({ status, attempts: 8, lease: "of a dead process" });
     expect(await rollOut(env, NO_EXPORTS, ref)).toBe(null);
     expect(await row()).toMatchObject({
       status: failed,
-      status_message: "Given up after 8 attempts: each was interrupted",
+      status_message: `Given up after 8 attempts: each was interrupted${advice}`,
       due_at: null,
       lease: null,
     });

@@ -1,6 +1,8 @@
 import {
+  BUILD_LOCALLY,
   BUILD_TIMEOUT_MS,
   type BuildAnswer,
+  type BuildLine,
   type BuildRequest,
   type RemoteBuilderApi,
 } from "../../lib/remote-build.ts";
@@ -11,8 +13,17 @@ import { COMPATIBILITY_DATE } from "../../revision-host/compatibility-date.ts";
 const CPU_MS = 120_000;
 const SUBREQUESTS = 5000;
 
-/** The words of Cloudflare for an isolate that took more than it may. */
-const EXCEEDED = /exceeded .*(?:memory|CPU)|out of memory|memory limit/i;
+/**
+ * What is said of an isolate that took more than it may: by Cloudflare, by V8 when WebAssembly's memory cannot grow, and
+ * by Go when it has none left.
+ */
+const EXCEEDED = /exceeded .*(?:memory|CPU)|out of memory|memory limit|memory size exceeded/i;
+
+type Told = {
+  /** Receives what the build tells while it goes on. */
+  tell: (lines: readonly BuildLine[]) => Promise<void>;
+  limitMs?: number;
+};
 
 /**
  * Builds a project in an isolate that is made for this build alone. It has no network: it asks `BuildPackages` for
@@ -22,7 +33,9 @@ export async function buildInIsolate(
   env: Env,
   exports: Cloudflare.Exports,
   request: BuildRequest,
+  { tell, limitMs = BUILD_TIMEOUT_MS }: Told,
 ): Promise<BuildAnswer> {
+  const endsAt = Date.now() + limitMs;
   const worker = env.LOADER.get(`build/${crypto.randomUUID()}`, async () => {
     const [builder, graphHost, esbuild] = await Promise.all(
       ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => readFile(env, name)),
@@ -36,27 +49,32 @@ export async function buildInIsolate(
         "graph-host.js": { text: text(graphHost) },
         "esbuild.wasm": { wasm: esbuild ?? new ArrayBuffer() },
       },
-      env: { PACKAGES: exports.BuildPackages({}) },
+      env: { PACKAGES: exports.BuildPackages({ props: { endsAt } }) },
       limits: { cpuMs: CPU_MS, subRequests: SUBREQUESTS },
       globalOutbound: null,
     };
   });
   const builder = worker.getEntrypoint("RemoteBuilder") as unknown as RemoteBuilderApi;
-  const seconds = BUILD_TIMEOUT_MS / 1000;
+  let isOver = false;
+  const tellUntilOver = async (lines: BuildLine[]): Promise<void> => {
+    if (isOver) throw new Error("The build has been given up");
+    await tell(lines);
+  };
   try {
-    return await withTimeout(BUILD_TIMEOUT_MS, builder.build(request), () =>
-      tooMuch(`The build took longer than ${seconds} seconds`),
+    return await withTimeout(limitMs, builder.build(request, tellUntilOver), () =>
+      tooMuch(`The build took longer than ${limitMs / 1000} seconds`),
     );
   } catch (error) {
     if (!EXCEEDED.test(String(error))) throw error;
     return tooMuch("The build needs more memory or time of a processor than an isolate has");
+  } finally {
+    isOver = true;
   }
 }
 
 /** What the platform has nothing to set against: it would be the same the next time. */
 function tooMuch(what: string): BuildAnswer {
-  const message = `${what}: build the project on your machine, with threadworks deploy --build local`;
-  return { ok: false, message, lines: [] };
+  return { ok: false, message: `${what}: ${BUILD_LOCALLY}` };
 }
 
 async function readFile(env: Env, name: string): Promise<ArrayBuffer> {

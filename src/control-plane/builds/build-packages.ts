@@ -1,4 +1,5 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { z } from "zod";
 import { parseSettings } from "../../env.ts";
 import { readLimited } from "../../lib/bytes.ts";
 import {
@@ -14,6 +15,10 @@ const FETCH_TIMEOUT_MS = 60_000;
 /** A change of what is kept of a package takes another folder. */
 const CACHE_PREFIX = "packages/1/";
 
+/** What a registry tells of one version: its manifest, which may have a readme in it. */
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+const published = z.object({ dist: z.object({ integrity: z.string().optional() }) });
+
 const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
 
@@ -22,15 +27,24 @@ const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
  * earlier fetch. What is kept has the digest of its tarball as its name, and is kept only when it has that digest,
  * so no project can put there what another one would be given.
  */
-export class BuildPackages extends WorkerEntrypoint<Env> implements PackageSource {
+export class BuildPackages
+  extends WorkerEntrypoint<Env, { endsAt: number }>
+  implements PackageSource
+{
   async get(wanted: LockedPackage): Promise<PackageAnswer> {
     const { name, version } = wanted;
-    const integrity = parseIntegrity(wanted.integrity);
+    // A build that took too long goes on in its isolate, until it asks for something.
+    if (Date.now() > this.ctx.props.endsAt) throw new Error("The build has been given up");
     if (!NAME.test(name) || !VERSION.test(version)) {
       return refused(`${name}@${version} is no name and version of a package`);
     }
+    const named = wanted.integrity ?? (await this.#integrityOf(name, version));
+    if (named === null) {
+      return refused(`${name}@${version} has no digest in the registry, nor in the lockfile`);
+    }
+    const integrity = parseIntegrity(named);
     if (integrity === null) {
-      return refused(`${name}@${version} has an integrity that is none: ${wanted.integrity}`);
+      return refused(`${name}@${version} has an integrity that is none: ${named}`);
     }
     const key = cacheKey(integrity);
     const kept = await this.env.SOURCES.get(key);
@@ -41,7 +55,7 @@ export class BuildPackages extends WorkerEntrypoint<Env> implements PackageSourc
     if (typeof tarball === "string") return refused(`${name}@${version} ${tarball}`);
     if (!(await hasIntegrity(tarball, integrity))) {
       return refused(
-        `${name}@${version} is not what the lockfile says: the registry's archive has another digest than ${wanted.integrity}`,
+        `${name}@${version} is not what the ${wanted.integrity === null ? "registry tells" : "lockfile says"}: the registry's archive has another digest than ${named}`,
       );
     }
     let archive: Uint8Array;
@@ -56,22 +70,35 @@ export class BuildPackages extends WorkerEntrypoint<Env> implements PackageSourc
 
   /** The archive, or the rest of the sentence that says why there is none. It throws for what time may mend. */
   async #download(name: string, version: string): Promise<Uint8Array | string> {
-    const { npmRegistry, npmToken } = parseSettings(this.env);
     const file = `${name.slice(name.lastIndexOf("/") + 1)}-${version}.tgz`;
+    const response = await this.#ask(`${name}/-/${file}`, `${name}@${version}`);
+    if (!response.ok) return `is not in the registry, which answers ${response.status}`;
+    const bytes = await readLimited(response.body, MAX_PACKAGE_BYTES);
+    return bytes ?? `is too large: more than ${MAX_PACKAGE_BYTES} bytes`;
+  }
+
+  /** What the registry tells of a version's archive; null where it has no such version, or tells nothing. */
+  async #integrityOf(name: string, version: string): Promise<string | null> {
+    const path = `${name.replace("/", "%2f")}/${encodeURIComponent(version)}`;
+    const response = await this.#ask(path, `${name}@${version}`);
+    const bytes = response.ok ? await readLimited(response.body, MAX_MANIFEST_BYTES) : null;
+    if (bytes === null) return null;
+    const { data } = published.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+    return data?.dist.integrity ?? null;
+  }
+
+  /** An answer that time changes nothing about; what is not `ok` has no body left. */
+  async #ask(path: string, wanted: string): Promise<Response> {
+    const { npmRegistry, npmToken } = parseSettings(this.env);
     const headers = npmToken === "" ? {} : { authorization: `Bearer ${npmToken}` };
-    const response = await fetch(`${npmRegistry}/${name}/-/${file}`, {
+    const response = await fetch(`${npmRegistry}/${path}`, {
       headers,
       signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
     });
-    if (!response.ok) {
-      await response.body?.cancel();
-      if (response.status >= 500 || response.status === 429) {
-        throw new Error(`The registry answers ${response.status} for ${name}@${version}`);
-      }
-      return `is not in the registry, which answers ${response.status}`;
-    }
-    const bytes = await readLimited(response.body, MAX_PACKAGE_BYTES);
-    return bytes ?? `is too large: more than ${MAX_PACKAGE_BYTES} bytes`;
+    if (response.ok) return response;
+    await response.body?.cancel();
+    if (response.status < 500 && response.status !== 429) return response;
+    throw new Error(`The registry answers ${response.status} for ${wanted}`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { ApiError } from "../../lib/api-error.ts";
 import { readLimited } from "../../lib/bytes.ts";
 import { MAX_REPOSITORY_BYTES } from "../../lib/remote-build.ts";
 import type { Repository } from "../deployments/repository-url.ts";
@@ -15,7 +17,25 @@ export type GitHost = {
   apiUrl: string;
   /** Of a repository that not everybody may read; null: none. */
   token: string | null;
+  /** The secret or the variable that has the token, for errors. */
+  tokenName: string;
 };
+
+/** Of a page of the API: a hundred repositories with all that is told of them. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+const REPOSITORIES_PER_PAGE = 100;
+const MAX_PAGES = 10;
+
+const account = z.object({ id: z.int(), login: z.string() });
+
+const repositories = z.array(
+  z.object({
+    id: z.int(),
+    name: z.string(),
+    owner: z.object({ login: z.string() }),
+    default_branch: z.string(),
+  }),
+);
 
 /**
  * The commit that a branch, a tag or a part of a commit's name stands for now. Throws a `ProjectFailure` where there
@@ -77,8 +97,46 @@ async function ask(
   throw new Error("The Git host redirects to no archive");
 }
 
+/** Whose the token is. It throws a 503 that says why the Git host does not tell. */
+export async function readAccount(host: GitHost): Promise<z.infer<typeof account>> {
+  return readJson(host, "/user", account);
+}
+
+/** What the token may read, by name, and the first thousand of it. It throws as `readAccount` does. */
+export async function readRepositories(host: GitHost): Promise<z.infer<typeof repositories>> {
+  const found: z.infer<typeof repositories> = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const query = `per_page=${REPOSITORIES_PER_PAGE}&sort=full_name&page=${page}`;
+    const part = await readJson(host, `/user/repos?${query}`, repositories);
+    found.push(...part);
+    if (part.length < REPOSITORIES_PER_PAGE) break;
+  }
+  return found;
+}
+
+async function readJson<T>(host: GitHost, path: string, schema: z.ZodType<T>): Promise<T> {
+  let response: Response;
+  try {
+    response = await ask(host, path, { accept: "application/vnd.github+json" });
+  } catch (error) {
+    throw new ApiError("unavailable", "The Git host cannot be reached", { cause: error });
+  }
+  if (!response.ok) {
+    await response.body?.cancel();
+    const { status } = response;
+    const reason = status === 401 ? `does not accept ${host.tokenName}` : `answers ${status}`;
+    throw new ApiError("unavailable", `The Git host ${reason}`);
+  }
+  const bytes = await readLimited(response.body, MAX_PAGE_BYTES);
+  try {
+    return schema.parse(JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array())));
+  } catch (cause) {
+    throw new ApiError("unavailable", "The Git host answers with something else", { cause });
+  }
+}
+
 async function requireFound(
-  { token }: GitHost,
+  { token, tokenName }: GitHost,
   response: Response,
   missing: string,
 ): Promise<void> {
@@ -86,13 +144,13 @@ async function requireFound(
   await response.body?.cancel();
   const { status } = response;
   if (status === 401) {
-    throw new ProjectFailure("The Git host does not accept the token THREADWORKS_GITHUB_TOKEN");
+    throw new ProjectFailure(`The Git host does not accept the token ${tokenName}`);
   }
   if (status === 404 || status === 422) {
     const hint =
       token === null
         ? ", or not everybody may read it: give the deployment the secret THREADWORKS_GITHUB_TOKEN"
-        : ", or the token THREADWORKS_GITHUB_TOKEN may not read it";
+        : `, or the token ${tokenName} may not read it`;
     throw new ProjectFailure(missing + hint);
   }
   // Such as 403 and 429 when too much was asked.

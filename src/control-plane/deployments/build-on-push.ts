@@ -2,9 +2,14 @@ import { invalidField } from "../../lib/api-error.ts";
 import { PUSH_SECRET } from "../../secrets/secret-names.ts";
 
 /** What a deployment that builds on push would be after a request. */
-type Wanted = { repoUrl: string | null; repoRef: string | null; secretNames: readonly string[] };
-
-const FIELD = ["body", "source_config", "build_on_push"];
+type Wanted = {
+  /** What is asked for: that the deployed branch is built on push, or that others are. */
+  fields: readonly ("build_on_push" | "previews")[];
+  isPreview: boolean;
+  repoUrl: string | null;
+  repoRef: string | null;
+  secretNames: readonly string[];
+};
 
 const TAG_OR_COMMIT = /^(?:(?:refs\/)?tags\/.*|[0-9a-f]{40})$/;
 
@@ -14,16 +19,24 @@ export function pushedRef(repoRef: string | null, defaultBranch: string): string
 }
 
 /** It throws a 422 where pushes could not be built, or nobody could tell that they are GitHub's. */
-export function checkBuildOnPush({ repoUrl, repoRef, secretNames }: Wanted): void {
+export function checkBuildOnPush(wanted: Wanted): void {
+  const { fields, isPreview, repoUrl, repoRef, secretNames } = wanted;
+  const [field] = fields;
+  if (field === undefined) return;
+  const loc = ["body", "source_config", field];
+  if (isPreview) {
+    const message = "It is a preview: the deployment that it belongs to builds its branch on push";
+    throw invalidField(loc, message, "value_error");
+  }
   if (repoUrl === null) {
     const message = "Only a deployment of source github has a repository that is pushed to";
-    throw invalidField(FIELD, message, "value_error");
+    throw invalidField(loc, message, "value_error");
   }
-  if (TAG_OR_COMMIT.test(repoRef ?? "")) {
+  if (field === "build_on_push" && TAG_OR_COMMIT.test(repoRef ?? "")) {
     const message = `Only branches are built on push: repo_ref is ${JSON.stringify(repoRef)}`;
-    throw invalidField(FIELD, message, "value_error");
+    throw invalidField(loc, message, "value_error");
   }
   if (secretNames.includes(PUSH_SECRET)) return;
-  const message = `build_on_push needs the secret ${PUSH_SECRET}: the one that GitHub signs its webhooks with`;
+  const message = `${field} needs the secret ${PUSH_SECRET}: the one that GitHub signs its webhooks with`;
   throw invalidField(["body", "secrets"], message, "value_error");
 }

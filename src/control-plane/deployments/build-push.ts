@@ -3,27 +3,58 @@ import { pushedRef } from "./build-on-push.ts";
 import { storedConfig } from "./deployment-json.ts";
 import type { DeploymentDeps } from "./deps.ts";
 import { requireKeptDeployment } from "./find-deployments.ts";
-import type { Push } from "./push-event.ts";
+import { branchOf, deletePreview, pushPreview } from "./preview-deployment.ts";
+import { type BranchDeletion, isBuilt, type Push } from "./push-event.ts";
 import { parseRepositoryUrl } from "./repository-url.ts";
 import { addRevision } from "./revision-service.ts";
 import { nextSource } from "./revision-source.ts";
 
-type Building = Pick<
-  DeploymentDeps,
-  "db" | "workspaceId" | "encryptionKeys" | "githubUrl" | "plan" | "requestWork"
->;
-
-/** What has come of a push; the revision is null where the push is none of the deployment's. */
+/** What has come of an event; the revision is null where none was made of it. */
 type PushOutcome = { revision_id: string | null; message: string };
 
-/** Makes a revision of what was pushed, unless the deployment builds another branch, or has this push or a later one. */
+/** Makes a revision of what was pushed to the deployed branch, or of the preview of another one. */
 export async function buildPush(
-  deps: Building,
+  deps: DeploymentDeps,
   deploymentId: string,
   push: Push,
 ): Promise<PushOutcome> {
-  const reason = reasonToIgnore(await requireKeptDeployment(deps, deploymentId), push, deps);
-  if (reason !== null) return { revision_id: null, message: `Ignored: ${reason}` };
+  const found = await requireKeptDeployment(deps, deploymentId);
+  const reason = reasonToIgnore(found, push, deps);
+  if (reason !== null) return ignored(reason);
+  const { build_on_push, previews } = storedConfig(found.deployment);
+  const [ref, branch] = [
+    pushedRef(found.revision.repo_ref, push.defaultBranch),
+    branchOf(push.ref),
+  ];
+  if (push.isDeletion) return endBranch(deps, deploymentId, push);
+  if (push.ref === ref && build_on_push === true) return buildBranch(deps, deploymentId, push);
+  if (push.ref !== ref && branch !== null && previews === true) {
+    return pushPreview(deps, found, branch, push);
+  }
+  if (build_on_push !== true) return ignored("the deployment does not build on push");
+  return ignored(`only pushes to ${ref} are built`);
+}
+
+/** Deletes the preview of a branch; what serves goes on serving, and so does a preview of a later push. */
+export async function endBranch(
+  deps: DeploymentDeps,
+  deploymentId: string,
+  deletion: BranchDeletion | null,
+): Promise<PushOutcome> {
+  const branch = deletion === null ? null : branchOf(deletion.ref);
+  if (deletion === null || branch === null) return ignored("it is no branch that was deleted");
+  const found = await requireKeptDeployment(deps, deploymentId);
+  const reason = otherRepository(found, deletion, deps);
+  if (reason !== null) return ignored(reason);
+  return deletePreview(deps, found, branch, deletion);
+}
+
+/** Makes a revision of what was pushed, unless the deployment has this push or a later one. */
+async function buildBranch(
+  deps: DeploymentDeps,
+  deploymentId: string,
+  push: Push,
+): Promise<PushOutcome> {
   const { id, isNew } = await addRevision(deps, deploymentId, ({ deployment, revision }) => {
     const { repo_url: repoUrl = null, last_push } = storedConfig(deployment);
     if (isBuilt(push, revision.repo_commit_sha, last_push)) return null;
@@ -33,7 +64,7 @@ export async function buildPush(
         ...nextSource(revision, { templateId: null, repoUrl }, asked),
         repo_commit_sha: push.commit,
       },
-      secrets: [],
+      secrets: null,
       displayName: null,
       config: { last_push: { commit: push.commit, pushed_at: push.pushedAt } },
     };
@@ -45,29 +76,31 @@ export async function buildPush(
 }
 
 function reasonToIgnore(
-  { deployment, revision }: ListedDeployment,
+  found: ListedDeployment,
   push: Push,
-  { githubUrl }: Pick<Building, "githubUrl">,
+  settings: Pick<DeploymentDeps, "githubUrl">,
 ): string | null {
-  const { repo_url: url, build_on_push } = storedConfig(deployment);
-  if (build_on_push !== true) return "the deployment does not build on push";
-  if (revision.source !== "github") return "the latest revision is not of a repository";
-  const repository = parseRepositoryUrl(url ?? "", githubUrl);
-  const name = `${repository?.owner}/${repository?.name}`;
-  // GitHub finds a repository whatever the case of its name.
-  if (name.toLowerCase() !== push.repository.toLowerCase()) return `the repository is ${name}`;
-  const ref = pushedRef(revision.repo_ref, push.defaultBranch);
-  if (push.ref !== ref) return `only pushes to ${ref} are built`;
-  return push.isDeletion ? "the branch was deleted" : null;
+  const { build_on_push, previews } = storedConfig(found.deployment);
+  // What was made when there were previews goes with its branch.
+  const isListening = build_on_push === true || previews === true || push.isDeletion;
+  if (!isListening) return "the deployment does not build on push";
+  if (found.revision.source !== "github" && !push.isDeletion) {
+    return "the latest revision is not of a repository";
+  }
+  return otherRepository(found, push, settings);
 }
 
-/** GitHub sends events again and in any order; a branch may also go back to a commit that was built before. */
-function isBuilt(
-  { commit, pushedAt }: Push,
-  latest: string | null,
-  last: { commit: string; pushed_at: number } | undefined,
-): boolean {
-  if (commit === latest) return true;
-  if (last === undefined || pushedAt > last.pushed_at) return false;
-  return pushedAt < last.pushed_at || commit === last.commit;
+function otherRepository(
+  { deployment }: ListedDeployment,
+  { repository: pushed }: Pick<Push, "repository">,
+  { githubUrl }: Pick<DeploymentDeps, "githubUrl">,
+): string | null {
+  const repository = parseRepositoryUrl(storedConfig(deployment).repo_url ?? "", githubUrl);
+  const name = `${repository?.owner}/${repository?.name}`;
+  // GitHub finds a repository whatever the case of its name.
+  return name.toLowerCase() === pushed.toLowerCase() ? null : `the repository is ${name}`;
+}
+
+function ignored(reason: string): PushOutcome {
+  return { revision_id: null, message: `Ignored: ${reason}` };
 }

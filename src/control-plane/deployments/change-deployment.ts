@@ -2,7 +2,7 @@ import { describeDeployment, type ListedDeployment } from "../../db/deployments-
 import { invalidField } from "../../lib/api-error.ts";
 import { checkBuildOnPush } from "./build-on-push.ts";
 import { nextSource } from "./revision-source.ts";
-import { storedConfig } from "./deployment-json.ts";
+import { type StoredConfig, storedConfig } from "./deployment-json.ts";
 import type { DeploymentDeps } from "./deps.ts";
 import { requireKeptDeployment } from "./find-deployments.ts";
 import { addRevision } from "./revision-service.ts";
@@ -31,7 +31,8 @@ export async function changeDeployment(
       "A revision source alone makes no revision: give a source_revision_config, or POST a revision";
     throw invalidField(["body", "revision_source"], message, "value_error");
   }
-  const isAboutPushes = body.source_config?.build_on_push != null;
+  const { build_on_push, previews } = body.source_config ?? {};
+  const isAboutPushes = build_on_push != null || previews != null;
   const config = isAboutPushes ? pushConfig(found, body, found.revision.repo_ref) : {};
   if (displayName === null && !isAboutPushes) return;
   const { db, workspaceId } = deps;
@@ -54,7 +55,8 @@ export async function reviseDeployment(
     const next = nextSource(found.revision, { templateId, repoUrl }, { source, config });
     return {
       source: next,
-      secrets: body.secrets ?? [],
+      // An empty list is none.
+      secrets: body.secrets?.length ? body.secrets : null,
       displayName,
       config: pushConfig(found, body, next.repo_ref),
     };
@@ -74,18 +76,23 @@ function pushConfig(
   { deployment, secretNames }: ListedDeployment,
   { source_config: config, secrets }: RevisionCreate,
   repoRef: string | null,
-): { build_on_push?: boolean } {
+): Pick<StoredConfig, "build_on_push" | "previews"> {
   const stored = storedConfig(deployment);
-  const given = config?.build_on_push ?? undefined;
-  if (given ?? stored.build_on_push ?? false) {
-    const names = secrets?.map(({ name }) => name) ?? [];
-    checkBuildOnPush({
-      repoUrl: stored.repo_url ?? null,
-      repoRef,
-      secretNames: names.length > 0 ? names : secretNames,
-    });
+  const given: Pick<StoredConfig, "build_on_push" | "previews"> = {};
+  for (const field of ["build_on_push", "previews"] as const) {
+    const value = config?.[field];
+    if (value != null) given[field] = value;
   }
-  return given === undefined ? {} : { build_on_push: given };
+  const wanted = { build_on_push: stored.build_on_push, previews: stored.previews, ...given };
+  const names = secrets?.map(({ name }) => name) ?? [];
+  checkBuildOnPush({
+    fields: (["build_on_push", "previews"] as const).filter((field) => wanted[field] === true),
+    isPreview: stored.preview_of !== undefined,
+    repoUrl: stored.repo_url ?? null,
+    repoRef,
+    secretNames: names.length > 0 ? names : secretNames,
+  });
+  return given;
 }
 
 /** What was decided with the creation may be repeated. */
@@ -94,7 +101,7 @@ function checkUnchanged(
   { source_config: config }: RevisionCreate,
 ): void {
   const stored = storedConfig(deployment);
-  for (const field of ["deployment_type", "template_id", "repo_url"] as const) {
+  for (const field of ["deployment_type", "template_id", "integration_id", "repo_url"] as const) {
     const given = config?.[field];
     if (given == null || given === stored[field]) continue;
     const message = `It cannot be changed: it is ${JSON.stringify(stored[field] ?? null)}`;

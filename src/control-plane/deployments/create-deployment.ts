@@ -4,14 +4,19 @@ import {
   insertDeployment,
   selectDeploymentByName,
 } from "../../db/deployments-repo.ts";
+import type { NewPreview } from "../../db/previews-repo.ts";
+import type { RevisionSource } from "../../db/revisions-repo.ts";
 import type { Plan } from "../../lib/plan-order.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
+import type { Source } from "../../db/deployments-schema.ts";
+import { adviceFor } from "../integrations/github-integration.ts";
 import { checkBuildOnPush } from "./build-on-push.ts";
 import { firstSource } from "./revision-source.ts";
 import type { StoredConfig } from "./deployment-json.ts";
 import type { DeploymentDeps } from "./deps.ts";
 import { requireSourcePlan, sealForRevision } from "./revision-service.ts";
 import type { DeploymentCreate } from "./schemas.ts";
+import type { Secret } from "./secrets-schema.ts";
 import { slugOf } from "./slug.ts";
 import { requireUpload } from "./source-uploads.ts";
 
@@ -26,20 +31,27 @@ export async function createDeployment(
   deps: DeploymentDeps,
   body: DeploymentCreate,
 ): Promise<string> {
-  const { db, workspaceId } = deps;
   const config: StoredConfig = {
     deployment_type: body.source_config.deployment_type ?? null,
     template_id: body.source_config.template_id ?? null,
     repo_url: body.source_config.repo_url ?? null,
   };
-  if (body.source_config.build_on_push === true) {
-    checkBuildOnPush({
-      repoUrl: config.repo_url ?? null,
-      repoRef: body.source_revision_config.repo_ref ?? null,
-      secretNames: (body.secrets ?? []).map(({ name }) => name),
-    });
-    config.build_on_push = true;
+  const { integration_id: integrationId } = body.source_config;
+  if (integrationId != null) {
+    checkIntegration(deps, integrationId, body.source);
+    config.integration_id = integrationId;
   }
+  const fields = (["build_on_push", "previews"] as const).filter(
+    (field) => body.source_config[field] === true,
+  );
+  checkBuildOnPush({
+    fields,
+    isPreview: false,
+    repoUrl: config.repo_url ?? null,
+    repoRef: body.source_revision_config.repo_ref ?? null,
+    secretNames: (body.secrets ?? []).map(({ name }) => name),
+  });
+  for (const field of fields) config[field] = true;
   await requireSourcePlan(deps, body.source);
   const plan = await deps.plan();
   const quota = deps.quotaOf(plan).deployments;
@@ -54,49 +66,82 @@ export async function createDeployment(
     await requireUpload(deps, source.source_tarball_path);
     // Random from its first digit on, which a slug may need.
     const id = crypto.randomUUID();
-    const key = { workspaceId, deploymentId: id };
-    const revisionId = uuidv7();
-    const now = Date.now();
-    const inserted = await insertDeployment(
-      db,
-      {
-        workspace_id: workspaceId,
-        id,
-        name: body.name,
-        slug: slugOf(body.name, id, { suffix: attempt > 0 }),
-        source: body.source,
-        source_config: JSON.stringify(config),
-        latest_revision_id: revisionId,
-        created_at: now,
-      },
-      {
-        ...source,
-        workspace_id: workspaceId,
-        deployment_id: id,
-        id: revisionId,
-        secrets: await sealForRevision(deps, key, body.secrets ?? []),
-        created_at: now,
-        due_at: now,
-      },
-      quota,
-    );
-    if (inserted) {
-      const named = { workspace_id: workspaceId, deployment_id: id, revision_id: revisionId };
-      await Promise.all([
-        deps.requestWork([{ kind: "roll_out", ...named }]),
-        deps.ensureProject(body.name),
-      ]);
-      return id;
-    }
+    const slug = slugOf(body.name, id, { suffix: attempt > 0 });
+    const made = { id, name: body.name, slug, config, source, secrets: body.secrets ?? [] };
+    if ((await storeDeployment(deps, made, quota)) !== null) return id;
     await refuseTakenName(deps, body.name);
     await refuseFullWorkspace(deps, { plan, quota });
   }
   throw new Error(`no slug for ${JSON.stringify(body.name)} was free`);
 }
 
+function checkIntegration(
+  { integration }: Pick<DeploymentDeps, "integration">,
+  id: string,
+  source: Source,
+): void {
+  const loc = ["body", "source_config", "integration_id"];
+  if (source !== "github") {
+    throw invalidField(loc, "Only a deployment of source github has an integration", "value_error");
+  }
+  if (integration?.id === id) return;
+  throw invalidField(loc, `There is no such integration. ${adviceFor(integration)}`, "value_error");
+}
+
+type Made = {
+  id: string;
+  name: string;
+  slug: string;
+  config: StoredConfig;
+  source: RevisionSource;
+  secrets: readonly Secret[];
+};
+
+/** Stores a deployment, and asks for the rollout of its revision, whose id it tells; null as `insertDeployment`. */
+export async function storeDeployment(
+  deps: DeploymentDeps,
+  { id, name, slug, config, source, secrets }: Made,
+  quota: number,
+  preview: NewPreview | null = null,
+): Promise<string | null> {
+  const { db, workspaceId } = deps;
+  const revisionId = uuidv7();
+  const now = Date.now();
+  const sealed = await sealForRevision(deps, { workspaceId, deploymentId: id }, secrets);
+  const inserted = await insertDeployment(
+    db,
+    {
+      workspace_id: workspaceId,
+      id,
+      name,
+      slug,
+      source: source.source,
+      source_config: JSON.stringify(config),
+      latest_revision_id: revisionId,
+      created_at: now,
+    },
+    {
+      ...source,
+      workspace_id: workspaceId,
+      deployment_id: id,
+      id: revisionId,
+      secrets: sealed,
+      created_at: now,
+      due_at: now,
+    },
+    quota,
+    preview,
+  );
+  if (!inserted) return null;
+  const named = { workspace_id: workspaceId, deployment_id: id, revision_id: revisionId };
+  await Promise.all([deps.requestWork([{ kind: "roll_out", ...named }]), deps.ensureProject(name)]);
+  return revisionId;
+}
+
 type Reading = Pick<DeploymentDeps, "db" | "workspaceId">;
 
-async function refuseFullWorkspace(
+/** It throws a 403 where the workspace has as many deployments as its plan allows. */
+export async function refuseFullWorkspace(
   { db, workspaceId }: Reading,
   { plan, quota }: { plan: Plan; quota: number },
 ): Promise<void> {

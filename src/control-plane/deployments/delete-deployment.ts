@@ -21,7 +21,7 @@ type Deleting = Pick<DeploymentDeps, "db" | "workspaceId" | "requestWork">;
 
 type Deletions = { deleted: string[]; failed: { deployment_id: string; detail: string }[] };
 
-/** Takes a deployment out of service at once; what it has is removed afterwards. */
+/** Takes a deployment and its previews out of service at once; what they have is removed afterwards. */
 export async function requestDeletion(
   { db, workspaceId, requestWork }: Deleting,
   deploymentId: string,
@@ -29,9 +29,10 @@ export async function requestDeletion(
 ): Promise<void> {
   const key = { workspaceId, deploymentId };
   const marked = await markDeploymentDeleted(db, key, { deletesProject, now: Date.now() });
-  if (!marked) throw deploymentNotFound(deploymentId);
-  const named = { workspace_id: workspaceId, deployment_id: deploymentId };
-  await requestWork([{ kind: "delete", ...named }]);
+  if (!marked.includes(deploymentId)) throw deploymentNotFound(deploymentId);
+  await requestWork(
+    marked.map((id) => ({ kind: "delete", workspace_id: workspaceId, deployment_id: id })),
+  );
 }
 
 /** Deletes as many of them as there are. It throws a 404 when there is none. */

@@ -9,10 +9,19 @@ import { SECRET_MASK } from "./secrets-schema.ts";
 export type StoredConfig = {
   deployment_type: string | null;
   template_id: string | null;
+  /** Missing where the repository is not read by an integration. */
+  integration_id?: string;
   /** Missing in what was stored before repositories could be deployed. */
   repo_url?: string | null;
   /** Missing in what was stored before pushes were listened to, and where nobody asked for it. */
   build_on_push?: boolean;
+  /** Whether pushes to other branches make previews; missing where nobody asked for it. */
+  previews?: boolean;
+  /** Of a preview: the deployment that it belongs to, and the branch that it stands for. */
+  preview_of?: string;
+  preview_branch?: string;
+  /** When branches were deleted, by their names: an earlier push that comes later makes no preview of them. */
+  ended_previews?: Record<string, number>;
   /** The push that a revision was last made of; missing until there is one. */
   last_push?: { commit: string; pushed_at: number };
 };
@@ -22,8 +31,9 @@ export function toDeploymentJson(
   { agentsDomain, requestUrl }: { agentsDomain: string | null; requestUrl: string },
   { deployment, revision, secretNames }: ListedDeployment,
 ): DeploymentJson {
-  const { deployment_type, template_id, repo_url = null, build_on_push } = storedConfig(deployment);
-  const buildsOnPush = build_on_push === true;
+  const stored = storedConfig(deployment);
+  const { deployment_type, template_id, repo_url = null } = stored;
+  const [buildsOnPush, hasPreviews] = [stored.build_on_push === true, stored.previews === true];
   return {
     id: deployment.id,
     name: deployment.name,
@@ -36,12 +46,16 @@ export function toDeploymentJson(
         agentsDomain === null
           ? new URL(`/deployments/${deployment.slug}`, requestUrl).href
           : `https://${deployment.slug}.${agentsDomain}`,
-      integration_id: null,
+      integration_id: stored.integration_id ?? null,
       repo_url,
       build_on_push: repo_url === null ? null : buildsOnPush,
-      webhook_url: buildsOnPush
-        ? new URL(`/v2/deployments/${deployment.id}/github-webhook`, requestUrl).href
-        : null,
+      previews: repo_url === null ? null : hasPreviews,
+      preview_of: stored.preview_of ?? null,
+      preview_branch: stored.preview_branch ?? null,
+      webhook_url:
+        buildsOnPush || hasPreviews
+          ? new URL(`/v2/deployments/${deployment.id}/github-webhook`, requestUrl).href
+          : null,
       resource_spec: null,
       listener_id: null,
       listener_config: null,

@@ -3,6 +3,7 @@ import { type PlanQuotas, planQuota } from "../../identity/plan-quotas.ts";
 import { workspacePlan } from "../../identity/workspace-plan.ts";
 import type { Plan } from "../../lib/plan-order.ts";
 import { ensureDeploymentProject } from "../../tracing/deployment-project.ts";
+import { type Integration, integrationOf } from "../integrations/github-integration.ts";
 import { requestWork, type WorkMessage } from "./work-messages.ts";
 
 /** What the services of deployments need for a request of a workspace; each takes the few that it uses. */
@@ -13,6 +14,8 @@ export type DeploymentDeps = {
   signingSecret: string;
   /** What the URLs of repositories begin with. */
   githubUrl: string;
+  /** The installation's account at the Git host, where the workspace may use it. */
+  integration: Integration | null;
   plan: () => Promise<Plan>;
   quotaOf: (plan: Plan) => PlanQuotas[Plan];
   requestWork: (messages: readonly WorkMessage[]) => Promise<void>;
@@ -34,6 +37,7 @@ export function depsOfWorkspace(c: AppContext, workspaceId: string): DeploymentD
     encryptionKeys: settings.encryptionKeys,
     signingSecret: settings.signingSecret,
     githubUrl: settings.githubUrl,
+    integration: integrationOf(settings, workspaceId),
     plan: () => workspacePlan(env, workspaceId),
     quotaOf: (plan) => planQuota(settings, plan),
     requestWork: (messages) => requestWork(env, messages),

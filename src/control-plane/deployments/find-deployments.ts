@@ -35,6 +35,7 @@ export async function findDeployments(
       nameContains: query.name_contains,
       status,
       deploymentType: query.deployment_type,
+      previewOf: query.preview_of,
     },
     { limit: query.limit, offset: query.offset },
   );

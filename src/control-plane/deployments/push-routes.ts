@@ -9,9 +9,9 @@ import { openSecrets, only } from "../../revision-host/revision-secrets.ts";
 import { withSecretBox } from "../../secrets/secret-box.ts";
 import { PUSH_SECRET } from "../../secrets/secret-names.ts";
 import { isHexSignatureOf } from "../../secrets/signature.ts";
-import { buildPush } from "./build-push.ts";
+import { buildPush, endBranch } from "./build-push.ts";
 import { depsOfWorkspace } from "./deps.ts";
-import { readPush } from "./push-event.ts";
+import { readDeletion, readPush } from "./push-event.ts";
 import { deploymentParams } from "./schemas.ts";
 
 /** What GitHub calls: its signature stands for a key. */
@@ -54,11 +54,14 @@ pushRoutes.openapi(
     if (event === "ping") {
       return c.json({ revision_id: null, message: "The deployment listens to pushes" }, 200);
     }
+    const [deps, type] = [depsOfWorkspace(c, workspaceId), c.req.header("content-type") ?? ""];
+    if (event === "delete") {
+      return c.json(await endBranch(deps, deploymentId, readDeletion(body, type)), 200);
+    }
     if (event !== "push") {
       return c.json({ revision_id: null, message: "Ignored: only pushes are listened to" }, 200);
     }
-    const push = readPush(body, c.req.header("content-type") ?? "");
-    return c.json(await buildPush(depsOfWorkspace(c, workspaceId), deploymentId, push), 200);
+    return c.json(await buildPush(deps, deploymentId, readPush(body, type)), 200);
   },
 );
 

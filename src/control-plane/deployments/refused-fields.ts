@@ -3,8 +3,6 @@ import { notServed } from "../../http/not-served.ts";
 const USE_SOURCE =
   "upload a built project and deploy it as internal_source, as `threadworks deploy` does";
 
-const NO_INTEGRATION =
-  "There are no integrations here: give the deployment the secret THREADWORKS_GITHUB_TOKEN for a private repository";
 const NO_COMMANDS = `No commands are run here, the lockfile says what is installed: commit what a command makes, or ${USE_SOURCE}`;
 const NO_IMAGES = `Images are not run here: ${USE_SOURCE}`;
 const NO_LISTENERS = "There are no listeners here: deployments run on the platform itself";
@@ -16,7 +14,6 @@ export const REFUSED_SOURCES: Readonly<Record<string, string>> = {
 };
 
 export const refusedConfig = {
-  integration_id: notServed(NO_INTEGRATION),
   repo_branch: notServed("Give it as source_revision_config.repo_ref"),
   custom_url: notServed("The platform gives a deployment its URL: it cannot be chosen"),
   resource_spec: notServed("Deployments have no machines here whose size could be chosen"),

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { ListedDeployment } from "../../db/deployments-repo.ts";
+import { findLatestSecrets } from "../../db/deployment-lookup-repo.ts";
 import type { Source } from "../../db/deployments-schema.ts";
 import {
   insertRevision,
@@ -8,14 +9,14 @@ import {
   type RevisionSource,
 } from "../../db/revisions-repo.ts";
 import { needsPlan } from "../../identity/require-plan.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { isAtLeast, type Plan } from "../../lib/plan-order.ts";
 import { sealSecrets } from "../../revision-host/revision-secrets.ts";
 import { withSecretBox } from "../../secrets/secret-box.ts";
 import type { DeploymentDeps } from "./deps.ts";
 import type { StoredConfig } from "./deployment-json.ts";
 import { requireKeptDeployment, requireRevision, type RevisionPath } from "./find-deployments.ts";
-import type { Secret } from "./secrets-schema.ts";
+import type { Secret, SecretChange } from "./secrets-schema.ts";
 import { requireUpload } from "./source-uploads.ts";
 
 /** How often others may get ahead of a request. */
@@ -32,8 +33,8 @@ type Changing = Pick<
 
 type Change = {
   source: RevisionSource;
-  /** Without any, the revision has those of the one before. */
-  secrets: readonly Secret[];
+  /** Null: the revision has those of the one before. */
+  secrets: readonly SecretChange[] | null;
   displayName: string | null;
   /** Members of the deployment's `source_config` that change with it. */
   config?: Partial<StoredConfig>;
@@ -68,7 +69,6 @@ export async function addRevision(
   change: (found: ListedDeployment) => Change | null,
 ): Promise<{ id: string; isNew: boolean }> {
   const { db, workspaceId } = deps;
-  const key = { workspaceId, deploymentId };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const found = await requireKeptDeployment(deps, deploymentId);
     const changed = change(found);
@@ -87,7 +87,7 @@ export async function addRevision(
         workspace_id: workspaceId,
         deployment_id: deploymentId,
         id,
-        secrets: secrets.length === 0 ? null : await sealForRevision(deps, key, secrets),
+        secrets: secrets === null ? null : await sealChanges(deps, found, secrets),
         created_at: createdAt,
         due_at: dueAt,
       },
@@ -101,6 +101,29 @@ export async function addRevision(
   throw new ApiError("conflict", "Others are changing the deployment at the same time: try again");
 }
 
+/**
+ * The secrets of the next revision, of which some are taken over as they are sealed. What is read here may be of
+ * another revision than `found`; that one has followed it then, and the next one is not stored.
+ */
+async function sealChanges(
+  deps: Pick<Changing, "db" | "workspaceId" | "encryptionKeys">,
+  { deployment, secretNames }: ListedDeployment,
+  secrets: readonly SecretChange[],
+): Promise<string> {
+  const { db, workspaceId, encryptionKeys } = deps;
+  const key = { workspaceId, deploymentId: deployment.id };
+  for (const [index, { name, value }] of secrets.entries()) {
+    if (value != null || secretNames.includes(name)) continue;
+    const message = `Field required: there is no secret ${name} whose value could stay`;
+    throw invalidField(["body", "secrets", index, "value"], message, "missing");
+  }
+  const takesOver = secrets.some(({ value }) => value == null);
+  const before = takesOver ? (await findLatestSecrets(db, deployment.id))?.secrets : undefined;
+  return withSecretBox("Secrets cannot be kept", () =>
+    sealSecrets(encryptionKeys, key, secrets, before),
+  );
+}
+
 /** Makes a new revision with the source of an old one, and the deployment's secrets of now. */
 export async function redeployRevision(deps: Changing, path: RevisionPath): Promise<void> {
   const old = await requireRevision(deps, path);
@@ -109,7 +132,7 @@ export async function redeployRevision(deps: Changing, path: RevisionPath): Prom
   }
   await addRevision(deps, path.deployment_id, () => ({
     source: old,
-    secrets: [],
+    secrets: null,
     displayName: null,
   }));
 }

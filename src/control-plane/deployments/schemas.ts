@@ -10,7 +10,7 @@ import {
   refusedMembers,
   refusedRevisionConfig,
 } from "./refused-fields.ts";
-import { secretsSchema } from "./secrets-schema.ts";
+import { secretChangesSchema, secretsSchema } from "./secrets-schema.ts";
 
 /** A slug of it is part of a host name. */
 const MAX_NAME_CHARS = 100;
@@ -53,8 +53,10 @@ const source = z
 const sourceConfig = z.strictObject({
   deployment_type: z.enum(DEPLOYMENT_TYPES).nullish(),
   template_id: z.string().min(1).max(MAX_NAME_CHARS).nullish(),
+  integration_id: uuidParam().nullish(),
   repo_url: z.string().min(1).max(MAX_URL_CHARS).nullish(),
   build_on_push: z.boolean().nullish(),
+  previews: z.boolean().nullish(),
   ...refusedConfig,
 });
 
@@ -108,7 +110,7 @@ const revisionFields = {
   revision_source: source.nullish(),
   source_config: sourceConfig.nullish(),
   source_revision_config: sourceRevisionConfig.nullish(),
-  secrets: secretsSchema,
+  secrets: secretChangesSchema,
   ...refusedMembers,
 };
 
@@ -140,6 +142,7 @@ export const deploymentListQuery = z.strictObject({
   status: z.enum(STATUSES).optional(),
   deployment_type: z.enum(DEPLOYMENT_TYPES).optional(),
   deployment_ids: uuidsParam().optional(),
+  preview_of: uuidParam().optional(),
   image_version: z.string().optional(),
   tag_value_ids: uuidsParam().optional(),
   remote_reconciled: remoteReconciled(),
@@ -164,9 +167,15 @@ export const deploymentSchema = z
       template_id: z.string().nullable(),
       /** Where the agent server of the deployment is. */
       custom_url: z.string(),
-      integration_id: z.null(),
+      /** The installation's account that the repository is read by, where it has no token of its own. */
+      integration_id: z.string().nullable(),
       repo_url: z.string().nullable(),
       build_on_push: z.boolean().nullable(),
+      /** Whether pushes to other branches make previews. */
+      previews: z.boolean().nullable(),
+      /** Of a preview: the deployment that it belongs to, and the branch that it stands for. */
+      preview_of: z.string().nullable(),
+      preview_branch: z.string().nullable(),
       /** What GitHub's webhook is to be set to, where pushes are built. */
       webhook_url: z.string().nullable(),
       resource_spec: z.null(),

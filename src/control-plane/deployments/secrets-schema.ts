@@ -10,45 +10,61 @@ const MAX_SECRETS = 64;
 const MAX_NAME_CHARS = 256;
 const MAX_VALUE_BYTES = 5 * 1024;
 
-const secretSchema = z
-  .strictObject({
-    name: z
-      .string()
-      .max(MAX_NAME_CHARS)
-      .regex(
-        /^[A-Za-z_][A-Za-z0-9_]*$/,
-        "String should be a variable's name: letters, digits and underscores, without a digit at its beginning",
-      ),
-    value: z.string().superRefine((value, ctx) => {
-      const message = valueProblem(value);
-      if (message !== null) refuse(ctx, [], message);
-    }),
-  })
-  .openapi("Secret");
+const secretName = z
+  .string()
+  .max(MAX_NAME_CHARS)
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    "String should be a variable's name: letters, digits and underscores, without a digit at its beginning",
+  );
+
+const secretValue = z.string().superRefine((value, ctx) => {
+  const message = valueProblem(value);
+  if (message !== null) refuse(ctx, [], message);
+});
+
+const secretSchema = z.strictObject({ name: secretName, value: secretValue }).openapi("Secret");
 
 export type Secret = z.infer<typeof secretSchema>;
 
-/** Null and missing mean what an empty list means: no secrets, or those that there are. */
+const secretChangeSchema = z
+  .strictObject({ name: secretName, value: secretValue.nullish() })
+  .openapi("SecretChange");
+
+/** Without a value, the secret has the one that it had before. */
+export type SecretChange = z.infer<typeof secretChangeSchema>;
+
+/** Null and missing mean what an empty list means: no secrets. */
 export const secretsSchema = z
   .array(secretSchema)
   .max(MAX_SECRETS)
-  .superRefine((secrets, ctx) => {
-    const names = new Set<string>();
-    for (const [index, { name, value }] of secrets.entries()) {
-      const path = [index, "name"];
-      if (isReservedSecretName(name)) refuse(ctx, path, `${name} is reserved for the platform`);
-      if (names.has(name)) refuse(ctx, path, `There are two secrets named ${name}`);
-      names.add(name);
-      if (name === OUTBOUND_HOSTS && parseHostList(value) === null) {
-        refuse(ctx, [index, "value"], "String should be hosts separated by commas, or 'none'");
-      }
-      if (name === PUSH_SECRET && value.length < MIN_SECRET_CHARS) {
-        const message = `String should have at least ${MIN_SECRET_CHARS} characters`;
-        refuse(ctx, [index, "value"], message);
-      }
-    }
-  })
+  .superRefine(checkSecrets)
   .nullish();
+
+/** Null and missing mean what an empty list means: those that there are. */
+export const secretChangesSchema = z
+  .array(secretChangeSchema)
+  .max(MAX_SECRETS)
+  .superRefine(checkSecrets)
+  .nullish();
+
+function checkSecrets(secrets: readonly SecretChange[], ctx: z.RefinementCtx): void {
+  const names = new Set<string>();
+  for (const [index, { name, value }] of secrets.entries()) {
+    const path = [index, "name"];
+    if (isReservedSecretName(name)) refuse(ctx, path, `${name} is reserved for the platform`);
+    if (names.has(name)) refuse(ctx, path, `There are two secrets named ${name}`);
+    names.add(name);
+    if (value == null) continue;
+    if (name === OUTBOUND_HOSTS && parseHostList(value) === null) {
+      refuse(ctx, [index, "value"], "String should be hosts separated by commas, or 'none'");
+    }
+    if (name === PUSH_SECRET && value.length < MIN_SECRET_CHARS) {
+      const message = `String should have at least ${MIN_SECRET_CHARS} characters`;
+      refuse(ctx, [index, "value"], message);
+    }
+  }
+}
 
 function valueProblem(value: string): string | null {
   if (new TextEncoder().encode(value).byteLength > MAX_VALUE_BYTES) {

@@ -4,6 +4,14 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { TEMPLATES_FILE } from "../../../cli/project/build-templates.ts";
+import { GitHost } from "../../support/git-host.ts";
+import {
+  PUSH_SECRET_VALUE,
+  PUSH_SECRETS,
+  pushOf,
+  sendEvent,
+} from "../../support/github-webhook.ts";
+import { githubBody } from "../../support/repository-builds.ts";
 import { launchChromium } from "../support/chromium.ts";
 import {
   closeQuiet,
@@ -17,13 +25,16 @@ const SECRET = "a secret that nobody reads back";
 
 let server: ConsoleServer;
 let browser: Browser;
+/** It has no repositories, so that rollouts of them end at once. */
+let host: GitHost;
 /** A file with a project as `threadworks build` makes it. */
 let tarball: string;
 let folder: string;
 const opened: ConsolePage[] = [];
 
 beforeAll(async () => {
-  server = await startConsole();
+  host = await GitHost.start();
+  server = await startConsole(host.vars);
   browser = await launchChromium();
   const templates = (await import(TEMPLATES_FILE)) as { default: Record<string, string> };
   folder = mkdtempSync(join(tmpdir(), "threadworks-tarball-"));
@@ -33,6 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await server?.close();
+  await host?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 afterEach(() => closeQuiet(opened.splice(0)));
@@ -90,10 +102,15 @@ test("a template is deployed, rolled back, given other secrets, and deleted", as
   await page.getByRole("list", { name: "Secrets that it has" }).getByText("MODEL_KEY").waitFor();
   expect(await page.content()).not.toContain(SECRET);
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Replace the secrets" }).click();
-  await page.getByRole("alert").getByText("MODEL_KEY has no value yet").waitFor();
-  await page.getByLabel("Value of MODEL_KEY").fill("another one");
-  await page.getByRole("button", { name: "Replace the secrets" }).click();
+  await page.getByRole("button", { name: "Add a secret" }).click();
+  await page.getByLabel("Name of the secret").last().fill("OTHER_KEY");
+  await page.getByRole("button", { name: "Save the secrets" }).click();
+  await page.getByRole("alert").getByText("OTHER_KEY has no value yet").waitFor();
+  await page.getByLabel("Value of OTHER_KEY").fill("another one");
+  await page.getByRole("button", { name: "Save the secrets" }).click();
+  const names = page.getByRole("list", { name: "Secrets that it has" });
+  await names.getByText("OTHER_KEY").waitFor();
+  expect(await names.getByRole("listitem").allTextContents()).toEqual(["MODEL_KEY", "OTHER_KEY"]);
   await page.getByRole("link", { name: "Revisions" }).click();
   await expectRevisions(page, ["serves", "deployed", "deployed", "deployed"]);
 
@@ -105,6 +122,63 @@ test("a template is deployed, rolled back, given other secrets, and deleted", as
   await page.getByRole("group").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { name: "Deployments" }).waitFor();
   await expect.poll(async () => (await api(`/v2/deployments/${id}`)).status).toBe(404);
+});
+
+test("pushes of a repository are switched on, and make revisions and previews", async () => {
+  const headers = { "x-api-key": server.apiKey, "content-type": "application/json" };
+  const body = githubBody(host, "shop", "acme/none", { secrets: [] });
+  const made = await fetch(`${server.url}/v2/deployments`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  const { id } = (await made.json()) as { id: string };
+  const page = await open(`/deployments/${id}`);
+  const [built, previewed] = [
+    page.getByLabel("Pushes to the default branch make revisions"),
+    page.getByLabel("Pushes to other branches make previews"),
+  ];
+  await built.click();
+  await page
+    .getByRole("alert")
+    .getByText(/build_on_push needs the secret THREADWORKS_GITHUB_WEBHOOK_SECRET/)
+    .waitFor();
+  expect(await built.isChecked()).toBe(false);
+  await page.getByRole("link", { name: "Secrets" }).click();
+  await page.getByRole("button", { name: "Add a secret" }).click();
+  await page.getByLabel("Name of the secret").fill(PUSH_SECRETS[0]?.name ?? "");
+  await page.getByLabel(/^Value of/).fill(PUSH_SECRET_VALUE);
+  await page.getByRole("button", { name: "Save the secrets" }).click();
+  await page.getByRole("list", { name: "Secrets that it has" }).waitFor();
+  await page.getByRole("link", { name: "Revisions" }).click();
+  await built.click();
+  await expect.poll(() => built.isChecked()).toBe(true);
+  await previewed.click();
+  await expect.poll(() => previewed.isChecked()).toBe(true);
+  const webhook = (await page.getByLabel("Code").last().textContent()) ?? "";
+  expect(webhook.trim()).toBe(`${server.url}/v2/deployments/${id}/github-webhook`);
+  await expectAccessible(page);
+
+  const [first, second] = ["a".repeat(40), "b".repeat(40)];
+  await sendEvent(webhook, pushOf("acme/none", first));
+  const commit = page
+    .getByRole("region", { name: "Revisions" })
+    .getByRole("link", { name: "aaaaaaa" });
+  await commit.waitFor();
+  expect(await commit.getAttribute("href")).toBe(`${host.urlOf("acme/none")}/commit/${first}`);
+  await sendEvent(webhook, pushOf("acme/none", second, { ref: "refs/heads/feature/login" }));
+  await page.getByRole("list", { name: "Previews" }).getByRole("link").click();
+  await page.getByRole("heading", { name: "shop-feature-login" }).waitFor();
+  await page.getByText("This is the preview of the branch feature/login").waitFor();
+  await page.getByText("feature/login at bbbbbbb").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "The deployment that it is of" }).click();
+  await page.getByRole("heading", { name: "shop", exact: true }).waitFor();
+  await previewed.click();
+  await expect.poll(() => previewed.isChecked()).toBe(false);
+  expect(await (await api(`/v2/deployments/${id}`)).json()).toMatchObject({
+    source_config: { build_on_push: true, previews: false },
+  });
 });
 
 test("a tarball is dropped, one that is none is refused, and the log is followed", async () => {

@@ -12,6 +12,7 @@ describe("consoleTarget", () => {
     ["/consoles", null],
     ["/o/w/projects/p/project", redirect("/console/traces/project")],
     ["/o/w/projects/p/project/r/run", redirect("/console/runs/run")],
+    ["/o/w/host/deployments/deployment", redirect("/console/deployments/deployment")],
     ["/o/w/settings", null],
     ["/public/token/r", redirect("/console/shared/token")],
     ["/public/token/run", null],

@@ -20,11 +20,13 @@ describe("surfaceOf", () => {
     ["/v2x", "agent-server"],
     ["/v1/projects/1/deploy_logs", "control-plane"],
     ["/v1/projects", "agent-server"],
+    ["/v1/integrations/github/install", "control-plane"],
     ["/v1/traces", "agent-server"],
     ["/api/v1/projects/1", "tracing"],
     ["/console/agents", "tracing"],
     ["/consoles", "agent-server"],
     ["/o/w/projects/p/project/r/run", "tracing"],
+    ["/o/w/host/deployments/deployment", "tracing"],
     ["/public/token/r", "tracing"],
     ["/public/token", "agent-server"],
   ] as const)("chooses by path without hosts: %s", ([path, surface], { expect }) => {

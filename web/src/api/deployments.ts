@@ -7,7 +7,18 @@ export type Deployment = {
   name: string;
   display_name: string | null;
   source: string;
-  source_config: { template_id: string | null; custom_url: string };
+  source_config: {
+    template_id: string | null;
+    custom_url: string;
+    repo_url: string | null;
+    build_on_push: boolean | null;
+    previews: boolean | null;
+    preview_of: string | null;
+    preview_branch: string | null;
+    webhook_url: string | null;
+  };
+  /** Of the latest revision. */
+  source_revision_config: RevisionConfig;
   secrets: { name: string }[];
   status: string;
   latest_revision_id: string;
@@ -16,12 +27,18 @@ export type Deployment = {
   updated_at: string;
 };
 
+type RevisionConfig = {
+  source_tarball_path: string | null;
+  repo_ref: string | null;
+  repo_commit_sha: string | null;
+};
+
 export type Revision = {
   id: string;
   status: string;
   status_message: string | null;
   source: string;
-  source_revision_config: { source_tarball_path: string | null };
+  source_revision_config: RevisionConfig;
   created_at: string;
   updated_at: string;
 };
@@ -36,6 +53,9 @@ export type UsageDay = {
 };
 
 export type Secret = { name: string; value: string };
+
+/** Without a value, a secret has the one that it had before. */
+export type SecretChange = { name: string; value?: string };
 
 /** What a deployment, or its next revision, is made of: a template by its name, or a project's tarball. */
 export type Source = { template: string } | { tarball: File };
@@ -64,6 +84,20 @@ export function deploymentQuery(control: ControlPlane, id: string) {
   return queryOptions({
     queryKey: ["deployments", id],
     queryFn: ({ signal }) => control<Deployment>(pathOf(id), { signal }),
+  });
+}
+
+export function previewsQuery(control: ControlPlane, id: string) {
+  return queryOptions({
+    queryKey: ["deployments", id, "previews"],
+    queryFn: async ({ signal }) =>
+      (
+        await control<Page<Deployment>>(
+          `/deployments?preview_of=${encodeURIComponent(id)}&limit=${MOST}`,
+          { signal },
+        )
+      ).resources,
+    refetchInterval: FOLLOW_MS * 4,
   });
 }
 

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
-import { deploymentQuery, pathOf } from "../api/deployments.ts";
+import { type Deployment, deploymentQuery, pathOf } from "../api/deployments.ts";
 import { useControlPlane } from "../api/tracing.ts";
 import { ConfirmButton } from "../ui/confirm-button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
@@ -14,6 +14,11 @@ import { DeploymentUsage } from "./deployment-usage.tsx";
 import styles from "./deployment-page.module.css";
 import { Revisions } from "./revisions.tsx";
 import { statusWords } from "./status-words.ts";
+
+function originOf({ source_config: { template_id, repo_url } }: Deployment): string {
+  if (template_id !== null) return `template ${template_id}`;
+  return repo_url ?? "a project of its own";
+}
 
 type Props = { deploymentId: string; view: string };
 
@@ -60,11 +65,7 @@ export default function DeploymentPage({ deploymentId, view }: Props): ReactNode
             <a className={styles.url} href={`${data.source_config.custom_url}/docs`}>
               {data.source_config.custom_url}
             </a>
-            <span>
-              {data.source_config.template_id === null
-                ? "a project of its own"
-                : `template ${data.source_config.template_id}`}
-            </span>
+            <span>{originOf(data)}</span>
           </PageFacts>
           <ViewLinks
             label="Views of the deployment"

@@ -15,9 +15,13 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Form } from "../ui/form.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago, exactTime } from "../ui/time.ts";
+import { Pushes } from "./pushes.tsx";
 import styles from "./revisions.module.css";
 import { statusWords } from "./status-words.ts";
 import { TarballField } from "./tarball-field.tsx";
+
+/** As many as Git itself shows. */
+const SHORT_SHA_CHARS = 7;
 
 /** What the deployment has run, runs and is about to run; and the way to the next revision. */
 export function Revisions({ deployment }: { deployment: Deployment }): ReactNode {
@@ -60,7 +64,9 @@ export function Revisions({ deployment }: { deployment: Deployment }): ReactNode
                 }
               />
               <span title={exactTime(revision.created_at)}>{ago(revision.created_at)}</span>
-              <span className={styles.source}>{sourceOf(revision, deployment)}</span>
+              <span className={styles.source}>
+                <RevisionSource revision={revision} deployment={deployment} />
+              </span>
               <span className={styles.actions}>
                 <Link
                   className={styles.logs}
@@ -98,14 +104,29 @@ export function Revisions({ deployment }: { deployment: Deployment }): ReactNode
         <Form sending={deploy} submit="Deploy the tarball" busy="Uploading">
           <TarballField file={tarball} onFile={setTarball} />
         </Form>
+        {deployment.source_config.repo_url === null ? null : <Pushes deployment={deployment} />}
       </section>
     </div>
   );
 }
 
-function sourceOf(revision: Revision, deployment: Deployment): string {
-  if (revision.source === "internal_template") {
-    return `template ${deployment.source_config.template_id}`;
+type SourceProps = { revision: Revision; deployment: Deployment };
+
+function RevisionSource({ revision, deployment }: SourceProps): ReactNode {
+  const { template_id, repo_url } = deployment.source_config;
+  if (revision.source === "internal_template") return `template ${template_id}`;
+  if (revision.source === "github") {
+    const { repo_ref, repo_commit_sha: sha } = revision.source_revision_config;
+    const ref = repo_ref ?? "the default branch";
+    if (sha === null) return ref;
+    return (
+      <>
+        {ref} at{" "}
+        <a className={styles.logs} href={`${repo_url}/commit/${sha}`} title={sha}>
+          <code>{sha.slice(0, SHORT_SHA_CHARS)}</code>
+        </a>
+      </>
+    );
   }
   const path = revision.source_revision_config.source_tarball_path;
   return path === null ? "waits for a tarball" : `tarball ${path.split("/").at(-1)}`;

@@ -8,6 +8,7 @@ import {
 } from "../../../db/rollouts-repo.ts";
 import { parseSettings } from "../../../env.ts";
 import { log } from "../../../lib/log.ts";
+import { BUILD_LOCALLY } from "../../../lib/remote-build.ts";
 import type { RevisionRef } from "../../../lib/revision-ref.ts";
 import { warmRevision } from "../../../revision-host/load-revision.ts";
 import { Lease, LeaseLost } from "../../../work/lease.ts";
@@ -118,9 +119,13 @@ class Rollout {
   }
 
   async giveUp(row: RevisionRow, reason: string): Promise<void> {
-    const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}`;
+    const status = failureOf(row.status);
+    const isBuilt = status === "BUILD_FAILED" && row.source !== "internal_template";
+    // What takes its process with it, as a machine without memory does, is known by nothing else.
+    const advice = isBuilt ? `. If it was the build, ${BUILD_LOCALLY}` : "";
+    const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}${advice}`;
     this.#logs.error(message);
-    const ending = { status: failureOf(row.status), message, now: Date.now() };
+    const ending = { status, message, now: Date.now() };
     await settleRevision(this.#env.DB, this.#lease.held, ending);
   }
 

@@ -11,6 +11,7 @@ import { GITHUB_TOKEN } from "../../../secrets/secret-names.ts";
 import type { Lease } from "../../../work/lease.ts";
 import { buildInIsolate } from "../../builds/build-isolate.ts";
 import { fetchArchive, resolveCommit } from "../../builds/git-host.ts";
+import { integrationOf } from "../../integrations/github-integration.ts";
 import { storedConfig } from "../deployment-json.ts";
 import { parseRepositoryUrl } from "../repository-url.ts";
 import { templateTarball } from "../revision-source.ts";
@@ -65,18 +66,26 @@ export async function builtSource(
 
 /** The archive of the revision's commit. Which one that is, is stored before it is fetched. */
 async function readRepository({ env, lease, row, logs }: Building): Promise<Uint8Array> {
-  const { githubUrl, githubApiUrl, encryptionKeys } = parseSettings(env);
+  const settings = parseSettings(env);
+  const { githubUrl, githubApiUrl, encryptionKeys } = settings;
   const of = { workspaceId: row.workspace_id, deploymentId: row.deployment_id };
   const [found, secrets] = await Promise.all([
     selectDeployment(env.DB, of),
     openSecrets(encryptionKeys, of, only(GITHUB_TOKEN, row.secrets)),
   ]);
-  const { repo_url: url = null } = found === undefined ? {} : storedConfig(found.deployment);
+  const { repo_url: url = null, integration_id } =
+    found === undefined ? {} : storedConfig(found.deployment);
   const repository = url === null ? null : parseRepositoryUrl(url, githubUrl);
   if (repository === null) {
     throw new ProjectFailure(`The repository ${url} is not one of ${githubUrl}`);
   }
-  const host = { apiUrl: githubApiUrl, token: secrets[GITHUB_TOKEN] ?? null };
+  const integration = integrationOf(settings, row.workspace_id);
+  const token = secrets[GITHUB_TOKEN] ?? null;
+  // The deployment's own token comes first; the installation's is for those who asked for it, as long as they may.
+  const host =
+    token === null && integration !== null && integration.id === integration_id
+      ? integration.host
+      : { apiUrl: githubApiUrl, token, tokenName: GITHUB_TOKEN };
   let sha = row.repo_commit_sha;
   if (sha === null) {
     const ref = row.repo_ref ?? DEFAULT_REF;
@@ -96,8 +105,13 @@ async function build(
   { isInFolder }: { isInFolder: boolean },
 ): Promise<ArrayBuffer> {
   const configPath = row.langgraph_config_path ?? CONFIG_FILE;
-  const answer = await buildInIsolate(env, exports, { archive, isInFolder, configPath });
-  for (const { level, message } of answer.lines) logs[level](message);
+  const request = { archive, isInFolder, configPath };
+  const answer = await buildInIsolate(env, exports, request, {
+    tell: async (lines) => {
+      for (const { level, message } of lines) logs[level](message);
+      await logs.flush();
+    },
+  });
   if (!answer.ok) throw new ProjectFailure(answer.message);
   return new Uint8Array(answer.tarball).buffer;
 }

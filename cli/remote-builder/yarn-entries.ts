@@ -1,0 +1,189 @@
+import { parseResolution, parseSyml } from "@yarnpkg/parsers";
+import { z } from "zod";
+import type { LockedPackage } from "../../src/lib/remote-build.ts";
+import { CliError } from "../cli-error.ts";
+
+const names = z.record(z.string(), z.string()).optional();
+
+/** Of either yarn: the classic one tells `resolved` and `integrity`, and later ones `resolution` and `conditions`. */
+const entry = z.object({
+  version: z.string(),
+  resolved: z.string().optional(),
+  integrity: z.string().optional(),
+  resolution: z.string().optional(),
+  conditions: z.string().optional(),
+  dependencies: names,
+  optionalDependencies: names,
+  dependenciesMeta: z.record(z.string(), z.object({ optional: z.string().optional() })).optional(),
+});
+
+type Entry = z.infer<typeof entry>;
+
+/** A package by the name that it has in the registry, with what it depends on itself. */
+export type YarnPackage = { locked: LockedPackage; dependencies: Dependency[] };
+
+export type Dependency = { name: string; range: string; isOptional: boolean };
+
+/** Whose dependency is looked for; a `resolution` may be for those of one package only. */
+type Wanted = Dependency & { of: string };
+
+/** A line of `resolutions`: which dependency, whose, and of which range it is replaced; undefined for any. */
+type Override = {
+  name: string;
+  of: string | undefined;
+  replaced: string | undefined;
+  range: string;
+};
+
+const METADATA = "__metadata";
+
+/** The name at the beginning of `name@range`. */
+const NAME = /^(?:@[^/@]+\/)?[^/@]+/;
+
+/** The archive of a registry, in whatever registry it was; the classic yarn puts its SHA-1 behind it. */
+const ARCHIVE = /(?:^|\/)[^/#]+-\d[^/#]*\.tgz(?:\?[^#]*)?(?:#([0-9a-f]{40}))?$/;
+
+/** What a `yarn.lock` says, of the classic yarn or of a later one. */
+export class YarnEntries {
+  /** Whether it is of a yarn after the classic one. */
+  readonly isBerry: boolean;
+  readonly #entries = new Map<string, Entry>();
+  readonly #overrides: Override[];
+
+  /** Throws a `CliError` for what is no lockfile; `resolutions` are those of the manifest beside it. */
+  constructor(text: string, resolutions: Record<string, string>) {
+    const parsed = z.record(z.string(), z.unknown()).safeParse(parse(text));
+    if (!parsed.success) throw broken("it has no entries");
+    const { [METADATA]: metadata, ...entries } = parsed.data;
+    this.isBerry = metadata !== undefined;
+    for (const [key, value] of Object.entries(entries)) {
+      const { data, error } = entry.safeParse(value);
+      const [issue] = error?.issues ?? [];
+      if (data === undefined) {
+        throw broken(`${key}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+      }
+      for (const descriptor of key.split(/\s*,\s*/)) this.#entries.set(descriptor, data);
+    }
+    // The classic yarn lists what it replaced beside what it took.
+    this.#overrides = this.isBerry ? Object.entries(resolutions).map(readOverride) : [];
+  }
+
+  /**
+   * What the lockfile has for a dependency: a package, or the folder of a workspace; undefined for none, and for a
+   * package that is for other machines only. Throws a `CliError` for one that no registry has.
+   */
+  find(wanted: Wanted): YarnPackage | { workspace: string } | undefined {
+    const { name, of } = wanted;
+    const override = this.#overrides.find(
+      (each) =>
+        each.name === name &&
+        (each.of === undefined || each.of === of) &&
+        (each.replaced === undefined || withProtocol(each.replaced) === withProtocol(wanted.range)),
+    );
+    const ranges = override === undefined ? [wanted.range] : [override.range, wanted.range];
+    for (const range of ranges) {
+      const found = this.#entryOf(name, range);
+      if (found === undefined) continue;
+      return found.resolution === undefined
+        ? classicPackage(name, range, found)
+        : berryPackage(name, found.resolution, found);
+    }
+    return undefined;
+  }
+
+  #entryOf(name: string, range: string): Entry | undefined {
+    // What yarn patches itself is for some machines only, where it says so; its own entry does not.
+    const plain = range.replace(/^npm:/, "");
+    const patched = `${name}@patch:${name}@npm%3A${plain}#optional!builtin<compat/${name}>`;
+    const found =
+      this.#entries.get(patched) ??
+      this.#entries.get(`${name}@${range}`) ??
+      this.#entries.get(`${name}@npm:${range}`);
+    if (found !== undefined || !range.startsWith("catalog:")) return found;
+    // Which range a catalog has is in another file: one version alone can be meant.
+    const all = [...this.#entries].filter(([key]) => NAME.exec(key)?.[0] === name);
+    const [only, ...others] = new Set(all.map(([, each]) => each));
+    return others.length === 0 ? only : undefined;
+  }
+}
+
+function readOverride([pattern, range]: [string, string]): Override {
+  try {
+    const { from, descriptor } = parseResolution(pattern);
+    const { fullName: name, description: replaced } = descriptor;
+    return { name, of: from?.fullName, replaced, range };
+  } catch (error) {
+    throw new CliError(`package.json: resolutions: ${(error as Error).message}`);
+  }
+}
+
+function withProtocol(range: string): string {
+  return /^[a-z]+:/.test(range) ? range : `npm:${range}`;
+}
+
+function classicPackage(name: string, range: string, found: Entry): YarnPackage {
+  const [, sha1] =
+    ARCHIVE.exec(found.resolved ?? "") ?? fromElsewhere(name, found.resolved ?? range);
+  const integrity =
+    found.integrity ??
+    (sha1 === undefined ? undefined : `sha1-${Buffer.from(sha1, "hex").toString("base64")}`);
+  if (integrity === undefined) throw broken(`${name} has no integrity`);
+  // An alias: `npm:<name>@<range>`.
+  const own = range.startsWith("npm:")
+    ? (NAME.exec(range.slice("npm:".length))?.[0] ?? name)
+    : name;
+  return { locked: { name: own, version: found.version, integrity }, dependencies: of(found) };
+}
+
+function berryPackage(
+  name: string,
+  resolution: string,
+  found: Entry,
+): YarnPackage | { workspace: string } | undefined {
+  if (found.conditions !== undefined) return undefined;
+  const own = NAME.exec(resolution)?.[0] ?? name;
+  const reference = resolution.slice(own.length + 1);
+  if (reference.startsWith("workspace:")) {
+    return { workspace: reference.slice("workspace:".length) };
+  }
+  // Patches that yarn brings itself are for its own way of resolving: what is bundled does not need them.
+  if (reference.startsWith("patch:") && !reference.includes("builtin<")) {
+    throw new CliError(
+      `${name} is patched in yarn.lock, and patches are not applied here: build the project on your machine, with threadworks deploy --build local`,
+    );
+  }
+  if (!/^(?:npm|patch):/.test(reference)) fromElsewhere(name, reference);
+  const locked = { name: own, version: found.version, integrity: null };
+  return { locked, dependencies: of(found) };
+}
+
+function of({ dependencies, optionalDependencies, dependenciesMeta }: Entry): Dependency[] {
+  return Object.entries({ ...optionalDependencies, ...dependencies }).map(([name, range]) => ({
+    name,
+    range,
+    isOptional:
+      Object.hasOwn(optionalDependencies ?? {}, name) ||
+      dependenciesMeta?.[name]?.optional === "true",
+  }));
+}
+
+function fromElsewhere(name: string, where: string): never {
+  throw new CliError(
+    `${name} comes from ${where}: only packages of the registry can be installed here`,
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseSyml(text);
+  } catch (error) {
+    throw broken((error as Error).message);
+  }
+}
+
+/** An error about the lockfile itself. */
+export function broken(problem: string): CliError {
+  return new CliError(
+    `yarn.lock cannot be used: ${problem}. Run yarn install, and commit what it writes`,
+  );
+}

@@ -1,0 +1,155 @@
+import { env, exports } from "cloudflare:workers";
+import { packTar } from "modern-tar";
+import { describe, expect, test } from "vitest";
+import { buildInIsolate } from "../../src/control-plane/builds/build-isolate.ts";
+import type { BuildAnswer, BuildLine } from "../../src/lib/remote-build.ts";
+
+const ADVICE = "build the project on your machine, with threadworks deploy --build local";
+
+const WASM_PAGE_BYTES = 64 * 1024;
+const MEMORY_SECTION = 5;
+
+type Files = Record<string, string>;
+
+async function archiveOf(files: Files): Promise<Uint8Array> {
+  const entries = Object.entries(files).map(([name, text]) => {
+    const body = new TextEncoder().encode(text);
+    return { header: { name, size: body.length }, body };
+  });
+  const packed = new Blob([new Uint8Array(await packTar(entries))]);
+  const zipped = packed.stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(zipped).arrayBuffer());
+}
+
+type Building = {
+  /** What isolates of builds are made of, in place of the installation's own. */
+  replaced?: Record<string, (own: ArrayBuffer) => BodyInit>;
+  files?: Files;
+  limitMs?: number;
+};
+
+/** Builds in an isolate of its own, as a rollout does. */
+async function build({ replaced = {}, files = { "a.js": "" }, limitMs }: Building): Promise<{
+  answer: BuildAnswer;
+  lines: string[];
+}> {
+  const fetchFile = async (url: URL): Promise<Response> => {
+    const answer = await env.CONSOLE.fetch(url);
+    const name = url.pathname.split("/").at(-1) ?? "";
+    const change = replaced[name];
+    return change === undefined ? answer : new Response(change(await answer.arrayBuffer()));
+  };
+  const given = { ...env, CONSOLE: { fetch: fetchFile } } as unknown as Env;
+  const lines: string[] = [];
+  const tell = async (told: readonly BuildLine[]): Promise<void> => {
+    lines.push(...told.map(({ message }) => message));
+  };
+  const request = {
+    archive: await archiveOf(files),
+    isInFolder: false,
+    configPath: "langgraph.json",
+  };
+  const answer = await buildInIsolate(given, exports, request, {
+    tell,
+    ...(limitMs === undefined ? {} : { limitMs }),
+  });
+  return { answer, lines };
+}
+
+/** A builder whose `build` is this code. */
+const builder = (code: string) => ({
+  "builder.js": () =>
+    `import { WorkerEntrypoint } from "cloudflare:workers";
+     export class RemoteBuilder extends WorkerEntrypoint { async build(request, tell) { ${code} } }
+     export default {};`,
+});
+
+/** The same program with a memory that may not grow beyond `maxBytes`. */
+function limitMemory(wasm: ArrayBuffer, maxBytes: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(wasm);
+  for (let at = 8; at < bytes.length;) {
+    const [id, size] = [bytes[at], readNumber(bytes, at + 1)];
+    const end = size.end + size.value;
+    if (id === MEMORY_SECTION) {
+      // One memory, with no maximum: its count, its flags, its first size.
+      const first = readNumber(bytes, size.end + 2).value;
+      const limits = [1, 1, ...number(first), ...number(Math.ceil(maxBytes / WASM_PAGE_BYTES))];
+      const section = [MEMORY_SECTION, ...number(limits.length), ...limits];
+      return new Uint8Array([...bytes.subarray(0, at), ...section, ...bytes.subarray(end)]);
+    }
+    at = end;
+  }
+  throw new Error("The program has no memory");
+}
+
+/** Numbers of WebAssembly have seven bits in each byte, the lowest first. */
+function readNumber(bytes: Uint8Array, start: number): { value: number; end: number } {
+  let [value, end] = [0, start];
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[end] ?? 0;
+    value += (byte & 0x7f) * 2 ** shift;
+    end += 1;
+    if (byte < 0x80) return { value, end };
+  }
+}
+
+function number(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...number(value >>> 7)];
+}
+
+describe("a build ends with advice", () => {
+  test("when its bundler finds no more memory", async () => {
+    const words = Array.from({ length: 60_000 }, (_, n) => `export const word${n} = "${n}";`);
+    const { answer, lines } = await build({
+      replaced: { "esbuild.wasm": (own) => limitMemory(own, 48 * 1024 * 1024) },
+      files: {
+        "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
+        "agent.js": `${[1, 2, 3].map((n) => `export * from "./words${n}.js";`).join("")}
+          export const graph = {};`,
+        ...Object.fromEntries([1, 2, 3].map((n) => [`words${n}.js`, words.join("\n")])),
+      },
+    });
+    expect(answer).toEqual({
+      ok: false,
+      message: `The build needs more memory or time of a processor than an isolate has: ${ADVICE}`,
+    });
+    expect(lines[0]).toBe("The source has 5 files");
+  });
+
+  test.for([
+    "Worker exceeded memory limit.",
+    "Worker exceeded CPU time limit.",
+    "WebAssembly.Memory.grow(): Maximum memory size exceeded",
+  ])("when the platform says: %s", async (message) => {
+    const code = `throw new Error(${JSON.stringify(message)});`;
+    expect((await build({ replaced: builder(code) })).answer).toEqual({
+      ok: false,
+      message: `The build needs more memory or time of a processor than an isolate has: ${ADVICE}`,
+    });
+  });
+
+  test("when its time is over, with what it has told until then", async () => {
+    const code = `
+      await tell([{ level: "info", message: "begun" }]);
+      await new Promise((resolve) => setTimeout(resolve, 600_000));`;
+    const { answer, lines } = await build({ replaced: builder(code), limitMs: 500 });
+    expect(answer).toEqual({
+      ok: false,
+      message: `The build took longer than 0.5 seconds: ${ADVICE}`,
+    });
+    expect(lines).toEqual(["begun"]);
+  });
+
+  test("and is given no more packages then", async () => {
+    const wanted = { name: "zod", version: "4.0.0", integrity: null };
+    const packages = exports.BuildPackages({ props: { endsAt: Date.now() - 1 } });
+    // What RPC gives is no promise that may be looked at twice.
+    const answer = await packages.get(wanted).catch((error: unknown) => String(error));
+    expect(answer).toMatch(/The build has been given up$/);
+  });
+});
+
+test("what time may mend is thrown, to be tried again", async () => {
+  const code = 'throw new Error("The registry answers 503 for zod@4.0.0");';
+  await expect(build({ replaced: builder(code) })).rejects.toThrow("answers 503");
+});
