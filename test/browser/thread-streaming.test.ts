@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { bundleForBrowsers } from "./support/bundle.ts";
-import { launchChromium } from "./support/chromium.ts";
-import { type PageServer, servePages } from "./support/page-server.ts";
-import { type AgentServer, startAgentServer } from "./support/start-agent-server.ts";
+import { ENDLESS, openPages, WITHIN } from "./support/opened-pages.ts";
+import { servePages } from "./support/page-server.ts";
+import { startAgentServer } from "./support/start-agent-server.ts";
 import type { ShownThread, Thread } from "./support/thread-app.ts";
 
 /** What the page's script defines, for the functions below that run in the page. */
@@ -15,47 +14,27 @@ declare const thread: Thread;
 type Input = Parameters<Thread["submit"]>[0];
 type SubmitOptions = Parameters<Thread["submit"]>[1];
 
-const WITHIN = { timeout: 20_000, interval: 50 };
-
-/** More steps than a test waits for: such a run ends when it is cancelled. */
-const ENDLESS = {
-  input: { label: "first", steps: 100_000, delay_ms: 50 },
-  options: { config: { recursion_limit: 200_000 } },
-};
-
-let server: AgentServer;
+const opened = openPages({
+  server: () => startAgentServer({ AGENT_AUTH: "none", AGENT_WORKSPACE_ID: randomUUID() }),
+  pages: async () => {
+    const app = resolve(import.meta.dirname, "support/thread-app.ts");
+    return servePages(new Map([["thread", await bundleForBrowsers({ entryPoints: [app] })]]));
+  },
+});
 let client: Client;
-let pages: PageServer;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
 
-beforeAll(async () => {
-  server = await startAgentServer({ AGENT_AUTH: "none", AGENT_WORKSPACE_ID: randomUUID() });
-  client = new Client({ apiUrl: server.url, apiKey: null });
-  const app = resolve(import.meta.dirname, "support/thread-app.ts");
-  pages = await servePages(new Map([["thread", await bundleForBrowsers({ entryPoints: [app] })]]));
-  browser = await launchChromium();
+beforeAll(() => {
+  client = new Client({ apiUrl: opened.server.url, apiKey: null });
 });
-afterAll(async () => {
-  await browser?.close();
-  await pages?.close();
-  await server?.close();
-});
-beforeEach(async () => {
-  context = await browser.newContext();
-  page = await context.newPage();
-});
-afterEach(() => context.close());
 
 async function open(transport: string, graph: string): Promise<void> {
-  const query = new URLSearchParams({ server: server.url, transport, graph });
-  await page.goto(`${pages.url}/thread?${query}`);
-  await vi.waitFor(async () => expect(await page.locator("pre").count()).toBe(1), WITHIN);
+  const query = new URLSearchParams({ server: opened.server.url, transport, graph });
+  await opened.page.goto(`${opened.pages.url}/thread?${query}`);
+  await vi.waitFor(async () => expect(await opened.page.locator("pre").count()).toBe(1), WITHIN);
 }
 
 async function shown(): Promise<ShownThread> {
-  return JSON.parse((await page.locator("pre").textContent()) ?? "") as ShownThread;
+  return JSON.parse((await opened.page.locator("pre").textContent()) ?? "") as ShownThread;
 }
 
 /** What the page shows when it shows this and no error. */
@@ -71,7 +50,7 @@ async function showing(
 
 /** As a user's click: the page goes on while the run does. */
 async function submit(input: Input, options: SubmitOptions = {}): Promise<void> {
-  await page.evaluate(({ input, options }) => void thread.submit(input, options), {
+  await opened.page.evaluate(({ input, options }) => void thread.submit(input, options), {
     input,
     options,
   });
@@ -113,7 +92,7 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     await open(transport, "slow");
     await submit(ENDLESS.input, ENDLESS.options);
     const before = await atStep(3);
-    await page.reload();
+    await opened.page.reload();
     await atStep(stepOf(before) + 3);
     const after = await showing({ thread: before.thread, loading: true });
     expect(after.texts.slice(0, 3)).toEqual(["first step 1", "first step 2", "first step 3"]);
@@ -128,13 +107,17 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     await open(transport, "interrupts");
     await submit({ mode: "twice" });
     await showing({ loading: false, interrupt: { question: "first" } });
-    await page.reload();
+    await opened.page.reload();
     await showing({ interrupt: { question: "first" } });
     // The page shows it as soon as it knows the state, before its stream has told of it.
-    await page.waitForFunction(() => (thread.getThread()?.interrupts.length ?? 0) > 0);
-    await page.evaluate(() => thread.respond("one", { interruptId: String(thread.interrupt?.id) }));
+    await opened.page.waitForFunction(() => (thread.getThread()?.interrupts.length ?? 0) > 0);
+    await opened.page.evaluate(() =>
+      thread.respond("one", { interruptId: String(thread.interrupt?.id) }),
+    );
     await showing({ loading: false, interrupt: { question: "second", first: "one" } });
-    await page.evaluate(() => thread.respond("two", { interruptId: String(thread.interrupt?.id) }));
+    await opened.page.evaluate(() =>
+      thread.respond("two", { interruptId: String(thread.interrupt?.id) }),
+    );
     const { values } = await showing({
       loading: false,
       interrupt: null,

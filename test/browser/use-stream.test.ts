@@ -1,11 +1,9 @@
 import { Client } from "@langchain/langgraph-sdk";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Chat, Shown } from "./support/chat-app.ts";
 import { SDK_PACKAGES, serveChatPages } from "./support/chat-page.ts";
-import { launchChromium } from "./support/chromium.ts";
-import type { PageServer } from "./support/page-server.ts";
-import { type AgentServer, startAgentServer } from "./support/start-agent-server.ts";
+import { ENDLESS, openPages, WITHIN } from "./support/opened-pages.ts";
+import { startAgentServer } from "./support/start-agent-server.ts";
 
 /** What the page's script defines, for the functions below that run in the page. */
 declare const chat: Chat;
@@ -13,47 +11,23 @@ declare const chat: Chat;
 type Input = Parameters<Chat["submit"]>[0];
 type SubmitOptions = Parameters<Chat["submit"]>[1];
 
-const WITHIN = { timeout: 20_000, interval: 50 };
-
-/** More steps than a test waits for: such a run ends when it is cancelled. */
-const ENDLESS = {
-  input: { label: "first", steps: 100_000, delay_ms: 50 },
-  options: { config: { recursion_limit: 200_000 } },
-};
-
-let server: AgentServer;
+const opened = openPages({ server: startAgentServer, pages: serveChatPages });
 let client: Client;
-let pages: PageServer;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
 
-beforeAll(async () => {
-  server = await startAgentServer();
-  client = new Client({ apiUrl: server.url, apiKey: server.apiKey });
-  pages = await serveChatPages();
-  browser = await launchChromium();
+beforeAll(() => {
+  const { url, apiKey } = opened.server;
+  client = new Client({ apiUrl: url, apiKey });
 });
-afterAll(async () => {
-  await browser?.close();
-  await pages?.close();
-  await server?.close();
-});
-beforeEach(async () => {
-  context = await browser.newContext();
-  page = await context.newPage();
-});
-afterEach(() => context.close());
 
 /** Opens the chat with a graph, built with one of the SDK's versions. */
 async function open(version: number, graph: string, settings: object = {}): Promise<void> {
-  const query = { server: server.url, key: server.apiKey, graph, ...settings };
-  await page.goto(`${pages.url}/${version}?${new URLSearchParams(query)}`);
-  await vi.waitFor(async () => expect(await page.locator("pre").count()).toBe(1), WITHIN);
+  const query = { server: opened.server.url, key: opened.server.apiKey, graph, ...settings };
+  await opened.page.goto(`${opened.pages.url}/${version}?${new URLSearchParams(query)}`);
+  await vi.waitFor(async () => expect(await opened.page.locator("pre").count()).toBe(1), WITHIN);
 }
 
 async function shown(): Promise<Shown> {
-  return JSON.parse((await page.locator("pre").textContent()) ?? "") as Shown;
+  return JSON.parse((await opened.page.locator("pre").textContent()) ?? "") as Shown;
 }
 
 /** What the page shows when it shows this and no error. */
@@ -67,7 +41,7 @@ async function showing(expected: Partial<Record<keyof Shown, unknown>>): Promise
 
 /** As a user's click: the page goes on while the run does. */
 async function submit(input: Input, options: SubmitOptions = {}): Promise<void> {
-  await page.evaluate(({ input, options }) => void chat.submit(input, options), {
+  await opened.page.evaluate(({ input, options }) => void chat.submit(input, options), {
     input,
     options,
   });
@@ -116,12 +90,12 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       await open(version, "slow");
       await submit(ENDLESS.input, ENDLESS.options);
       const before = await atStep(3);
-      await page.reload();
+      await opened.page.reload();
       const after = await atStep(lastStep(before) + 3);
       expect(after).toMatchObject({ thread: before.thread, loading: true, errors: [] });
       expect(after.texts.slice(0, 3)).toEqual(["first step 1", "first step 2", "first step 3"]);
       expect(await statusesOf(after)).toEqual(["running"]);
-      await page.evaluate(() => chat.stop());
+      await opened.page.evaluate(() => chat.stop());
       await showing({ loading: false });
       await vi.waitFor(
         async () => expect(await statusesOf(after)).toEqual(["interrupted"]),
@@ -142,7 +116,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       );
       await showing({ loading: false });
       // 1.10.2 reads the interrupted run once more, and shows that until the page is loaded again.
-      if (name === "langgraph-sdk-1.10") await page.reload();
+      if (name === "langgraph-sdk-1.10") await opened.page.reload();
       await vi.waitFor(async () => {
         const { texts } = await showing({ loading: false, thread: before.thread });
         expect(texts.slice(-2)).toEqual(["second step 1", "second step 2"]);
@@ -154,7 +128,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       const options = { ...ENDLESS.options, onDisconnect: "cancel" } as const;
       await submit(ENDLESS.input, options);
       const before = await atStep(2);
-      await page.close();
+      await opened.page.close();
       await vi.waitFor(
         async () => expect(await statusesOf(before)).toEqual(["interrupted"]),
         WITHIN,
@@ -165,7 +139,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       await open(version, "interrupts");
       await submit({ mode: "twice" });
       await showing({ loading: false, interrupt: { question: "first" } });
-      await page.reload();
+      await opened.page.reload();
       await showing({ interrupt: { question: "first" } });
       await submit(null, { command: { resume: "one" } });
       await showing({ loading: false, interrupt: { question: "second", first: "one" } });
@@ -178,7 +152,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       await open(version, "agent");
       await submit(human("hi"));
       await showing({ loading: false, texts: { length: 4 }, branches: [] });
-      await page.evaluate(() => {
+      await opened.page.evaluate(() => {
         const [message] = chat.messages;
         if (message === undefined) throw new Error("There is no message to edit");
         const checkpoint = chat.getMessagesMetadata(message)?.firstSeenState?.parent_checkpoint;
@@ -191,7 +165,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
         expect(now.branches).toHaveLength(2);
         return now;
       }, WITHIN);
-      await page.evaluate((branch) => chat.setBranch(branch ?? ""), branches[0]);
+      await opened.page.evaluate((branch) => chat.setBranch(branch ?? ""), branches[0]);
       await showing({ texts: ["hi", "Let me look that up", "HI", "The answer is HI"], branches });
     });
 

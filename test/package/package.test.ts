@@ -157,7 +157,7 @@ test("a project with components is told what bundles them", async ({ project, ex
   writeFileSync(join(project.folder, "ui.tsx"), "export default {};");
   const built = await project.run("npx", ["threadworks", "build", "--config", "langgraph.json.ui"]);
   expect(built.code).toBe(1);
-  expect(built.stderr).toMatch(/^error: .*npm install --save-dev @langchain\/langgraph-ui\n$/);
+  expect(built.stderr).toMatch(/^error: .*npm install --save-dev @langchain\/langgraph-ui$/m);
 });
 
 test("a folder is served once, and again with its threads after its server was killed", async ({

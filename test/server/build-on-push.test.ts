@@ -20,6 +20,7 @@ import {
   ended,
   githubBody,
   rolledOut,
+  speakingFiles,
   testWithRepositories as test,
 } from "../support/repository-builds.ts";
 import type { TestServer } from "../support/server.ts";
@@ -73,17 +74,11 @@ describe("a push", () => {
     "to the branch is built and serves; its code does not see the secret",
     BUILDS,
     async ({ server, host, registry, expect }) => {
-      const manifests = await registry.manifests(["@langchain/core", "@langchain/langgraph"]);
-      const saying = (words: string) => ({
-        ...manifests,
-        "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
-        "agent.js": `import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-export const graph = new StateGraph(MessagesAnnotation)
-  .addNode("say", () => ({ messages: [{ role: "ai", content: ${JSON.stringify(words)} + Object.keys(process.env).filter((name) => name.includes("WEBHOOK")) }] }))
-  .addEdge("__start__", "say").compile();`,
-      });
+      const webhookSecrets = `Object.keys(process.env).filter((name) => name.includes("WEBHOOK"))`;
+      const saying = (words: string) =>
+        speakingFiles(registry, `${JSON.stringify(words)} + ${webhookSecrets}`);
       const repository = "acme/pushed";
-      const first = host.push(repository, saying("one:"));
+      const first = host.push(repository, await saying("one:"));
       const deployer = await newDeployer(server);
       const made = await rolledOut(deployer, pushBody(host, "pushed", repository));
       expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
@@ -92,7 +87,7 @@ export const graph = new StateGraph(MessagesAnnotation)
         webhook_url: `${server.url}/v2/deployments/${made.deployment.id}/github-webhook`,
       });
       const url = String(made.deployment.source_config["webhook_url"]);
-      const second = host.push(repository, saying("two:"));
+      const second = host.push(repository, await saying("two:"));
       const answer = await sendEvent(url, pushOf(repository, second));
       const { revision_id: id } = answer.body as { revision_id: string };
       expect(answer).toEqual({

@@ -14,6 +14,7 @@ import {
   ended,
   githubBody,
   rolledOut,
+  speakingFiles,
   testWithRepositories as test,
 } from "../support/repository-builds.ts";
 import type { TestServer } from "../support/server.ts";
@@ -75,17 +76,10 @@ describe("a push to another branch", () => {
     "makes a preview with its own URL and state and the secrets of its deployment, gone with the branch",
     BUILDS,
     async ({ server, host, registry, expect }) => {
-      const manifests = await registry.manifests(["@langchain/core", "@langchain/langgraph"]);
-      const saying = (words: string) => ({
-        ...manifests,
-        "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
-        "agent.js": `import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-export const graph = new StateGraph(MessagesAnnotation)
-  .addNode("say", () => ({ messages: [{ role: "ai", content: ${JSON.stringify(words)} + process.env.MODEL_KEY }] }))
-  .addEdge("__start__", "say").compile();`,
-      });
+      const saying = (words: string) =>
+        speakingFiles(registry, `${JSON.stringify(words)} + process.env.MODEL_KEY`);
       const repository = "acme/previewed";
-      const deployed = host.push(repository, saying("deployed "));
+      const deployed = host.push(repository, await saying("deployed "));
       const deployer = await newDeployer(server);
       const made = await rolledOut(deployer, previewBody(host, "shop", repository));
       expect(made.revision).toMatchObject({ status: "DEPLOYED" });
@@ -100,7 +94,7 @@ export const graph = new StateGraph(MessagesAnnotation)
         return messages.map(({ content }) => content);
       };
 
-      const sha = host.push(repository, saying("branch "), { branch: "feature/login" });
+      const sha = host.push(repository, await saying("branch "), { branch: "feature/login" });
       const push = pushOf(repository, sha, { ref: "refs/heads/feature/login" });
       const answer = await sendEvent(url, push);
       const { revision_id } = answer.body as { revision_id: string };

@@ -41,6 +41,18 @@ export async function templateFiles(
   };
 }
 
+/** A project whose agent answers with what an expression gives, evaluated in each run. */
+export async function speakingFiles(registry: NpmRegistry, expression: string): Promise<Files> {
+  return {
+    ...(await registry.manifests(["@langchain/core", "@langchain/langgraph"])),
+    "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
+    "agent.js": `import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("say", () => ({ messages: [{ role: "ai", content: ${expression} }] }))
+  .addEdge("__start__", "say").compile();`,
+  };
+}
+
 export function githubBody(
   host: GitHost,
   name: string,
