@@ -26,8 +26,8 @@ const BUILT_FIXTURES = ["test/support/build-fixtures.ts"];
 
 export default defineConfig({
   test: {
-    // Most of a file's time is waiting, for its server or for a time to come: four are one core's work.
-    maxWorkers: 4 * availableParallelism(),
+    // More than half of a file's time is waiting, for its server or for a time to come: three are one core's work.
+    maxWorkers: 3 * availableParallelism(),
     projects: [
       {
         test: {

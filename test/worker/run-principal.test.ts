@@ -92,7 +92,7 @@ describe("the user of a run", () => {
     await textOf(created.value.stream);
     expect(await storedPrincipals(thread)).toEqual([null]);
     const stored = await runInDurableObject(thread.object, (_, { storage }) =>
-      ["checkpoints", "channel_values", "writes"].flatMap((table) =>
+      ["checkpoints", "writes"].flatMap((table) =>
         storage.sql.exec(`SELECT * FROM ${table}`).toArray(),
       ),
     );
