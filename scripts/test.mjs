@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
 import { exitWith, REPO_ROOT, setUp } from "./setup.mjs";
@@ -42,10 +42,18 @@ await runNode([vitest, "run", ...reporters, ...args]);
  * for a third of the time, and nothing of them has to outlast the machine. A `TMPDIR` that is set stays.
  */
 function keepFilesInMemory() {
-  if (process.env.TMPDIR || !existsSync(MEMORY_FOLDER)) return;
+  if (process.env.TMPDIR || !existsSync(MEMORY_FOLDER) || !mayRunPrograms(MEMORY_FOLDER)) return;
   const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
   if (Math.min(bavail * bsize, freemem()) < MEMORY_BYTES) return;
   const folder = mkdtempSync(join(MEMORY_FOLDER, "threadworks-tests-"));
   process.env.TMPDIR = folder;
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** Containers often forbid it there, and some tests run a copy of this repository in their temporary folder. */
+function mayRunPrograms(mountPoint) {
+  const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
+  const [, , , options] =
+    mounts.map((line) => line.split(" ")).find(([, at]) => at === mountPoint) ?? [];
+  return options !== undefined && !options.split(",").includes("noexec");
 }

@@ -13,6 +13,8 @@ const PROJECT = join(REPO_ROOT, "test/fixtures/langgraph.json");
 const START_TIMEOUT_MS = 180_000;
 const END_TIMEOUT_MS = 60_000;
 const KEPT_OUTPUT_CHARS = 4000;
+const START_ATTEMPTS = 3;
+const PORT_TAKEN = "Address already in use";
 
 /** Below the range from which systems take the ports of outgoing connections, which could take ours. */
 const FIRST_PORT = 20_000;
@@ -51,14 +53,16 @@ export class PlatformProcess {
   static async start(
     options: { stateDir?: string; vars?: Record<string, string> } = {},
   ): Promise<PlatformProcess> {
-    const { stateDir, vars } = options;
-    const platform = new PlatformProcess(await freePort(), stateDir, vars);
-    try {
-      await platform.start();
-      return platform;
-    } catch (error) {
-      await platform.dispose();
-      throw error;
+    for (let attempt = 1; ; attempt += 1) {
+      const platform = new PlatformProcess(await freePort(), options.stateDir, options.vars);
+      try {
+        await platform.start();
+        return platform;
+      } catch (error) {
+        await platform.dispose();
+        // Another test's server may have taken the port since it was found free.
+        if (attempt === START_ATTEMPTS || !platform.output.includes(PORT_TAKEN)) throw error;
+      }
     }
   }
 
