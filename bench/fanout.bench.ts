@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
+import { startBareSockets } from "./support/bare-sockets.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { type EventReader, openSse, openWebSocket } from "./support/event-reader.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
@@ -21,70 +23,151 @@ const CROWD = SMALL ? 8 : 100;
 /** Connections that are opened at once. */
 const OPENING = 10;
 
-type Bench = { url: string; client: Client; pid: number };
-type Round = { readers: number; events: number; cpuSeconds: number; wallMs: number };
+/** A server of events: makes a thread, and has a run of it write them. */
+type Side = {
+  url: string;
+  pid: () => number;
+  createThread: () => Promise<string>;
+  begin: (threadId: string) => Promise<void>;
+};
+type Transport = "both" | "sse" | "websocket";
+type Crowd = { side: Side; readers: number; transport: Transport };
+type Round = { events: number; cpuSeconds: number; wallMs: number };
 
-/** One reader of a thread's events, and many, in turns: half of the many by WebSockets, the one by each in turn. */
+/**
+ * One reader of a thread's events, by each transport in turn, and many, in turns. Half of the many are WebSockets; then
+ * all of them are of one kind, and those of WebSockets stand beside a Worker that does nothing but send.
+ */
 export async function run(): Promise<BenchResult> {
   return inScratch("fanout", TIME_LIMIT_MS, async (scratch) => {
     const stateDir = join(scratch.path, "state");
     const configPath = join(BENCH_GRAPHS, "langgraph.json");
     const { url } = scratch.track(await startPlatformServer({ configPath, stateDir }));
-    const bench = { url, client: new Client({ apiUrl: url }), pid: workerdOf(stateDir) };
-    for (const first of [0, 1]) await readTogether(bench, 1, first);
-    await readTogether(bench, CROWD, 0);
-    const [alone, crowds]: [Round[], Round[]] = [[], []];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const first of [0, 1]) alone.push(await readTogether(bench, 1, first));
-      crowds.push(await readTogether(bench, CROWD, 0));
+    const ours = platformSide(url, workerdOf(stateDir));
+    const bare = scratch.track(await startBareSockets(scratch.path, EVENTS));
+    const crowds = {
+      oneSse: { side: ours, readers: 1, transport: "sse" },
+      oneWebSocket: { side: ours, readers: 1, transport: "websocket" },
+      both: { side: ours, readers: CROWD, transport: "both" },
+      sse: { side: ours, readers: CROWD, transport: "sse" },
+      webSockets: { side: ours, readers: CROWD, transport: "websocket" },
+      bareWebSockets: {
+        side: { ...bare, createThread: async () => randomUUID() },
+        readers: CROWD,
+        transport: "websocket",
+      },
+    } satisfies Record<string, Crowd>;
+    const rounds = new Map<Crowd, Round[]>();
+    for (const crowd of Object.values(crowds)) {
+      await readTogether(crowd);
+      rounds.set(crowd, []);
     }
-    return report(alone, crowds);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [crowd, measured] of rounds) measured.push(await readTogether(crowd));
+    }
+    const of = (...chosen: Crowd[]): Measured =>
+      summary(chosen.flatMap((crowd) => rounds.get(crowd) ?? []));
+    return report({
+      alone: of(crowds.oneSse, crowds.oneWebSocket),
+      both: of(crowds.both),
+      sse: of(crowds.sse),
+      webSockets: of(crowds.webSockets),
+      bareWebSockets: of(crowds.bareWebSockets),
+    });
   });
 }
 
+function platformSide(url: string, pid: number): Side {
+  const client = new Client({ apiUrl: url });
+  return {
+    url,
+    pid: () => pid,
+    createThread: async () => (await client.threads.create()).thread_id,
+    begin: async (threadId) => {
+      await client.runs.create(threadId, "writer", { input: EVENTS, streamMode: "custom" });
+    },
+  };
+}
+
 /** Opens so many readers of a thread, lets a run begin, and measures until the last one has all. */
-async function readTogether(bench: Bench, count: number, first: number): Promise<Round> {
-  const { url, client, pid } = bench;
-  const { thread_id } = await client.threads.create();
+async function readTogether({ side, readers: count, transport }: Crowd): Promise<Round> {
+  const { url, pid } = side;
+  const threadId = await side.createThread();
   const agent = new Agent({ maxSockets: Infinity });
   const readers: EventReader[] = [];
   try {
     const open = (index: number): Promise<EventReader> => {
-      const openOne = (first + index) % 2 === 0 ? openSse : openWebSocket;
-      return openOne(url, thread_id, { count: EVENTS.count, agent });
+      const isSse = transport === "sse" || (transport === "both" && index % 2 === 0);
+      return (isSse ? openSse : openWebSocket)(url, threadId, { count: EVENTS.count, agent });
     };
     while (readers.length < count) {
       const next = Math.min(OPENING, count - readers.length);
       const opened = Array.from({ length: next }, (_, index) => open(readers.length + index));
       readers.push(...(await Promise.all(opened)));
     }
-    const [cpuBefore, began] = [cpuSeconds(pid), performance.now()];
-    await client.runs.create(thread_id, "writer", { input: EVENTS, streamMode: "custom" });
+    const [cpuBefore, began] = [cpuSeconds(pid()), performance.now()];
+    await side.begin(threadId);
     await Promise.all(readers.map(({ ended }) => ended));
     const wallMs = performance.now() - began;
     const events = count * EVENTS.count;
-    return { readers: count, events, cpuSeconds: cpuSeconds(pid) - cpuBefore, wallMs };
+    return { events, cpuSeconds: cpuSeconds(pid()) - cpuBefore, wallMs };
   } finally {
     for (const { leave } of readers) leave();
     agent.destroy();
   }
 }
 
-function report(alone: Round[], crowds: Round[]): BenchResult {
-  const perSecond = (rounds: Round[]): number =>
-    median(rounds.map(({ events, wallMs }) => (events * 1_000) / wallMs));
-  const cpuMs = (rounds: Round[]): number =>
-    median(rounds.map((each) => (each.cpuSeconds * 1_000) / each.events));
-  const row = (rounds: Round[]): string[] => [
-    String(rounds[0]?.readers),
-    perSecond(rounds).toFixed(0),
-    cpuMs(rounds).toFixed(4),
+type Measured = { eventsPerSecond: number; cpuMicroseconds: number };
+
+function summary(rounds: Round[]): Measured {
+  return {
+    eventsPerSecond: median(rounds.map(({ events, wallMs }) => (events * 1_000) / wallMs)),
+    cpuMicroseconds: median(rounds.map((each) => (each.cpuSeconds * 1_000_000) / each.events)),
+  };
+}
+
+function report(measured: {
+  alone: Measured;
+  both: Measured;
+  sse: Measured;
+  webSockets: Measured;
+  bareWebSockets: Measured;
+}): BenchResult {
+  const { alone, both, sse, webSockets, bareWebSockets } = measured;
+  const row = (name: string, { eventsPerSecond, cpuMicroseconds }: Measured): string[] => [
+    name,
+    eventsPerSecond.toFixed(0),
+    cpuMicroseconds.toFixed(1),
   ];
   console.log(`\n${EVENTS.count} events of a run, as fast as it writes them; medians`);
-  printTable(["readers", "events/s", "CPU ms an event"], [alone, crowds].map(row));
-  const fanout_100_vs_1 = roundTo(perSecond(crowds) / perSecond(alone), 3);
+  printTable(
+    ["readers", "events/s", "CPU us an event"],
+    [
+      row("1", alone),
+      row(`${CROWD}, half of them WebSockets`, both),
+      row(`${CROWD} of server-sent events`, sse),
+      row(`${CROWD} WebSockets`, webSockets),
+      row(`${CROWD} WebSockets of a bare Worker`, bareWebSockets),
+    ],
+  );
+  const over = (one: Measured, other: Measured): number =>
+    roundTo(one.eventsPerSecond / other.eventsPerSecond, 3);
+  const ratios = {
+    fanout_100_vs_1: over(both, alone),
+    fanout_100_sse_vs_1: over(sse, alone),
+    fanout_100_websockets_vs_1: over(webSockets, alone),
+    websockets_vs_bare: over(webSockets, bareWebSockets),
+  };
   console.log();
-  printTable(["ratio", "measured", "aim"], [["fanout_100_vs_1", String(fanout_100_vs_1), ">= 20"]]);
+  printTable(
+    ["ratio", "measured", "aim"],
+    [
+      ["fanout_100_vs_1", String(ratios.fanout_100_vs_1), ">= 20"],
+      ["fanout_100_sse_vs_1", String(ratios.fanout_100_sse_vs_1), ""],
+      ["fanout_100_websockets_vs_1", String(ratios.fanout_100_websockets_vs_1), ""],
+      ["websockets_vs_bare", String(ratios.websockets_vs_bare), ""],
+    ],
+  );
   console.log();
-  return { ratios: { fanout_100_vs_1 } };
+  return { ratios };
 }

@@ -1,9 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
-import { join } from "node:path";
-import { loadMiniflare } from "../../cli/platform/miniflare.ts";
-import { createMiniflare } from "../../cli/platform/worker-options.ts";
-import { recordWorkerdPid } from "../../cli/platform/workerd-process.ts";
+import { startBareWorker } from "./bare-worker.ts";
 import { openReader, type StreamReader } from "./stream-reader.ts";
 
 type Events = { count: number; size: number; delay_ms: number };
@@ -40,8 +36,8 @@ export class Streams extends DurableObject {
   }
 }
 export default {
-  async fetch(request, { STREAMS }) {
-    const streams = STREAMS.getByName("one");
+  async fetch(request, { OBJECTS }) {
+    const streams = OBJECTS.getByName("one");
     if (request.method === "GET") return new Response(await streams.open());
     await streams.begin();
     return new Response();
@@ -57,26 +53,12 @@ export type BareStreams = {
 
 /** A Worker that does nothing but stream, below the same workerd: what its memory does is not of our making. */
 export async function startBareStreams(folder: string, events: Events): Promise<BareStreams> {
-  const pidFile = join(folder, "bare.pid");
-  const { runtimeEnv, stop } = recordWorkerdPid(pidFile);
-  const miniflare = createMiniflare(
-    loadMiniflare().convertV4MiniflareOptions({
-      unsafeRuntimeEnv: runtimeEnv,
-      workers: [
-        {
-          name: "bare",
-          modules: true,
-          script: script(events),
-          compatibilityDate: "2026-11-01",
-          durableObjects: { STREAMS: "Streams" },
-          unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-        },
-      ],
-    }),
-  );
-  const url = (await miniflare.unsafeGetDirectURL()).origin;
+  const { url, pid, stop } = await startBareWorker(folder, {
+    script: script(events),
+    objects: "Streams",
+  });
   return {
-    pid: () => Number(readFileSync(pidFile, "utf8")),
+    pid,
     readTogether: async (count) => {
       const agent = new Agent({ maxSockets: Infinity });
       try {
@@ -92,9 +74,6 @@ export async function startBareStreams(folder: string, events: Events): Promise<
         agent.destroy();
       }
     },
-    stop: async () => {
-      await miniflare.dispose();
-      stop();
-    },
+    stop,
   };
 }
