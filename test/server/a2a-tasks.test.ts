@@ -221,6 +221,19 @@ async function alone(server: TestServer, assistant: string) {
 }
 
 describe("a list of the tasks of all contexts", () => {
+  test("has pages that end early where tasks are large", async ({ server, expect }) => {
+    const { agent } = await alone(server, "appender");
+    const long = "x".repeat(5_000_000);
+    const made = [];
+    for (let count = 0; count < 3; count += 1) {
+      made.unshift(taskOf(await agent.sendMessage(text(long))));
+    }
+    const { tasks, sizes } = await pagesOf(agent, {});
+    expect([idsOf(tasks), sizes]).toEqual([idsOf(made), [1, 1, 1]]);
+    const small = await pagesOf(agent, { historyLength: 0 });
+    expect([idsOf(small.tasks), small.sizes]).toEqual([idsOf(made), [3]]);
+  });
+
   test("has those whose status changed last first, in pages", async ({ server, expect }) => {
     const { agent } = await alone(server, "appender");
     const first = taskOf(await agent.sendMessage(text("one")));
