@@ -11,8 +11,9 @@ import { BENCH_GRAPHS } from "./support/paths.ts";
 import { recordRequests } from "./support/recorded-requests.ts";
 import { replay } from "./support/replay.ts";
 import { eventsOfTraces } from "./support/sample-trace.ts";
+import { reportRatios } from "./support/report-ratios.ts";
 import { inScratch } from "./support/scratch.ts";
-import { median, roundTo } from "./support/statistics.ts";
+import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds } from "./support/workerd-usage.ts";
 
@@ -106,19 +107,17 @@ export async function run(): Promise<BenchResult> {
     const firstDeployed = await firstEventOf(platform, deployed);
     print(measured);
     const perChunk = (less: Measured, more: Measured): number =>
-      roundTo((rowsBilled(more) - rowsBilled(less)) / (MANY_CHUNKS - FEW_CHUNKS), 3);
-    return {
-      ratios: {
-        rows_per_agent_run: roundTo(rowsBilled(waited), 3),
-        rows_per_span: roundTo(rowsBilled(span), 3),
-        rows_per_streamed_chunk: perChunk(few, many),
-        rows_per_resumable_chunk: perChunk(fewResumable, manyResumable),
-        d1_statements_per_warm_run: first.d1Statements,
-        hops_to_first_event: first.hops,
-        d1_statements_per_deployed_run: firstDeployed.d1Statements,
-        hops_to_first_event_deployed: firstDeployed.hops,
-      },
-    };
+      (rowsBilled(more) - rowsBilled(less)) / (MANY_CHUNKS - FEW_CHUNKS);
+    return reportRatios({
+      rows_per_agent_run: [rowsBilled(waited), "<= 40"],
+      rows_per_span: [rowsBilled(span), "<= 2"],
+      rows_per_streamed_chunk: [perChunk(few, many), "<= 0.1"],
+      rows_per_resumable_chunk: [perChunk(fewResumable, manyResumable), "<= 0.5"],
+      d1_statements_per_warm_run: [first.d1Statements, "<= 1"],
+      hops_to_first_event: [first.hops, "<= 2"],
+      d1_statements_per_deployed_run: [firstDeployed.d1Statements],
+      hops_to_first_event_deployed: [firstDeployed.hops],
+    });
   });
 }
 

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { DIMS, vectorOf } from "./store/vectors.ts";
 import type { BenchResult } from "./support/bench-result.ts";
+import { reportRatios } from "./support/report-ratios.ts";
 import { inScratch } from "./support/scratch.ts";
 import { startPlatformServer } from "./support/start-platform.ts";
-import { median, p95, roundTo } from "./support/statistics.ts";
+import { median, p95 } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds, workerdOf } from "./support/workerd-usage.ts";
 
@@ -118,12 +119,5 @@ function report(searches: Round[], plain: number[]): BenchResult {
   console.log("\nms that others wait for an item meanwhile");
   const row = [median(held), p95(held), Math.max(...held)].map((ms) => ms.toFixed(0));
   printTable(["", "median", "p95", "most"], [["", ...row]]);
-  const ratios = { search_cpu_vs_plain: roundTo(cpu / median(plain), 3) };
-  console.log();
-  printTable(
-    ["ratio", "measured", "aim"],
-    [["search_cpu_vs_plain", String(ratios.search_cpu_vs_plain), "<= 4"]],
-  );
-  console.log();
-  return { ratios };
+  return reportRatios({ search_cpu_vs_plain: [cpu / median(plain), "<= 4"] });
 }

@@ -6,9 +6,10 @@ import { startBareStreams } from "./support/bare-streams.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
 import { residentBytes } from "./support/resident-memory.ts";
+import { reportRatios } from "./support/report-ratios.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { startPlatformServer } from "./support/start-platform.ts";
-import { median, roundTo } from "./support/statistics.ts";
+import { median } from "./support/statistics.ts";
 import { openReader, type StreamReader } from "./support/stream-reader.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds, workerdOf } from "./support/workerd-usage.ts";
@@ -131,20 +132,9 @@ function report(measured: {
       ["a bare Worker", ...memoryRow(bare)],
     ],
   );
-  const ratios = {
-    cpu_per_event_256_vs_1: roundTo(cpuMs(crowds) / cpuMs(alone), 3),
-    memory_after_vs_before: roundTo(memory.after / memory.before, 3),
-    memory_after_vs_before_bare: roundTo(bare.after / bare.before, 3),
-  };
-  console.log();
-  printTable(
-    ["ratio", "measured", "aim"],
-    [
-      ["cpu_per_event_256_vs_1", String(ratios.cpu_per_event_256_vs_1), "<= 0.25"],
-      ["memory_after_vs_before", String(ratios.memory_after_vs_before), "<= 1.3"],
-      ["the same of a bare Worker", String(ratios.memory_after_vs_before_bare), ""],
-    ],
-  );
-  console.log();
-  return { ratios };
+  return reportRatios({
+    cpu_per_event_256_vs_1: [cpuMs(crowds) / cpuMs(alone), "<= 0.25"],
+    memory_after_vs_before: [memory.after / memory.before, "<= 1.3"],
+    memory_after_vs_before_bare: [bare.after / bare.before, "what workerd keeps by itself"],
+  });
 }

@@ -1,5 +1,6 @@
 import type { BenchResult } from "./bench-result.ts";
-import { median, p95, roundTo } from "./statistics.ts";
+import { reportRatios } from "./report-ratios.ts";
+import { median, p95 } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
 /** Samples of one quantity by the name of the side. */
@@ -42,30 +43,7 @@ export function report(measured: Measured, queuedRuns: number): BenchResult {
   const { wait, throughput, streamThroughput, firstEvent, firstChunk, chunkDelay, queueRun } =
     measured;
   const over = (samples: Samples, side: string, base: string): number =>
-    roundTo(medianOf(samples, side) / medianOf(samples, base), 3);
-  const ratios = {
-    wait_c1_speedup_vs_peer: over(wait, "peer", "platform"),
-    throughput_c32_vs_peer: over(throughput, "platform", "peer"),
-    throughput_c32_vs_bare: over(throughput, "platform", "bare"),
-    first_event_speedup_vs_peer: over(firstEvent, "peer", "platform"),
-    queue_100_time_vs_bare: over(queueRun, "platform", "bare"),
-  };
-  const aims: Record<keyof typeof ratios, string> = {
-    wait_c1_speedup_vs_peer: ">= 20",
-    throughput_c32_vs_peer: ">= 3",
-    throughput_c32_vs_bare: ">= 0.25",
-    first_event_speedup_vs_peer: ">= 20",
-    queue_100_time_vs_bare: "",
-  };
-  console.log();
-  printTable(
-    ["ratio", "measured", "aim"],
-    Object.entries(ratios).map(([name, value]) => [
-      name,
-      String(value),
-      aims[name as keyof typeof ratios],
-    ]),
-  );
+    medianOf(samples, side) / medianOf(samples, base);
   const added = (side: string): string =>
     (medianOf(chunkDelay, side) - medianOf(chunkDelay, "bare")).toFixed(2);
   console.log();
@@ -74,14 +52,16 @@ export function report(measured: Measured, queuedRuns: number): BenchResult {
     [
       ["delay added to a streamed chunk, platform (ms)", added("platform")],
       ["delay added to a streamed chunk, peer (ms)", added("peer")],
-      [
-        "first chunk of the answer, speed-up over peer",
-        String(over(firstChunk, "peer", "platform")),
-      ],
-      ["streamed throughput at 32, over peer", String(over(streamThroughput, "platform", "peer"))],
-      ["streamed throughput at 32, over bare", String(over(streamThroughput, "platform", "bare"))],
     ],
   );
-  console.log();
-  return { ratios };
+  return reportRatios({
+    wait_c1_speedup_vs_peer: [over(wait, "peer", "platform"), ">= 25"],
+    throughput_c32_vs_peer: [over(throughput, "platform", "peer"), ">= 1.5"],
+    throughput_c32_vs_bare: [over(throughput, "platform", "bare"), ">= 0.15"],
+    stream_c32_vs_peer: [over(streamThroughput, "platform", "peer"), ">= 2"],
+    stream_c32_vs_bare: [over(streamThroughput, "platform", "bare")],
+    first_event_speedup_vs_peer: [over(firstEvent, "peer", "platform"), ">= 12"],
+    first_chunk_speedup_vs_peer: [over(firstChunk, "peer", "platform")],
+    queue_100_time_vs_bare: [over(queueRun, "platform", "bare")],
+  });
 }
