@@ -8,6 +8,7 @@ import { Command } from "commander";
 import { CliError, describeError } from "./cli-error.ts";
 import { REPO_ROOT } from "./invocation.ts";
 import {
+  databaseBindings,
   missingSettings,
   neededSecrets,
   readEnvironment,
@@ -32,7 +33,8 @@ async function deploy(): Promise<void> {
       join(REPO_ROOT, "cli/build-worker-graphs.ts"),
       ...(config === undefined ? [] : ["--config", config]),
     ]);
-    for (const args of wranglerSteps({ env, dryRun, scratchDir })) await wrangler(args);
+    const databases = databaseBindings(REPO_ROOT, env);
+    for (const args of wranglerSteps({ env, dryRun, scratchDir, databases })) await wrangler(args);
   } finally {
     rmSync(scratchDir, { recursive: true, force: true });
   }

@@ -34,7 +34,7 @@ function withRegions(text) {
   return `${top.trimEnd()}\n\n${MARKER}${stringify({ env })}`;
 }
 
-function environmentOf(config, region, { database_id, vars, ...own }) {
+function environmentOf(config, region, { database_id, database_ids = {}, vars, ...own }) {
   const here = (name) => `${name}-${region}`;
   const queue = (item) => ({ ...item, queue: here(item.queue) });
   const shared = Object.fromEntries(NOT_INHERITED.map((key) => [key, config[key]]));
@@ -45,7 +45,7 @@ function environmentOf(config, region, { database_id, vars, ...own }) {
     d1_databases: config.d1_databases.map((database) => ({
       ...database,
       database_name: here(database.database_name),
-      database_id,
+      database_id: database.binding === "DB" ? database_id : database_ids[database.binding],
     })),
     // A bucket that `wrangler dev` serves is for the machine that it runs on.
     r2_buckets: config.r2_buckets

@@ -1,6 +1,7 @@
 import { cronSweep } from "./agent-server/crons/work.ts";
 import { insideEntrypoint } from "./agent-server/inside-entrypoint.ts";
 import { webhookKeyRotation } from "./agent-server/webhooks/signing-keys.ts";
+import { threadMoveSweep } from "./agent-server/threads/index/move-threads.ts";
 import { createApp } from "./app.ts";
 import { destinationCredentials } from "./bulk-export/destinations/credentials.ts";
 import { exportQueue, exportSweep } from "./bulk-export/work.ts";
@@ -43,7 +44,7 @@ const SEALED = [
 ];
 
 /** What is done once a minute, side by side. */
-const SWEEPS = [exportSweep, deploymentSweep, oauthSweep, SEALED];
+const SWEEPS = [exportSweep, deploymentSweep, oauthSweep, threadMoveSweep, SEALED];
 
 export default {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),

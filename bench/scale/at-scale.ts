@@ -52,7 +52,7 @@ export const LIMITS: Limit[] = [
     title: "D1: 10 GB of index rows",
     unit: "threads of an installation",
     unitsAt: ({ thread, run }) => D1_BYTES / (bytes(thread, ["D1"]) + bytes(run, ["D1"])),
-    pastIt: "another installation for further workspaces: one has one database",
+    pastIt: "another database for some workspaces (THREAD_DATABASES)",
   },
   {
     name: "runs_a_day_by_d1_requests",
@@ -60,7 +60,7 @@ export const LIMITS: Limit[] = [
     unit: "runs a day of an installation",
     unitsAt: ({ run }) => runsADayAt(D1_REQUESTS_A_SECOND, run.counts.d1Requests),
     pastIt:
-      "rows of the index are combined by deployment, so the figure grows with load; then another installation",
+      "rows of the index are combined by deployment, so the figure grows with load; then another database for some workspaces",
   },
   {
     name: "runs_a_day_of_a_deployment",

@@ -12,39 +12,56 @@ export type DeployTarget = {
   dryRun: boolean;
   /** Of a dry run: an empty folder for the database that the migrations are tried on. */
   scratchDir: string;
+  /** Bindings of the databases that there are. */
+  databases: readonly string[];
 };
 
 /** What to call wrangler with, in this order; each only when the one before has succeeded. */
-export function wranglerSteps({ env, dryRun, scratchDir }: DeployTarget): string[][] {
+export function wranglerSteps(target: DeployTarget): string[][] {
+  const { env, dryRun, scratchDir, databases } = target;
   // An empty one is the top level, which has to be asked for where there are environments.
   const where = ["--env", env ?? ""];
-  const database = dryRun ? ["--local", "--persist-to", scratchDir] : ["--remote"];
+  const there = dryRun ? ["--local", "--persist-to", scratchDir] : ["--remote"];
   const outDir = join("dist", env ?? "single");
   return [
-    ["d1", "migrations", "apply", "DB", ...database, ...where],
+    ...databases.map((binding) => ["d1", "migrations", "apply", binding, ...there, ...where]),
     ["deploy", ...where, ...(dryRun ? ["--dry-run", "--outdir", outDir] : [])],
   ];
 }
 
+/** The bindings of the databases that wrangler.toml gives this environment. */
+export function databaseBindings(repoRoot: string, env: Region | undefined): string[] {
+  return databasesOf(readConfig(repoRoot, env)).map(({ binding }) => binding);
+}
+
 /** What wrangler.toml still lacks before this environment can be deployed. */
 export function missingSettings(repoRoot: string, env: Region | undefined): string[] {
-  const { d1_databases, vars } = unstable_readConfig(
-    { config: join(repoRoot, "wrangler.toml"), ...(env === undefined ? {} : { env }) },
-    { hideWarnings: true },
-  );
+  const config = readConfig(repoRoot, env);
+  const { vars } = config;
   const table = env === undefined ? "" : `env.${env}.`;
-  const isUnset = (d1_databases as D1Config[]).some(
+  const unset = databasesOf(config).filter(
     ({ database_id }) => database_id === undefined || database_id === PLACEHOLDER_ID,
   );
-  const name = env === undefined ? "threadworks" : `threadworks-${env}`;
   return [
-    ...(isUnset
-      ? [`${table}d1_databases: the database_id that "wrangler d1 create ${name}" prints`]
-      : []),
+    ...unset.map(
+      ({ database_name: name }) =>
+        `${table}d1_databases: the database_id that "wrangler d1 create ${name}" prints`,
+    ),
     ...(vars["REGION"] === "eu" && vars["BILLING_URL"] === ""
       ? [`${table}vars.BILLING_URL: the address of the US region, which has the plans`]
       : []),
   ];
+}
+
+function readConfig(repoRoot: string, env: Region | undefined) {
+  return unstable_readConfig(
+    { config: join(repoRoot, "wrangler.toml"), ...(env === undefined ? {} : { env }) },
+    { hideWarnings: true },
+  );
+}
+
+function databasesOf({ d1_databases }: ReturnType<typeof readConfig>): D1Config[] {
+  return d1_databases as D1Config[];
 }
 
 /** The secrets without which something does not work. */

@@ -31,6 +31,7 @@ type D1Statement = {
 
 export type D1Config = {
   binding: string;
+  database_name?: string;
   database_id?: string;
   preview_database_id?: string;
   migrations_dir?: string;

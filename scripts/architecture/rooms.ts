@@ -173,8 +173,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/index",
     paths: ["src/agent-server/threads/index"],
-    holds: "the thread's row in D1, and how it gets there",
-    mayImport: ["agent-server/threads/storage", "db", "regions", "lib"],
+    holds: "the thread's row in D1: in which database it is, and how it gets there",
+    mayImport: ["agent-server/threads/storage", "work", "db", "regions", "env", "lib"],
   },
   {
     name: "agent-server/webhooks",

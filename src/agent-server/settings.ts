@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isFirstOf, seconds, wholeNumber } from "../lib/settings.ts";
+import { isFirstOf, seconds, table, wholeNumber } from "../lib/settings.ts";
 
 export const agentServerSettings = z
   .object({
@@ -7,6 +7,7 @@ export const agentServerSettings = z
     RESUMABLE_STREAM_TTL_SECONDS: seconds(120),
     RUN_TIMEOUT_SECONDS: seconds(3600),
     RECORD_TRACES: isFirstOf(["on", "off"], true),
+    THREAD_DATABASES: table(z.record(z.string(), z.array(z.union([z.uuid(), z.literal("*")])))),
   })
   .transform((vars) => ({
     maxBodyBytes: vars.MAX_BODY_BYTES,
@@ -15,4 +16,6 @@ export const agentServerSettings = z
     runTimeoutMs: vars.RUN_TIMEOUT_SECONDS,
     /** Whether runs of the agent server leave traces. */
     recordTraces: vars.RECORD_TRACES,
+    /** Workspaces by the binding of the D1 database that their threads are listed in; "*" is all that are not named. */
+    threadDatabases: vars.THREAD_DATABASES,
   }));

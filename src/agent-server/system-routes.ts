@@ -10,6 +10,7 @@ import { LANGGRAPH_VERSION, VERSION } from "../lib/version.ts";
 import { countThreads } from "../db/threads-repo.ts";
 import { isStudio } from "./auth/authenticate.ts";
 import { THREAD_STATUSES, type ThreadStatus } from "./threads/storage/thread-record.ts";
+import { threadDatabase, threadDatabases } from "./threads/index/thread-databases.ts";
 
 /** Health and version: for load balancers and SDKs, without a key. */
 export const systemRoutes = createRouter();
@@ -78,7 +79,7 @@ systemRoutes.openapi(
 
 async function probeDatabase(c: AppContext): Promise<void> {
   try {
-    await probeWrite(c.env.DB, Date.now());
+    for (const { database } of threadDatabases(c.env)) await probeWrite(database, Date.now());
   } catch (cause) {
     throw new ApiError("unavailable", "The database does not answer", { cause });
   }
@@ -116,9 +117,10 @@ metricsRoutes.openapi(
     if (principal !== null && !isStudio(principal)) {
       throw new ApiError("forbidden", "Metrics are for keys of the workspace, not for users");
     }
+    const database = threadDatabase(c.env, c.var.scope);
     const counts = await Promise.all(
       THREAD_STATUSES.map(async (status): Promise<[ThreadStatus, number]> => {
-        const count = await countThreads(c.env.DB, c.var.scope, { status, access: null });
+        const count = await countThreads(database, c.var.scope, { status, access: null });
         return [status, count ?? 0];
       }),
     );

@@ -208,21 +208,6 @@ export async function listThreadIds(
   return found.results.map((row) => row.thread_id);
 }
 
-/** Removes the rows of these threads, whatever their version. */
-export async function deleteThreadRows(
-  db: D1Database,
-  scope: Scope,
-  threadIds: readonly string[],
-): Promise<void> {
-  await db
-    .prepare(
-      `DELETE FROM threads WHERE workspace_id = ? AND deployment_id = ?
-         AND thread_id IN (SELECT value FROM json_each(?))`,
-    )
-    .bind(scope.workspaceId, scope.deploymentId, JSON.stringify(threadIds))
-    .run();
-}
-
 /** Returns whether no thread is looked at that is not on the page or before it. */
 function isIndexed(filter: ThreadFilter, order: ThreadOrder | null): boolean {
   const { access, ids, status, metadata, values } = filter;

@@ -45,7 +45,11 @@ const EXPORT_BUCKET = {
 const ROLLOUT_QUEUE = "threadworks-rollouts";
 
 /** Without rollouts a revision stays as the API made it, and a deployment is never gone. */
-export type ServerOptions = { rollouts: boolean };
+export type ServerOptions = {
+  rollouts: boolean;
+  /** Bindings of D1 databases beside DB. */
+  databases?: readonly string[];
+};
 
 type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
 
@@ -78,7 +82,9 @@ export async function startServer(
   const harness = createTestHarness(harnessOptions(vars, builtProject(project), options));
   const { url } = await harness.listen();
   const worker = harness.getWorker();
-  await worker.applyD1Migrations("DB");
+  for (const binding of ["DB", ...(options.databases ?? [])]) {
+    await worker.applyD1Migrations(binding);
+  }
   const unwatch = watchAnswers(url.origin);
   const { DB }: { DB: D1 } = (await worker.getEnv()) as { DB: D1 };
   return {
@@ -133,7 +139,7 @@ export function testWithServer(
 function harnessOptions(
   vars: TestVars,
   built: string,
-  { rollouts }: ServerOptions,
+  { rollouts, databases = [] }: ServerOptions,
 ): TestHarnessOptions {
   const read = unstable_readConfig(
     { config: resolve(REPO_ROOT, "wrangler.toml") },
@@ -155,7 +161,10 @@ function harnessOptions(
           rules: [{ type: "ESModule", globs: ["*.js"] }],
           compatibility_date: read.compatibility_date,
           compatibility_flags: read.compatibility_flags,
-          d1_databases: (read.d1_databases as D1Config[]).map(databaseConfig),
+          d1_databases: [
+            ...(read.d1_databases as D1Config[]),
+            ...databases.map((binding) => ({ binding })),
+          ].map(databaseConfig),
           durable_objects: read.durable_objects,
           queues: { ...read.queues, consumers: consumers.filter(isConsumed) },
           worker_loaders: read.worker_loaders,

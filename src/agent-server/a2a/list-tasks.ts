@@ -11,6 +11,7 @@ import { type FoundTask, newestRuns, readState, taskRunOf } from "./read-task.ts
 import { MAX_CONTEXTS, MAX_TASKS, pagePlace, toPageToken } from "./schemas.ts";
 import { type ListedRun, listedState, toTask } from "./task-json.ts";
 import { TaskRefusal } from "./task-refusal.ts";
+import { threadDatabase } from "../threads/index/thread-databases.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -110,8 +111,9 @@ async function groupsOf(
   const { assistant_id } = assistant;
   const about = { metadata: { assistant_id }, limit: MAX_CONTEXTS, offset: 0 };
   const access = await authorize(call, "threads:search", about);
+  const database = threadDatabase(call.env, call.scope);
   return async (after) => {
-    const threads = await newestThreadsOfAssistant(call.env.DB, call.scope, assistant_id, {
+    const threads = await newestThreadsOfAssistant(database, call.scope, assistant_id, {
       access: access.filter,
       since: changedSince(request),
       after,

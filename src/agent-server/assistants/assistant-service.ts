@@ -12,7 +12,7 @@ import {
   selectVersions,
   updateAssistant,
 } from "../../db/assistants-repo.ts";
-import { deleteThread, threadIdsOfAssistant } from "../../db/threads-repo.ts";
+import { threadIdsOfAssistant } from "../../db/threads-repo.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import type { Page } from "../../http/pagination.ts";
@@ -38,6 +38,8 @@ import type {
   versionsSearchSchema,
 } from "./schemas.ts";
 import { type Assistant, toAssistantJson, toAssistantVersionJson } from "./assistant-json.ts";
+import { threadDatabases } from "../threads/index/thread-databases.ts";
+import { removeFromIndex } from "../threads/index/thread-index.ts";
 
 /** How often a change is tried again because another one came between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;
@@ -266,16 +268,18 @@ async function removeThreadsOf(
   assistantId: string,
   access: Access,
 ): Promise<void> {
-  const { scope } = call;
-  const steps = threadIdsOfAssistant(call.env.DB, scope, assistantId, access.filter);
-  for await (const ids of steps) {
-    await mapLimited(ids, THREADS_AT_ONCE, async (id) => {
-      if (await threadWith(call, id, access).remove()) return;
-      // It may be somebody else's by now.
-      if (access.filter !== null) return;
-      // The thread is gone and only its row was left.
-      await deleteThread(call.env.DB, scope, id, Number.MAX_SAFE_INTEGER).run();
-    });
+  const { env, scope } = call;
+  for (const { database } of threadDatabases(env)) {
+    const steps = threadIdsOfAssistant(database, scope, assistantId, access.filter);
+    for await (const ids of steps) {
+      await mapLimited(ids, THREADS_AT_ONCE, async (id) => {
+        if (await threadWith(call, id, access).remove()) return;
+        // It may be somebody else's by now.
+        if (access.filter !== null) return;
+        // The thread is gone and only its row was left.
+        await removeFromIndex(env, scope, [id]);
+      });
+    }
   }
 }
 

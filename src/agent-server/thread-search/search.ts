@@ -14,6 +14,7 @@ import { threadSeenBy } from "../threads/thread-stub.ts";
 import { type Thread, toThreadJson } from "../threads/contract/thread-json.ts";
 import { THREAD_FIELDS, type ThreadField, type ThreadSearch } from "./schemas.ts";
 import { type ExtractPath, followPath } from "./extract-path.ts";
+import { threadDatabase } from "../threads/index/thread-databases.ts";
 
 type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
 
@@ -37,7 +38,8 @@ export async function searchIndex(
   const extract = search.extract ?? {};
   const needed = new Set<string>([...fields, ...Object.values(extract).map(({ root }) => root)]);
   const withValues = needed.has("values");
-  const found = await findThreads(env.DB, scope, {
+  const database = threadDatabase(env, scope);
+  const found = await findThreads(database, scope, {
     filter,
     order: { by: search.sort_by ?? "updated_at", direction: search.sort_order ?? "desc" },
     ...page,
@@ -45,7 +47,7 @@ export async function searchIndex(
   });
   if (found === null) return null;
   const texts = threadTexts(found.page, {
-    read: (ids) => readThreads(env.DB, scope, ids, { withValues }),
+    read: (ids) => readThreads(database, scope, ids, { withValues }),
     complete: (row) =>
       isMissing(row, needed) ? askThread(env, scope, row, access) : fromIndex(row),
     project: (thread) => project(thread, fields, extract),
@@ -65,7 +67,7 @@ export async function countIndex(
   search: Pick<ThreadSearch, "metadata" | "values" | "status">,
   access: Access,
 ): Promise<number | null> {
-  return countThreads(env.DB, scope, toFilter(search, access));
+  return countThreads(threadDatabase(env, scope), scope, toFilter(search, access));
 }
 
 /** The threads of a page in their order. They are read in parts, and large ones one at a time. */

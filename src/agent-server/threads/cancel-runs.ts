@@ -7,6 +7,7 @@ import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
 import type { CancelAction } from "./runs/execution.ts";
 import type { CancelTarget } from "./run-schemas.ts";
+import { threadDatabase } from "./index/thread-databases.ts";
 
 /** So many threads are asked in one request; who has more asks again, until there is none. */
 const MAX_THREADS = 500;
@@ -41,7 +42,7 @@ async function busyThreads(
   { env, scope }: AgentCall,
   access: MetadataFilter | null,
 ): Promise<string[]> {
-  const found = await findThreads(env.DB, scope, {
+  const found = await findThreads(threadDatabase(env, scope), scope, {
     filter: { access, status: "busy" },
     order: { by: "updated_at", direction: "asc" },
     limit: MAX_THREADS,

@@ -4,7 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, onTestFinished, test } from "vitest";
-import { missingSettings, wranglerSteps } from "../../../cli/platform/deploy-steps.ts";
+import {
+  databaseBindings,
+  missingSettings,
+  wranglerSteps,
+} from "../../../cli/platform/deploy-steps.ts";
 
 const REPO_ROOT = join(import.meta.dirname, "../../..");
 const TIMEOUT_MS = 240_000;
@@ -87,10 +91,12 @@ describe("npm run deploy", () => {
     expect([code, output]).toEqual([1, "error: --env asia is not us or eu\n"]);
   });
 
-  test("migrates the deployed database before it deploys", ({ expect }) => {
-    const target = { dryRun: false, scratchDir: "" };
-    expect(wranglerSteps({ ...target, env: "us" })).toEqual([
+  test("migrates the deployed databases before it deploys", ({ expect }) => {
+    const target = { dryRun: false, scratchDir: "", databases: ["DB"] };
+    expect(databaseBindings(REPO_ROOT, "us")).toEqual(["DB"]);
+    expect(wranglerSteps({ ...target, env: "us", databases: ["DB", "THREADS_2"] })).toEqual([
       ["d1", "migrations", "apply", "DB", "--remote", "--env", "us"],
+      ["d1", "migrations", "apply", "THREADS_2", "--remote", "--env", "us"],
       ["deploy", "--env", "us"],
     ]);
     expect(wranglerSteps({ ...target, env: undefined })).toEqual([

@@ -5,6 +5,9 @@ type Waiting<T> = Write<T> & {
   done: PromiseWithResolvers<void>[];
 };
 
+/** Work that no batch is on its way beside. */
+type Alone = { alone: () => Promise<void> };
+
 export type CombiningLimits = { maxItems: number; maxSize: number };
 
 /**
@@ -15,7 +18,7 @@ export class CombiningWriter<T> {
   readonly #send: (items: T[]) => Promise<void>;
   readonly #replaces: (newer: T, older: T) => boolean;
   readonly #limits: CombiningLimits;
-  #queue: Waiting<T>[] = [];
+  #queue: (Waiting<T> | Alone)[] = [];
   #sending = false;
 
   /** `replaces`: writing `newer` alone has the same effect as writing `older` and then `newer`. */
@@ -32,8 +35,8 @@ export class CombiningWriter<T> {
   /** Resolves when the write's batch is written; rejects, with all of its batch, when it is not. */
   async write(write: Write<T>): Promise<void> {
     const done = Promise.withResolvers<void>();
-    const last = this.#queue.findLast((waiting) => waiting.key === write.key);
-    if (last !== undefined && this.#replaces(write.item, last.item)) {
+    const last = this.#queue.findLast((waiting) => "key" in waiting && waiting.key === write.key);
+    if (last !== undefined && "key" in last && this.#replaces(write.item, last.item)) {
       last.item = write.item;
       last.size = write.size;
       last.done.push(done);
@@ -44,9 +47,23 @@ export class CombiningWriter<T> {
     await done.promise;
   }
 
+  /** Does something when its turn comes, between two batches: what is written later waits for it. */
+  async alone<R>(work: () => Promise<R>): Promise<R> {
+    const { promise, resolve, reject } = Promise.withResolvers<R>();
+    this.#queue.push({ alone: () => work().then(resolve, reject) });
+    if (!this.#sending) void this.#drain();
+    return promise;
+  }
+
   async #drain(): Promise<void> {
     this.#sending = true;
     while (this.#queue.length > 0) {
+      const [first] = this.#queue;
+      if (first !== undefined && "alone" in first) {
+        this.#queue.shift();
+        await first.alone();
+        continue;
+      }
       const batch = this.#nextBatch();
       try {
         await this.#send(batch.map(({ item }) => item));
@@ -58,15 +75,18 @@ export class CombiningWriter<T> {
     this.#sending = false;
   }
 
-  /** At least one write, however large. */
+  /** At least one write, however large, and nothing that comes after work of its own. */
   #nextBatch(): Waiting<T>[] {
+    const batch: Waiting<T>[] = [];
     let size = 0;
-    let count = 0;
-    for (const waiting of this.#queue) {
-      size += waiting.size;
-      if (count > 0 && (count >= this.#limits.maxItems || size > this.#limits.maxSize)) break;
-      count += 1;
+    for (const next of this.#queue) {
+      if ("alone" in next) break;
+      size += next.size;
+      const isFull = batch.length >= this.#limits.maxItems || size > this.#limits.maxSize;
+      if (batch.length > 0 && isFull) break;
+      batch.push(next);
     }
-    return this.#queue.splice(0, count);
+    this.#queue.splice(0, batch.length);
+    return batch;
   }
 }

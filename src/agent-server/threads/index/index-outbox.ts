@@ -1,7 +1,6 @@
 import type { ThreadIndexRow } from "../../../db/threads-repo.ts";
 import { withTimeout } from "../../../lib/with-timeout.ts";
-import { scopeObjectName } from "../../../lib/scope.ts";
-import { regionalObject } from "../../../regions/regional-object.ts";
+import { threadIndex } from "./thread-index.ts";
 import type { ThreadIndexObject } from "./thread-index-object.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
@@ -126,8 +125,7 @@ export class IndexOutbox {
 
   #object(): DurableObjectStub<ThreadIndexObject> {
     const { workspace_id, deployment_id } = this.#storage.thread.get();
-    const scope = { workspaceId: workspace_id, deploymentId: deployment_id };
-    return regionalObject(this.#env, "THREAD_INDEX", scopeObjectName(scope));
+    return threadIndex(this.#env, { workspaceId: workspace_id, deploymentId: deployment_id });
   }
 }
 

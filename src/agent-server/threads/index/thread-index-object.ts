@@ -2,12 +2,14 @@ import { DurableObject } from "cloudflare:workers";
 import { deleteThread, type ThreadIndexRow, upsertThread } from "../../../db/threads-repo.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import { CombiningWriter } from "./combining-writer.ts";
+import { moveSomeThreads } from "./move-threads.ts";
+import { formerThreadDatabases, threadDatabase } from "./thread-databases.ts";
 
 const MAX_BATCH_ROWS = 50;
 const MAX_BATCH_CHARS = 4 * 1024 * 1024;
 
 type IndexWrite =
-  | { kind: "put"; row: ThreadIndexRow }
+  | { kind: "put"; scope: Scope; row: ThreadIndexRow }
   | { kind: "remove"; scope: Scope; threadId: string; version: number };
 
 /**
@@ -30,7 +32,11 @@ export class ThreadIndexObject extends DurableObject<Env> {
       rows.map((row) =>
         this.#writer.write({
           key: row.thread_id,
-          item: { kind: "put", row },
+          item: {
+            kind: "put",
+            scope: { workspaceId: row.workspace_id, deploymentId: row.deployment_id },
+            row,
+          },
           size: row.json_chars,
         }),
       ),
@@ -46,14 +52,35 @@ export class ThreadIndexObject extends DurableObject<Env> {
     });
   }
 
-  async #send(writes: IndexWrite[]): Promise<void> {
-    const { DB } = this.env;
-    await DB.batch(
-      writes.map((write) =>
-        write.kind === "put"
-          ? upsertThread(DB, write.row)
-          : deleteThread(DB, write.scope, write.threadId, write.version),
-      ),
-    );
+  /** The same of threads that are gone, whatever their version. */
+  async removeAll(scope: Scope, threadIds: readonly string[]): Promise<void> {
+    await Promise.all(threadIds.map((id) => this.remove(scope, id, Number.MAX_SAFE_INTEGER)));
   }
+
+  /** Moves some threads from a database that the workspace had before; false when there are none. */
+  moveThreads(scope: Scope): Promise<boolean> {
+    // A thread that is removed while it is moved would come again.
+    return this.#writer.alone(() => moveSomeThreads(this.env, scope));
+  }
+
+  async #send(writes: IndexWrite[]): Promise<void> {
+    const [first] = writes;
+    if (first === undefined) return;
+    // All writes of an object are of one scope.
+    const { scope } = first;
+    const removals = writes.filter((write) => write.kind === "remove");
+    if (removals.length > 0) {
+      for (const database of formerThreadDatabases(this.env, scope)) {
+        await database.batch(removals.map((removal) => toStatement(database, removal)));
+      }
+    }
+    const database = threadDatabase(this.env, scope);
+    await database.batch(writes.map((write) => toStatement(database, write)));
+  }
+}
+
+function toStatement(database: D1Database, write: IndexWrite): D1PreparedStatement {
+  return write.kind === "put"
+    ? upsertThread(database, write.row)
+    : deleteThread(database, write.scope, write.threadId, write.version);
 }

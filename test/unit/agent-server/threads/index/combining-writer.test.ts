@@ -18,7 +18,7 @@ function fixture(limits = { maxItems: 50, maxSize: 1000 }) {
     writer.write({ key: item.key, item, size });
   const versions = (): string[][] =>
     batches.map(({ items }) => items.map(({ key, version }) => `${key}${version}`));
-  return { batches, write, versions };
+  return { writer, batches, write, versions };
 }
 
 /** Lets everything that is ready run. */
@@ -52,6 +52,35 @@ describe("CombiningWriter", () => {
     expect(versions()).toEqual([["a1"], ["a3"]]);
     batches[1]?.end.resolve();
     await Promise.all(waiting);
+  });
+
+  test("does other work alone, between what was written before and after", async ({ expect }) => {
+    const { writer, batches, write, versions } = fixture();
+    const work = Promise.withResolvers<string>();
+    const seen: string[][][] = [];
+    const begin = (): Promise<string> => {
+      seen.push(versions());
+      return work.promise;
+    };
+    const first = write({ key: "a", version: 1 });
+    const second = write({ key: "b", version: 1 });
+    const done = writer.alone(begin);
+    const failed = writer.alone(() => Promise.reject(new Error("it failed")));
+    const later = write({ key: "c", version: 1 });
+    batches[0]?.end.resolve();
+    await settle();
+    expect([seen, versions()]).toEqual([[], [["a1"], ["b1"]]]);
+    batches[1]?.end.resolve();
+    await Promise.all([first, second]);
+    await settle();
+    expect([seen, versions()]).toEqual([[[["a1"], ["b1"]]], [["a1"], ["b1"]]]);
+    work.resolve("done");
+    expect(await done).toBe("done");
+    await expect(failed).rejects.toThrow("it failed");
+    await settle();
+    expect(versions()).toEqual([["a1"], ["b1"], ["c1"]]);
+    batches[2]?.end.resolve();
+    await later;
   });
 
   test("keeps a removal and what follows it apart and in order", async ({ expect }) => {
