@@ -22,9 +22,10 @@ export function wranglerSteps(target: DeployTarget): string[][] {
   // An empty one is the top level, which has to be asked for where there are environments.
   const where = ["--env", env ?? ""];
   const there = dryRun ? ["--local", "--persist-to", scratchDir] : ["--remote"];
+  const onto = [...there, ...where];
   const outDir = join("dist", env ?? "single");
   return [
-    ...databases.map((binding) => ["d1", "migrations", "apply", binding, ...there, ...where]),
+    ...databases.map((binding) => ["d1", "migrations", "apply", binding].concat(onto)),
     ["deploy", ...where, ...(dryRun ? ["--dry-run", "--outdir", outDir] : [])],
   ];
 }

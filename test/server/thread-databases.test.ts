@@ -21,9 +21,22 @@ const test = testWithServer(
 );
 
 const COLUMNS = [
-  ...["workspace_id", "deployment_id", "thread_id", "status", "metadata", "config", "state_values"],
-  ...["interrupts", "error", "omitted", "values_chars", "json_chars"],
-  ...["created_at", "updated_at", "state_updated_at", "version"],
+  "workspace_id",
+  "deployment_id",
+  "thread_id",
+  "status",
+  "metadata",
+  "config",
+  "state_values",
+  "interrupts",
+  "error",
+  "omitted",
+  "values_chars",
+  "json_chars",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "version",
 ];
 
 type Row = Record<string, string | number | null>;
@@ -124,9 +137,9 @@ describe("the threads of a workspace", () => {
     expect(moved.filter(({ deployment_id }) => deployment_id === "another")).toEqual([
       inOtherScope,
     ]);
-    const unchanged = ids.slice(1);
-    expect(moved.filter(({ thread_id }) => unchanged.includes(String(thread_id)))).toEqual(
-      before.filter(({ thread_id }) => unchanged.includes(String(thread_id))),
+    const unchanged = new Set(ids.slice(1));
+    expect(moved.filter(({ thread_id }) => unchanged.has(String(thread_id)))).toEqual(
+      before.filter(({ thread_id }) => unchanged.has(String(thread_id))),
     );
   });
 
