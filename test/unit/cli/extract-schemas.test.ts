@@ -82,11 +82,11 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     const first = await begin(folder, ended.signal);
     const reading = "reading" in first ? first.reading : expect.unreachable("it was known");
 
-    await vi.waitFor(() => expect(extractorsOf(process.pid)).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(extractorsOf(process.pid)).toHaveLength(1), 120_000);
     ended.abort(new Error("closed"));
 
     await expect(reading).rejects.toThrow("closed");
-    await vi.waitFor(() => expect(extractorsOf(process.pid)).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(extractorsOf(process.pid)).toEqual([]), 120_000);
     expect(cached().filter((name) => name.includes(`-${process.pid}-`))).toEqual([]);
     const again = new AbortController();
     const next = await begin(folder, again.signal);
@@ -103,11 +103,11 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     const reader = fork(join(import.meta.dirname, "support/schema-reader-process.ts"), [folder]);
     onTestFinished(() => void reader.kill("SIGKILL"));
     await once(reader, "message");
-    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toHaveLength(1), 120_000);
 
     reader.kill("SIGKILL");
 
-    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(extractorsOf(reader.pid)).toEqual([]), 120_000);
   });
 
   test("of a project without TypeScript are none, at once", async ({ expect }) => {
