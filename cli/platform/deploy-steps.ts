@@ -43,10 +43,16 @@ export function missingSettings(repoRoot: string, env: Region | undefined): stri
   const unset = databasesOf(config).filter(
     ({ database_id }) => database_id === undefined || database_id === PLACEHOLDER_ID,
   );
+  const threadDatabases = (vars["THREAD_DATABASES"] ?? {}) as Record<string, unknown>;
+  const bindings = new Set(databasesOf(config).map(({ binding }) => binding));
+  const unbound = Object.keys(threadDatabases).filter((binding) => !bindings.has(binding));
   return [
     ...unset.map(
       ({ database_name: name }) =>
         `${table}d1_databases: the database_id that "wrangler d1 create ${name}" prints`,
+    ),
+    ...unbound.map(
+      (binding) => `${table}d1_databases: ${binding}, which ${table}vars.THREAD_DATABASES names`,
     ),
     ...(vars["REGION"] === "eu" && vars["BILLING_URL"] === ""
       ? [`${table}vars.BILLING_URL: the address of the US region, which has the plans`]

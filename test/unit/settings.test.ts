@@ -95,6 +95,7 @@ describe("parseSettings", () => {
     ["RECORD_TRACES", "true"],
     ["THREAD_DATABASES", '{"DB_2":"all"}'],
     ["THREAD_DATABASES", '{"DB_2":["everyone"]}'],
+    ["THREAD_DATABASES", '{"DB_2":["*"],"DB_3":["*"]}'],
     ["SELF_HOSTED", "yes"],
     ["EXPORT_PRIVATE_ENDPOINTS", "on"],
     ["EXPORT_LIMITS", "20"],

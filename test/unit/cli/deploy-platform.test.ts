@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, onTestFinished, test } from "vitest";
@@ -9,6 +9,7 @@ import {
   missingSettings,
   wranglerSteps,
 } from "../../../cli/platform/deploy-steps.ts";
+import { temporaryProject } from "./support/temporary-project.ts";
 
 const REPO_ROOT = join(import.meta.dirname, "../../..");
 const TIMEOUT_MS = 240_000;
@@ -85,6 +86,22 @@ describe("npm run deploy", () => {
       expect(output).not.toContain("Built the graphs");
     },
   );
+
+  test("says which database of threads has no binding", ({ expect }) => {
+    const written = readFileSync(join(REPO_ROOT, "wrangler.toml"), "utf8");
+    const folder = temporaryProject({
+      "wrangler.toml": written.replace(
+        "[vars.THREAD_DATABASES]",
+        '[vars.THREAD_DATABASES]\nTHREADS_2 = ["*"]\nDB = []',
+      ),
+    });
+
+    const lacking = missingSettings(folder, undefined).filter(
+      (setting) => !missingSettings(REPO_ROOT, undefined).includes(setting),
+    );
+
+    expect(lacking).toEqual(["d1_databases: THREADS_2, which vars.THREAD_DATABASES names"]);
+  });
 
   test("knows two regions", { timeout: TIMEOUT_MS }, async ({ expect }) => {
     const { code, output } = await deploy("--env", "asia");
