@@ -27,6 +27,9 @@ type LockedEntry = {
   peers: [string, string][];
 };
 
+/** A version of a package, with its gzipped tarball. */
+export type Publication = { name: string; version: string; tarball: Uint8Array };
+
 /** A project's manifest and lockfile, as texts. */
 export type Manifests = { "package.json": string; "package-lock.json": string };
 
@@ -126,6 +129,18 @@ export class NpmRegistry {
       "package.json": JSON.stringify({ name: "project", type: "module", dependencies: own }),
       "package-lock.json": JSON.stringify({ lockfileVersion, packages: locked }),
     };
+  }
+
+  /** What a project with these dependencies has installed, for another registry. */
+  async publications(names: readonly string[]): Promise<Publication[]> {
+    const { packages } = await this.#locked(names);
+    return Promise.all(
+      packages.map(async ({ id, name, version }) => {
+        const tarball = await this.#tarballs.get(id);
+        if (tarball === undefined) throw new Error(`${id} was not packed`);
+        return { name, version, tarball };
+      }),
+    );
   }
 
   /** The same project as pnpm locks it; YAML may be written as JSON. */
