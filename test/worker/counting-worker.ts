@@ -1,10 +1,13 @@
-/** The platform, which counts the turns that queries and searches take, and can be filled. For tests. */
+/** The platform, which counts the turns that queries and searches take and what it reads in D1, and can be filled. For tests. */
 import platform from "../../src/index.ts";
 import { RunShardObject as Shard } from "../../src/tracing/shard/run-shard-object.ts";
 
 export * from "../../src/index.ts";
 
 let turns = 0;
+
+/** The reads of D1 that requests have asked for one by one. */
+const reads: string[] = [];
 
 /** So long that each run is costly to try a filter on. */
 const NAME = "a".repeat(10_000);
@@ -35,18 +38,35 @@ export class RunShardObject extends Shard {
   }
 }
 
-/** Counts the steps of scans: see bounded-scan.ts. */
-function countingScans(database: D1Database): D1Database {
+/** Counts the steps of scans (see bounded-scan.ts), and keeps reads. */
+function countingReads(database: D1Database): D1Database {
   return new Proxy(database, {
     get: (target, name) => {
       if (name === "prepare") {
         return (text: string) => {
           if (text.startsWith("WITH ahead")) turns += 1;
-          return target.prepare(text);
+          const statement = target.prepare(text);
+          return /^select/i.test(text) ? keepingRead(statement, text) : statement;
         };
       }
       const member: unknown = Reflect.get(target, name);
       return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
+
+function keepingRead(statement: D1PreparedStatement, text: string): D1PreparedStatement {
+  return new Proxy(statement, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      if (name === "bind") {
+        return (...values: unknown[]) => keepingRead(target.bind(...values), text);
+      }
+      return (...args: unknown[]): unknown => {
+        reads.push(text);
+        return member.apply(target, args);
+      };
     },
   });
 }
@@ -57,6 +77,7 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     const count = Number(searchParams.get("count"));
     if (pathname === "/turns") return Response.json(turns);
+    if (pathname === "/reads") return Response.json(reads);
     if (pathname === "/copy-runs") {
       const shard: unknown = env.RUN_SHARDS.getByName(searchParams.get("shard") ?? "");
       await (shard as { copy: (count: number) => Promise<void> }).copy(count);
@@ -75,6 +96,6 @@ export default {
         .run();
       return new Response(null, { status: 204 });
     }
-    return platform.fetch(request, { ...env, DB: countingScans(env.DB) }, ctx);
+    return platform.fetch(request, { ...env, DB: countingReads(env.DB) }, ctx);
   },
 } satisfies ExportedHandler<Env>;
