@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import * as esbuild from "esbuild";
+import type * as esbuild from "esbuild";
 import { REPO_ROOT } from "../invocation.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+import { runEsbuild } from "../project/run-esbuild.ts";
 
 /** What is installed beside the package: programs, what has binaries, and what a project shares with its graph host. */
 const EXTERNAL = [
@@ -42,7 +43,7 @@ function bundlePrograms(
   entryPoints: Record<string, string>,
   outDir: string,
 ): Promise<esbuild.BuildResult> {
-  return esbuild.build({
+  return runEsbuild({
     absWorkingDir: REPO_ROOT,
     entryPoints,
     outdir: join(outDir, "cli"),
@@ -67,7 +68,7 @@ function bundlePrograms(
  * project's own.
  */
 export function bundleGraphHost(outDir: string): Promise<esbuild.BuildResult<{ metafile: true }>> {
-  return esbuild.build({
+  return runEsbuild({
     ...WORKERD_BUILD_OPTIONS,
     absWorkingDir: REPO_ROOT,
     entryPoints: ["src/graph-runtime/graph-host.ts"],

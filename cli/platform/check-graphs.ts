@@ -1,47 +1,9 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Miniflare, V4WorkerOptions } from "miniflare";
-import { z } from "zod";
+import type { Miniflare } from "miniflare";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
+import { checkProject, type Problem } from "./worker-calls.ts";
 
-/** A Worker beside the platform's, without an address: only this process can ask it. */
-const CHECKER = "project-check";
 const MAX_FRAMES = 5;
-
-/** What Miniflare's worker handle has, whose own type needs Cloudflare's type package. */
-type Asked = { fetch: (url: string) => Promise<{ json: () => Promise<unknown> }> };
-
-const SCRIPT = `
-const problemOf = (error) => ({ message: String(error?.message ?? error), stack: error?.stack });
-export default {
-  async fetch(request, { HOST }) {
-    const project = await HOST.describe().then(() => [], (error) => [problemOf(error)]);
-    const graphs = await HOST.check();
-    return Response.json({ project, graphs });
-  },
-};
-`;
-
-const problem = z.object({ message: z.string(), stack: z.string().optional() });
-const answer = z.object({
-  project: z.array(problem),
-  graphs: z.array(problem.extend({ graph_id: z.string() })),
-});
-type Problem = z.infer<typeof problem>;
-
-/** What a `Miniflare` needs, beside the Worker of this name, for `checkGraphs`. */
-export function checkerOptions(
-  workerName: string,
-  { compatibilityDate, compatibilityFlags }: Partial<V4WorkerOptions>,
-): V4WorkerOptions {
-  return {
-    name: CHECKER,
-    modules: true,
-    script: SCRIPT,
-    ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
-    ...(compatibilityFlags === undefined ? {} : { compatibilityFlags }),
-    serviceBindings: { HOST: { name: workerName, entrypoint: "GraphHost" } },
-  };
-}
 
 /**
  * Loads every graph of the project that is served, as a rollout does, and says of each that does not load
@@ -56,9 +18,7 @@ export async function checkGraphs(
     mapFrames: (text: string) => string;
   },
 ): Promise<string[]> {
-  const checker = (await miniflare.getWorker(CHECKER)) as unknown as Asked;
-  const response = await checker.fetch("http://project/");
-  const found = answer.parse(await response.json());
+  const found = await checkProject(miniflare);
   const ofProject = found.project.map((each) => `the project: ${describe(each, context)}`);
   const ofGraphs = found.graphs.map(({ graph_id, ...each }) => {
     const text = describe(each, context);

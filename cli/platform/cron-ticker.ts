@@ -1,10 +1,8 @@
 import type { Miniflare } from "miniflare";
+import { fireScheduled } from "./worker-calls.ts";
 
 const MINUTE_MS = 60_000;
 const EVERY_MINUTE = "* * * * *";
-
-/** What Miniflare's worker handle has, whose own type needs Cloudflare's type package. */
-type Scheduled = { scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown> };
 
 export type CronTicker = {
   /** Fires now, beside the minutes, unless a tick is running; resolves when the handler has ended. */
@@ -32,8 +30,7 @@ export function startCronTicker(
     if (running || stopped) return;
     running = true;
     try {
-      const worker = (await miniflare.getWorker()) as unknown as Scheduled;
-      await worker.scheduled({ cron: EVERY_MINUTE, scheduledTime: new Date() });
+      await fireScheduled(miniflare, EVERY_MINUTE);
     } catch (error) {
       if (!stopped) warn(`a scheduled tick failed: ${(error as Error).message}`);
     } finally {

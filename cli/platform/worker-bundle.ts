@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as esbuild from "esbuild";
+import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import {
   bundledFiles,
@@ -11,6 +11,7 @@ import {
 import { TEMPLATES_FILE } from "../project/build-templates.ts";
 import type { ProjectFile } from "../project/project-files.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
+import { runEsbuild } from "../project/run-esbuild.ts";
 
 export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
@@ -32,7 +33,7 @@ export async function bundleWorker(options: {
   shipped?: boolean;
 }): Promise<{ inputs: string[]; modules: string[] }> {
   try {
-    const result = await esbuild.build({
+    const result = await runEsbuild({
       ...WORKERD_BUILD_OPTIONS,
       absWorkingDir: options.repoRoot,
       entryPoints: [options.main],

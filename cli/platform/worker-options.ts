@@ -13,10 +13,10 @@ import { CliError } from "../cli-error.ts";
 import { readEnvFile } from "../deploy/env-file.ts";
 import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
-import { checkerOptions } from "./check-graphs.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
 import { loadMiniflare } from "./miniflare.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
+import { callerOptions } from "./worker-calls.ts";
 
 /** What the tools use of a D1 binding; those of Miniflare and of node:sqlite have it. */
 export type D1 = {
@@ -168,7 +168,7 @@ export function serveMiniflareOptions(
         r2Buckets: bucketsOf(workerOptions, s3?.credentials),
         unsafeDirectSockets: [{ host: options.host, port: options.port }],
       },
-      ...(options.schemas === undefined ? [] : [checkerOptions(config.name, workerOptions)]),
+      ...(options.schemas === undefined ? [] : [callerOptions(config.name, workerOptions)]),
     ],
   });
 }

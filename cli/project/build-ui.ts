@@ -1,9 +1,10 @@
 import { dirname, relative } from "node:path";
 import type * as Bundler from "@langchain/langgraph-ui/dist/bundler.mjs";
-import * as esbuild from "esbuild";
+import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 import { bundledFiles, describeMessage } from "./workerd-build.ts";
+import { runEsbuild } from "./run-esbuild.ts";
 
 export type BuiltUi = {
   /** The text of each file by its name, by the names of `ui` in `langgraph.json`. */
@@ -58,7 +59,7 @@ async function bundler(projectDir: string): Promise<typeof Bundler.build> {
 
 /** The bundler above does not tell what it read. Errors are told by it, unless they are met here. */
 async function filesOf(file: string, projectDir: string): Promise<string[]> {
-  const { metafile } = await esbuild.build({
+  const { metafile } = await runEsbuild({
     absWorkingDir: projectDir,
     entryPoints: [file],
     bundle: true,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import * as esbuild from "esbuild";
+import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import { BundleRepairs } from "./bundle-repairs.ts";
 import { describeEntryError, ENTRY, entryPlugin } from "./entry-module.ts";
@@ -11,6 +11,7 @@ import { modulePathsPlugin, PATH_DEFINES } from "./module-paths.ts";
 import { nativeAddonPlugin, nodeBuiltinsPlugin } from "./node-modules.ts";
 import { variableImportsPlugin } from "./variable-imports.ts";
 import { describeMessage, WORKERD_BUILD_OPTIONS } from "./workerd-build.ts";
+import { runEsbuild } from "./run-esbuild.ts";
 
 /** Each round mends all that the one before has met, so a project that needs more goes in circles. */
 const MAX_ROUNDS = 10;
@@ -65,7 +66,7 @@ async function build(
 ): Promise<esbuild.BuildResult<{ metafile: true }> | null> {
   const { project, langChain, compact } = options;
   try {
-    return await esbuild.build({
+    return await runEsbuild({
       ...WORKERD_BUILD_OPTIONS,
       absWorkingDir: project.projectDir,
       entryPoints: [ENTRY],

@@ -1,9 +1,9 @@
 import { fork } from "node:child_process";
 import { rm } from "node:fs/promises";
-import * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 import type { ModuleExport } from "./module-export.ts";
+import { runEsbuild } from "./run-esbuild.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -39,7 +39,7 @@ async function bundleForNode(
   outFile: string,
 ): Promise<boolean> {
   try {
-    await esbuild.build({
+    await runEsbuild({
       bundle: true,
       format: "esm",
       platform: "node",

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import * as esbuild from "esbuild";
 import { CONSOLE_FOLDER } from "../console/build-console.ts";
 import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { bundledModules, isInstalled, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+import { runEsbuild } from "../project/run-esbuild.ts";
 
 /** Beside the console's files, where the platform reads them by the binding that has those. */
 const FOLDER = join(CONSOLE_FOLDER, "builder");
@@ -59,7 +59,7 @@ export async function buildBuilder(): Promise<string[]> {
 
 async function bundleBuilder(): Promise<string[]> {
   const names = Object.keys(REPLACED).map((name) => name.replaceAll(/[./]/g, String.raw`\$&`));
-  const { metafile } = await esbuild.build({
+  const { metafile } = await runEsbuild({
     absWorkingDir: REPO_ROOT,
     bundle: true,
     format: "esm",
@@ -96,7 +96,7 @@ async function bundleBuilder(): Promise<string[]> {
 }
 
 async function bundleGraphHost(): Promise<string[]> {
-  const { metafile } = await esbuild.build({
+  const { metafile } = await runEsbuild({
     ...WORKERD_BUILD_OPTIONS,
     absWorkingDir: REPO_ROOT,
     entryPoints: [join(REPO_ROOT, "src/graph-runtime/graph-host.ts")],

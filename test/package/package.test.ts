@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LLMock } from "@copilotkit/aimock";
 import { Client } from "@langchain/langgraph-sdk";
@@ -149,6 +150,21 @@ test("npx threadworks doctor finds nothing wrong, and says what to do where some
     const findings = JSON.parse(wrong.stdout) as { ok: boolean; text: string }[];
     return findings.find(({ ok }) => !ok)?.text;
   }
+});
+
+test("what was compiled at one start is there at the next", ({ expect }) => {
+  const { installed } = installedPackage();
+  const compiled = join(installed, "node_modules/.cache/threadworks/compiled");
+  rmSync(compiled, { recursive: true, force: true });
+  const bin = join(installed, "node_modules/threadworks/cli/bin.js");
+  // Of a Node that can, which the oldest may not be.
+  const { status } = spawnSync(process.execPath, [bin, "--help"]);
+  expect(status).toBe(0);
+  const files = readdirSync(compiled, { recursive: true, withFileTypes: true });
+  const sizes = files
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  expect(Math.max(...sizes)).toBeGreaterThan(10_000);
 });
 
 test("a project with components is told what bundles them", async ({ project, expect }) => {
