@@ -27,6 +27,7 @@ import {
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { toThreadSnapshot } from "./thread-state.ts";
 import { ThreadStore } from "./thread-store.ts";
+import { withStops } from "./untold-stops.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /** Whose graphs run, and how these use the store. */
@@ -110,13 +111,14 @@ async function execute(
     if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
     if (spec.command !== null) checkGoto(spec.command, graph);
     const mapper = new EventMapper(spec.stream_mode);
-    const chunks = streamGraph(graph, spec, {
+    const streamed = streamGraph(graph, spec, {
       checkpointer,
       store: new ThreadStore(port, store),
       signal: abort.signal,
       tracer,
       onRawEvent: (event) => journal.event({ event: "events", data: toWireJson(event) }),
     });
+    const chunks = withStops(streamed, () => readSnapshot(graph, spec, checkpointer, journal));
     const isPointed = spec.stream_mode.includes(CHECKPOINT_POINTERS);
     // Only readers of the streaming protocol are told what transformers say.
     if (isPointed)

@@ -7,7 +7,6 @@ import {
   type CheckpointTuple,
   type ChannelVersions,
   copyCheckpoint,
-  getCheckpointId,
   maxChannelVersion,
   type PendingWrite,
   TASKS,
@@ -62,7 +61,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const ns = namespaceOf(config);
-    const id = getCheckpointId(config) || null;
+    const id = checkpointIdOf(config);
     if (
       threadOf(config) !== this.#options.threadId ||
       (this.#namespaces && !this.#namespaces.has(ns))
@@ -269,4 +268,9 @@ function threadOf(config: RunnableConfig): unknown {
 
 function namespaceOf(config: RunnableConfig): string {
   return config.configurable?.["checkpoint_ns"] ?? "";
+}
+
+/** The package has this as `getCheckpointId` only from 0.0.14 on, and lockfiles of LangGraph 0.2 name 0.0.13. */
+function checkpointIdOf({ configurable }: RunnableConfig): string | null {
+  return configurable?.["checkpoint_id"] || configurable?.["thread_ts"] || null;
 }

@@ -5,9 +5,16 @@ const FORECAST = "It is sunny in Oslo, as ever.";
 
 /**
  * What projects of LangGraph 0.x do, with the packages that the folder `path` has. The oldest give an
- * answer as one message where the node does not stream it itself, also on Node.
+ * answer as one message where the node does not stream it itself, also on Node, and run a node that they
+ * are told to stop before.
  */
-export function testLangGraph0(path: string, { streamsTokens }: { streamsTokens: boolean }): void {
+export function testLangGraph0(
+  path: string,
+  {
+    streamsTokens,
+    interruptsBefore = true,
+  }: { streamsTokens: boolean; interruptsBefore?: boolean },
+): void {
   const test = testWithProject(path, {
     sources: "langgraph-0.2",
     answers: (models) =>
@@ -63,6 +70,32 @@ export function testLangGraph0(path: string, { streamsTokens }: { streamsTokens:
         ["ai", "Hello, Ada"],
         ["ai", "Hello, Bob"],
       ]);
+    },
+  );
+
+  test.for(PLACES)("%s, a thread that waits says so", async (place, { project, expect }) => {
+    const client = await project.client(place);
+    const { thread_id } = await client.threads.create();
+    const run = (payload: object) => client.runs.wait(thread_id, "chat", payload);
+    const status = async () => (await client.threads.get(thread_id)).status;
+
+    expect(await run({ input: asked("Knock, knock") })).toEqual({
+      __interrupt__: [expect.objectContaining({ value: "1 messages; who is there?" })],
+    });
+    expect(await status()).toBe("interrupted");
+    await run({ command: { resume: "Ada" } });
+    await run({ command: { resume: "Bob" } });
+    expect(await status()).toBe("idle");
+  });
+
+  test.for(interruptsBefore ? PLACES : [])(
+    "%s, a thread waits before a node, and says so",
+    async (place, { project, expect }) => {
+      const client = await project.client(place);
+      const { thread_id } = await client.threads.create();
+      const before = { input: asked("Knock, knock"), interruptBefore: ["ask"] };
+      expect(await client.runs.wait(thread_id, "chat", before)).toEqual({ __interrupt__: [] });
+      expect((await client.threads.get(thread_id)).status).toBe("interrupted");
     },
   );
 }

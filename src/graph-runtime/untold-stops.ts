@@ -1,0 +1,22 @@
+import { version } from "@langchain/langgraph/package.json";
+import type { ThreadSnapshot } from "./protocol.ts";
+import type { GraphChunk } from "./stream-events.ts";
+
+/** From 0.3 on, the last values of a run that stops say so, and what it waits for. */
+const TELLS_STOPS = !version.startsWith("0.2.");
+
+/**
+ * The values with `__interrupt__` that end the stream of a run which stopped, where LangGraph has none: the
+ * status of the thread, the result of the run and what clients show all depend on them.
+ */
+export async function* withStops(
+  chunks: AsyncIterable<GraphChunk>,
+  readSnapshot: () => Promise<ThreadSnapshot | null>,
+): AsyncGenerator<GraphChunk> {
+  yield* chunks;
+  if (TELLS_STOPS) return;
+  const snapshot = await readSnapshot();
+  if (snapshot === null || snapshot.next.length === 0) return;
+  const interrupts = Object.values(snapshot.interrupts).flat();
+  yield { namespace: [], mode: "values", data: { __interrupt__: interrupts } };
+}
