@@ -6,15 +6,21 @@ import type { GraphChunk } from "./stream-events.ts";
 const TELLS_STOPS = !version.startsWith("0.2.");
 
 /**
- * The values with `__interrupt__` that end the stream of a run which stopped, where LangGraph has none: the
- * status of the thread, the result of the run and what clients show all depend on them.
+ * The stream of a run, whose end says that it stopped and what it waits for, also where LangGraph does not: the
+ * status of the thread, the result of the run and what clients show all depend on it.
  */
-export async function* withStops(
+export function withStops(
+  chunks: AsyncIterable<GraphChunk>,
+  readSnapshot: () => Promise<ThreadSnapshot | null>,
+): AsyncIterable<GraphChunk> {
+  return TELLS_STOPS ? chunks : addStop(chunks, readSnapshot);
+}
+
+async function* addStop(
   chunks: AsyncIterable<GraphChunk>,
   readSnapshot: () => Promise<ThreadSnapshot | null>,
 ): AsyncGenerator<GraphChunk> {
   yield* chunks;
-  if (TELLS_STOPS) return;
   const snapshot = await readSnapshot();
   if (snapshot === null || snapshot.next.length === 0) return;
   const interrupts = Object.values(snapshot.interrupts).flat();
