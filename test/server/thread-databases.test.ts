@@ -20,25 +20,6 @@ const test = testWithServer(
   },
 );
 
-const COLUMNS = [
-  "workspace_id",
-  "deployment_id",
-  "thread_id",
-  "status",
-  "metadata",
-  "config",
-  "state_values",
-  "interrupts",
-  "error",
-  "omitted",
-  "values_chars",
-  "json_chars",
-  "created_at",
-  "updated_at",
-  "state_updated_at",
-  "version",
-];
-
 type Row = Record<string, string | number | null>;
 
 type Databases = { first: D1; second: D1 };
@@ -59,9 +40,10 @@ async function rowsOf(database: D1, workspaceId: string): Promise<Row[]> {
 }
 
 async function insert(database: D1, rows: readonly Row[]): Promise<void> {
-  const values = COLUMNS.map((column) => `value ->> '${column}'`).join(", ");
+  const columns = Object.keys(rows[0] ?? {});
+  const values = columns.map((column) => `value ->> '${column}'`).join(", ");
   await database
-    .prepare(`INSERT INTO threads (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?)`)
+    .prepare(`INSERT INTO threads (${columns.join(", ")}) SELECT ${values} FROM json_each(?)`)
     .bind(JSON.stringify(rows))
     .all();
 }
