@@ -11,6 +11,7 @@ import {
   MISSING_IDS,
   targetOf,
   withoutIds,
+  routesOfRuns,
 } from "../support/agent-routes.ts";
 import { answerOf, send } from "../support/http.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
@@ -267,16 +268,7 @@ describe("another user", () => {
     const input = { steps: 100, delay_ms: 100, label: "x" };
     const onThread = await client.runs.create(thread_id, "slow", { input });
     const stateless = await client.runs.create(null, "slow", { input });
-    const base = `/threads/${thread_id}/runs/${onThread.run_id}`;
-    for (const [method, path] of [
-      ["GET", `${base}/join?cancel_on_disconnect=1`],
-      ["GET", `${base}/stream`],
-      ["POST", `${base}/cancel`],
-      ["DELETE", base],
-      ["GET", `/runs/${stateless.run_id}/join`],
-      ["GET", `/runs/${stateless.run_id}/stream`],
-      ["POST", `/threads/${stateless.thread_id}/runs/${stateless.run_id}/cancel`],
-    ] as const) {
+    for (const [method, path] of routesOfRuns(onThread, stateless)) {
       const answer = await send(server, method, path, undefined, bearer("hunter"));
       expect([path, answer.status]).toEqual([path, 404]);
     }

@@ -10,6 +10,7 @@ import {
   MISSING_IDS,
   targetOf,
   withoutIds,
+  routesOfRuns,
 } from "../support/agent-routes.ts";
 import { bearer } from "../support/bearer.ts";
 import { type Deployer, type DeploymentBody, newDeployer } from "../support/deployments.ts";
@@ -154,16 +155,7 @@ describe("every route of a deployment with users of its own", () => {
     const input = { steps: 100, delay_ms: 100 };
     const threaded = await client.runs.create(thread_id, "slow", { input });
     const stateless = await client.runs.create(null, "slow", { input });
-    const base = `/threads/${thread_id}/runs/${threaded.run_id}`;
-    for (const [method, path] of [
-      ["GET", `${base}/join?cancel_on_disconnect=1`],
-      ["GET", `${base}/stream`],
-      ["POST", `${base}/cancel`],
-      ["DELETE", base],
-      ["GET", `/runs/${stateless.run_id}/join`],
-      ["GET", `/runs/${stateless.run_id}/stream`],
-      ["POST", `/threads/${stateless.thread_id}/runs/${stateless.run_id}/cancel`],
-    ] as const) {
+    for (const [method, path] of routesOfRuns(threaded, stateless)) {
       const { status } = await send(agent, method, path, undefined, hunter);
       expect([path, status]).toEqual([path, 404]);
     }

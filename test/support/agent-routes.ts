@@ -1,4 +1,4 @@
-import type { Client } from "@langchain/langgraph-sdk";
+import type { Client, Run } from "@langchain/langgraph-sdk";
 import { documentedRoutes, fill, type Route } from "./tenancy.ts";
 import type { TestServer } from "./server.ts";
 import { MISSING_ID } from "./uuid.ts";
@@ -112,4 +112,18 @@ export function withoutIds(answer: { status: number; body: unknown }, ids: Agent
 export function deletionsLast(routes: readonly Route[]): Route[] {
   const rank = ({ method, path }: Route) => (method === "DELETE" ? 1000 - path.length : 0);
   return routes.toSorted((left, right) => rank(left) - rank(right));
+}
+
+/** What follows and stops runs in flight, by method and path. */
+export function routesOfRuns(onThread: Run, stateless: Run): [method: string, path: string][] {
+  const base = `/threads/${onThread.thread_id}/runs/${onThread.run_id}`;
+  return [
+    ["GET", `${base}/join?cancel_on_disconnect=1`],
+    ["GET", `${base}/stream`],
+    ["POST", `${base}/cancel`],
+    ["DELETE", base],
+    ["GET", `/runs/${stateless.run_id}/join`],
+    ["GET", `/runs/${stateless.run_id}/stream`],
+    ["POST", `/threads/${stateless.thread_id}/runs/${stateless.run_id}/cancel`],
+  ];
 }
