@@ -104,7 +104,9 @@ function tooLarge({ maxBytes }: BodyLimits): ApiError {
 const READ_BYTES = 64 * 1024;
 
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
-const MAX_DRAINING_MS = 5000;
+
+/** Whoever is refused may send as slowly as whoever is not; after a minute it has had its chance. */
+const MAX_DRAINING_MS = 60_000;
 
 type ByteReader = {
   read: () => Promise<{ done: boolean; value?: Uint8Array | undefined }>;
