@@ -7,8 +7,9 @@ import { GitHost, type Files } from "../test/support/git-host.ts";
 import { NpmRegistry } from "../test/support/npm-registry.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { deploySource } from "./support/deploy-agent.ts";
+import { reportRatios } from "./support/report-ratios.ts";
 import { inScratch } from "./support/scratch.ts";
-import { median, roundTo } from "./support/statistics.ts";
+import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 
@@ -120,10 +121,8 @@ function report({ cold, warm, local }: Samples): BenchResult {
       ["npm ci and threadworks build on this machine", ms(localMs)],
     ],
   );
-  return {
-    ratios: {
-      remote_build_cold_vs_local: roundTo(coldMs / localMs, 3),
-      remote_build_warm_vs_local: roundTo(warmMs / localMs, 3),
-    },
-  };
+  return reportRatios({
+    remote_build_cold_vs_local: [coldMs / localMs],
+    remote_build_warm_vs_local: [warmMs / localMs],
+  });
 }

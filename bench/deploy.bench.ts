@@ -3,10 +3,11 @@ import { buildTarball } from "../cli/project/tarball.ts";
 import type { BenchResult } from "./support/bench-result.ts";
 import { deployAgent } from "./support/deploy-agent.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
+import { reportRatios } from "./support/report-ratios.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { ServerSide } from "./support/server-side.ts";
 import { startPeerServer } from "./support/start-peer.ts";
-import { median, roundTo } from "./support/statistics.ts";
+import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 
@@ -78,10 +79,8 @@ function report({ deploy, build, peer }: Samples): BenchResult {
       ["peer's dev server, from its start", ms(peerMs)],
     ],
   );
-  return {
-    ratios: {
-      first_run_speedup_vs_peer_cold_start: roundTo(peerMs / deployMs, 3),
-      first_run_speedup_with_build: roundTo(peerMs / (buildMs + deployMs), 3),
-    },
-  };
+  return reportRatios({
+    first_run_speedup_vs_peer_cold_start: [peerMs / deployMs, ">= 8"],
+    first_run_speedup_with_build: [peerMs / (buildMs + deployMs), ">= 2"],
+  });
 }

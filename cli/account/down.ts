@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CloudflareApi } from "./cloudflare-api.ts";
 import type { Progress } from "../terminal/progress.ts";
+import { emptyBucket } from "./empty-bucket.ts";
 import { type Installation, writeConfig } from "./installation-config.ts";
 import { deleteResource, type Found, findResources } from "./resources.ts";
 import { listSecrets } from "./secrets.ts";
@@ -28,9 +29,15 @@ export async function down(
   if (hasWorker && !data) await takeOffline(installation, { api, found, progress });
   for (const { resource, id } of found) {
     if (id === undefined || (!data && resource.kind !== "queue")) continue;
-    progress.show(`Removing the ${resource.kind} ${resource.name}`);
+    const what = `the ${resource.kind} ${resource.name}`;
+    progress.show(`Removing ${what}`);
+    if (resource.kind === "bucket") {
+      await emptyBucket(api, resource, (count) =>
+        progress.show(`Removing ${what}: ${count} objects are gone`),
+      );
+    }
     await deleteResource(api, resource, id);
-    progress.line(`Removed the ${resource.kind} ${resource.name}.`);
+    progress.line(`Removed ${what}.`);
   }
   progress.end();
   // The next `up` deploys again, and begins with a workspace and a key of its own when nothing is left.

@@ -95,6 +95,7 @@ async function endDeliveries(api: CloudflareApi, queueId: string): Promise<void>
   }
 }
 
-function jurisdictionHeader({ jurisdiction }: Resource): Record<string, string> {
+/** Where Cloudflare looks for a bucket. */
+export function jurisdictionHeader({ jurisdiction }: Resource): Record<string, string> {
   return jurisdiction === undefined ? {} : { "cf-r2-jurisdiction": jurisdiction };
 }

@@ -19,7 +19,10 @@ export function addDown(program: Command): void {
 async function runDown(dir: string | undefined, options: DownOptions): Promise<void> {
   const { installations } = installationsOf(dir, options);
   const { withData: data } = options;
-  if (!options.yes) await confirm(options.name, data);
+  const buckets = installations.flatMap(({ config }) =>
+    config.r2_buckets.map(({ bucket_name }) => bucket_name),
+  );
+  if (!options.yes) await confirm(options.name, data ? buckets : undefined);
   const [{ down }, { openAccount }] = await Promise.all([
     import("../account/down.ts"),
     import("../account/cloudflare-api.ts"),
@@ -35,11 +38,13 @@ async function runDown(dir: string | undefined, options: DownOptions): Promise<v
   }
 }
 
-async function confirm(name: string, data: boolean): Promise<void> {
+/** `buckets` are those that are emptied and removed; undefined when all data stays. */
+async function confirm(name: string, buckets: string[] | undefined): Promise<void> {
   if (!canAsk()) throw new CliError("nobody is there to ask: say --yes");
-  const what = data
-    ? `This removes ${name} with all threads, traces and keys, for good.`
-    : `This takes ${name} off the network; its data stays.`;
+  const what =
+    buckets === undefined
+      ? `This takes ${name} off the network; its data stays.`
+      : `This removes ${name} with all threads, traces and keys and all that is in the buckets ${buckets.join(", ")}, for good.`;
   if ((await ask(`${what} Type ${name} to go on: `)) !== name) {
     throw new CliError("nothing was changed");
   }

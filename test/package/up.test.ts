@@ -79,6 +79,13 @@ function rows({ account }: StandIn, sql: string): Record<string, unknown>[] {
   return JSON.parse(JSON.stringify(found)) as Record<string, unknown>[];
 }
 
+/** Objects that a rule of their bucket locks. */
+class KeepingSet extends Set<string> {
+  override delete(): boolean {
+    return false;
+  }
+}
+
 function keyIn({ stdout }: Ended): string | undefined {
   return /API key\s+(tw_us_\S+)/.exec(stdout)?.[1];
 }
@@ -200,6 +207,52 @@ test("up that was killed goes on when it is repeated, at whatever step that was"
   expect(rows(cloudflare, "SELECT count(*) AS count FROM api_keys")).toEqual([{ count: 1 }]);
   const [key] = rows(cloudflare, "SELECT prefix FROM api_keys") as { prefix: string }[];
   expect(keyIn(last)?.startsWith(key?.prefix ?? "?")).toBe(true);
+});
+
+test("down with data empties buckets, and goes on where it was ended", async ({
+  run,
+  cloudflare,
+  expect,
+}) => {
+  const { account } = cloudflare;
+  const [payloads, sources] = ["threadworks-payloads-eu", "threadworks-sources-us"];
+  account.buckets.set(payloads, "eu");
+  account.buckets.set(sources, "us");
+  const keys = Array.from({ length: 2_500 }, (_, index) => `ws/a b/${index}?"é`);
+  account.objects.set(payloads, new Set(keys));
+
+  const removals: number[] = [];
+  cloudflare.interfere = ({ method, path, body }) => {
+    if (`${method} ${path}` !== `DELETE /r2/buckets/${payloads}/objects`) return undefined;
+    removals.push((JSON.parse(String(body)) as string[]).length);
+    return removals.length === 2 ? { status: 503 } : undefined;
+  };
+  const ended = await run("down --yes --with-data --regions");
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Cloudflare answered 503 to DELETE .*payloads-eu\/objects/),
+  });
+  expect(account.objects.get(payloads)?.size).toBe(1_500);
+  expect([...account.buckets.keys()]).toContain(payloads);
+
+  expect(await run("down --yes --with-data --regions")).toMatchObject({ code: 0 });
+  expect(removals).toEqual([1_000, 1_000, 1_000, 500]);
+  expect(account.objects.get(payloads)?.size).toBe(0);
+  expect([...account.buckets]).toEqual([]);
+});
+
+test("down with data ends at an object that its bucket keeps", async ({
+  run,
+  cloudflare,
+  expect,
+}) => {
+  const { account } = cloudflare;
+  account.buckets.set("threadworks-exports", "default");
+  account.objects.set("threadworks-exports", new KeepingSet(["locked.parquet"]));
+  const { code, stderr } = await run("down --yes --with-data");
+  expect(code).toBe(1);
+  expect(stderr).toContain("the bucket threadworks-exports keeps its object locked.parquet");
+  expect([...account.buckets.keys()]).toEqual(["threadworks-exports"]);
 });
 
 test("up says which request Cloudflare refused, and why", async ({ run, cloudflare, expect }) => {

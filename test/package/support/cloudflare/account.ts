@@ -21,6 +21,8 @@ export class Account {
     { name: string; jurisdiction?: string; sqlite: DatabaseSync }
   >();
   readonly buckets = new Map<string, string>();
+  /** By bucket, the keys of what is in it. */
+  readonly objects = new Map<string, Set<string>>();
   readonly queues = new Map<string, Queue>();
   readonly scripts = new Map<string, Script>();
 

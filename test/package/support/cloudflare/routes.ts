@@ -38,6 +38,15 @@ const failed = (status: number, code: number, message: string): Answer => ({
   errors: [{ code, message }],
 });
 
+const NO_BUCKET = "The specified bucket does not exist.";
+
+/** As many as one request lists or removes. */
+const MOST_OBJECTS = 1_000;
+
+function jurisdictionOf(headers: IncomingHttpHeaders): string {
+  return String(headers["cf-r2-jurisdiction"] ?? "default");
+}
+
 /** By method and path; `*` is one part of it, which the route is given. */
 const ROUTES: Record<string, Route> = {
   "GET /d1/database": ({ databases }, { query }) =>
@@ -69,18 +78,33 @@ const ROUTES: Record<string, Route> = {
     return found === undefined ? failed(404, 7404, "not found") : ok(found);
   },
   "GET /r2/buckets/*": ({ buckets }, { headers }, [name = ""]) =>
-    buckets.get(name) === (headers["cf-r2-jurisdiction"] ?? "default")
-      ? ok({ name })
-      : failed(404, 10006, "The specified bucket does not exist."),
+    buckets.get(name) === jurisdictionOf(headers) ? ok({ name }) : failed(404, 10006, NO_BUCKET),
   "POST /r2/buckets": ({ buckets }, { body, headers }) => {
     const { name } = JSON.parse(String(body)) as { name: string };
     if (buckets.has(name))
       return failed(409, 10004, "The bucket you tried to create already exists");
-    buckets.set(name, String(headers["cf-r2-jurisdiction"] ?? "default"));
+    buckets.set(name, jurisdictionOf(headers));
     return ok({ name });
   },
-  "DELETE /r2/buckets/*": ({ buckets }, _asked, [name = ""]) =>
-    buckets.delete(name) ? ok() : failed(404, 10006, "The specified bucket does not exist."),
+  "DELETE /r2/buckets/*": ({ buckets, objects }, _asked, [name = ""]) => {
+    if ((objects.get(name)?.size ?? 0) > 0)
+      return failed(409, 10008, "The bucket you tried to delete is not empty.");
+    return buckets.delete(name) ? ok() : failed(404, 10006, NO_BUCKET);
+  },
+  "GET /r2/buckets/*/objects": ({ buckets, objects }, { headers, query }, [name = ""]) => {
+    if (buckets.get(name) !== jurisdictionOf(headers)) return failed(404, 10006, NO_BUCKET);
+    const limit = Math.min(Number(query.get("per_page") ?? MOST_OBJECTS), MOST_OBJECTS);
+    const keys = [...(objects.get(name) ?? [])].toSorted();
+    const listed = keys.slice(0, limit).map((key) => ({ key, size: 1, etag: "one" }));
+    return { ...ok(listed), result_info: { is_truncated: keys.length > limit, cursor: "next" } };
+  },
+  "DELETE /r2/buckets/*/objects": ({ buckets, objects }, { headers, body }, [name = ""]) => {
+    if (buckets.get(name) !== jurisdictionOf(headers)) return failed(404, 10006, NO_BUCKET);
+    const keys = JSON.parse(String(body)) as string[];
+    if (keys.length < 1 || keys.length > MOST_OBJECTS) return failed(400, 10001, "Bad keys");
+    for (const key of keys) objects.get(name)?.delete(key);
+    return ok(keys.map((key) => ({ key })));
+  },
   "GET /queues": ({ queues }, { query }) =>
     list(
       [...queues]
