@@ -3,12 +3,13 @@ import type { BenchResult } from "./support/bench-result.ts";
 import { postStream } from "./support/multipart-stream.ts";
 import { type RecordedRequest, recordRequests } from "./support/recorded-requests.ts";
 import { replay } from "./support/replay.ts";
+import { reportRatios } from "./support/report-ratios.ts";
 import { type MemoryGrowth, watchMemory } from "./support/resident-memory.ts";
 import { eventsOfTraces } from "./support/sample-trace.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { OPERATIONS_PER_REQUEST } from "./support/send-events.ts";
 import { startDiscardServer } from "./support/start-discard.ts";
-import { median, roundTo } from "./support/statistics.ts";
+import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 
@@ -45,7 +46,11 @@ export async function run(): Promise<BenchResult> {
     for (let round = 0; round < STREAM_ROUNDS; round += 1) {
       await measureStreams(scratch, round, streams);
     }
-    return report({ ...replayed, memory_100mb_vs_20mb: reportStreams(streams) });
+    return reportRatios({
+      multipart_vs_discard: [replayed.platform, ">= 0.6"],
+      one_row_vs_discard: [replayed.kept, "what any store could reach"],
+      memory_100mb_vs_20mb: [reportStreams(streams), "about 1, or a growth of few MB"],
+    });
   });
 }
 
@@ -163,7 +168,7 @@ function reportReplay({ runs, bytes, platform, discard, kept }: Replayed) {
       row("parsed and dropped", discard),
     ],
   );
-  return { multipart_vs_discard: shareOf(platform), one_row_vs_discard: shareOf(kept) };
+  return { platform: shareOf(platform), kept: shareOf(kept) };
 }
 
 /** Prints both sizes, and returns how many times as much memory the large stream takes. */
@@ -174,28 +179,6 @@ function reportStreams({ small, large }: Streams): number {
     [streamRow(small), streamRow(large)],
   );
   return growthOf(large) / growthOf(small);
-}
-
-function report(measured: {
-  multipart_vs_discard: number;
-  one_row_vs_discard: number;
-  memory_100mb_vs_20mb: number;
-}): BenchResult {
-  const aims: Record<keyof typeof measured, string> = {
-    multipart_vs_discard: ">= 0.6",
-    one_row_vs_discard: "what any store could reach",
-    memory_100mb_vs_20mb: "about 1, or a growth of few MB",
-  };
-  const ratios = Object.fromEntries(
-    Object.entries(measured).map(([name, value]) => [name, roundTo(value, 3)]),
-  );
-  console.log();
-  printTable(
-    ["ratio", "measured", "aim"],
-    Object.entries(aims).map(([name, aim]) => [name, String(ratios[name]), aim]),
-  );
-  console.log();
-  return { ratios };
 }
 
 function streamRow(samples: readonly StreamSample[]): string[] {

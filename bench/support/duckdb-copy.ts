@@ -24,13 +24,15 @@ export class DuckDbTable {
     return new DuckDbTable(instance, connection, Number(counted.getRows()[0]?.[0]));
   }
 
-  /** Milliseconds that it takes to write all rows into one file. */
-  async copyTo(file: string, compression: string): Promise<number> {
+  /** Milliseconds that it takes to write all rows into one file, of the clock and of CPU time. */
+  async copyTo(file: string, compression: string): Promise<{ ms: number; cpuMs: number }> {
     const startedAt = performance.now();
+    const cpuBefore = process.cpuUsage();
     await this.#connection.run(
       `COPY (SELECT * FROM runs) TO '${file}' (FORMAT parquet, COMPRESSION ${compression})`,
     );
-    return performance.now() - startedAt;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    return { ms: performance.now() - startedAt, cpuMs: (user + system) / 1000 };
   }
 
   async stop(): Promise<void> {
