@@ -157,6 +157,7 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
       ...new Set([...recorded.inputs, ...files.map(({ path }) => join(project.projectDir, path))]),
     ],
     modules: [],
+    packageModules: [],
     readsFiles: recorded.readsFiles,
     warnings: recorded.warnings,
   };

@@ -53,6 +53,8 @@ export type BuiltProject = {
   inputs: string[];
   /** Those of the files, and of installed packages, that are in the module. */
   modules: string[];
+  /** The names of modules beside the one that was asked for, which it imports. */
+  packageModules: string[];
   /** The graphs may read files, so that all of the project's text files are among the inputs. */
   readsFiles: boolean;
   warnings: string[];
@@ -69,7 +71,11 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   const ended = new AbortController();
   await mkdir(dirname(options.outFile), { recursive: true });
   try {
-    const { metafile, warnings: ofBundle } = await bundleGraphs({
+    const {
+      metafile,
+      packageModules,
+      warnings: ofBundle,
+    } = await bundleGraphs({
       project,
       langChain: langChainSource({ projectDir, repoRoot: REPO_ROOT, choice }),
       outFile: options.outFile,
@@ -113,6 +119,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
       typedSources,
       inputs: [...new Set([project.configPath, ...envFiles, ...read])],
       modules: bundledModules(metafile, projectDir),
+      packageModules,
       readsFiles,
       warnings,
     };

@@ -1,6 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import type * as esbuild from "esbuild";
-import type { BundleOptions } from "./bundle-graphs.ts";
+import type { BundleOptions } from "./bundle-options.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 
 /** The module that esbuild starts at. */

@@ -63,6 +63,7 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
       env,
       warnings,
       files: texts,
+      packageModules,
     } = await buildProject({
       configPath,
       outFile,
@@ -81,6 +82,11 @@ export async function buildTarball(options: BuildTarballOptions): Promise<BuiltT
       [CONFIG_IN_TARBALL]: toBytes(withoutValues(await readFile(configPath, "utf8"))),
       [MAIN_MODULE]: await readFile(outFile),
       [`${MAIN_MODULE}.map`]: await readFile(`${outFile}.map`),
+      ...Object.fromEntries(
+        await Promise.all(
+          packageModules.map(async (name) => [name, await readFile(join(buildDir, name))] as const),
+        ),
+      ),
       ...Object.fromEntries(texts.map(({ path, text }) => [path, toBytes(text)])),
     };
     const files = Object.entries(contents).map(([path, { length }]) => ({ path, size: length }));

@@ -24,6 +24,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "graceful-fs": "node-fs.ts",
   "./check-auth.ts": "without-processes.ts",
   "./build-ui.ts": "without-processes.ts",
+  "./bundle-graphs.ts": "bundle-graphs.ts",
   "./extract-schemas.ts": "without-processes.ts",
 };
 

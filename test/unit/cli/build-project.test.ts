@@ -103,6 +103,7 @@ describe("a bundle", () => {
       modules: ["host.js", "name.ts", "agent.ts", "plain.cjs", "view.tsx"].map((name) =>
         join(folder, name),
       ),
+      packageModules: [],
       readsFiles: false,
       inputs: expect.arrayContaining(
         ["langgraph.json", "agent.ts", "name.ts", "plain.cjs", "view.tsx"].map((name) =>

@@ -1,0 +1,174 @@
+/**
+ * Bundles the graphs of a project in parts that an isolate has room for: the bundle of the remote builder has this
+ * module in the place of the one that bundles all at once.
+ */
+import { basename, dirname, join, resolve } from "node:path";
+import { writeFile } from "node:fs/promises";
+import * as esbuild from "esbuild";
+import type { CliError } from "../cli-error.ts";
+import {
+  bundleFailure,
+  type BundleOptions,
+  bundleSettings,
+  errorsOf,
+  type GraphBundle,
+  MAX_ROUNDS,
+  toldWarnings,
+} from "../project/bundle-options.ts";
+import { BundleRepairs } from "../project/bundle-repairs.ts";
+import { describeEntryError, ENTRY } from "../project/entry-module.ts";
+import { formatsOf, GroupReferences, moduleName } from "./group-references.ts";
+import { PackageGroups, PROJECT } from "./package-groups.ts";
+
+type Part = {
+  text: string;
+  map: Uint8Array | null;
+  metafile: esbuild.Metafile;
+  warnings: esbuild.Message[];
+};
+
+/** One part has shown something about others, so that all begin anew. */
+class BeginAnew extends Error {}
+
+/** Modules that wait while they are evaluated can be imported only, and what a group has is required. */
+const AWAITS = /\b__esm\d*\(\{async\b/;
+
+const UNLINKED = "No matching export in ";
+
+/** Packages that circle without an end, or need more than one expects of any project. */
+const UNENDING = "its packages cannot be put together: install them anew";
+
+export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle> {
+  const repairs = new BundleRepairs(options.project.projectDir);
+  const groups = new PackageGroups();
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    try {
+      return await new PartedBundle(options, repairs, groups).write();
+    } catch (error) {
+      if (!(error instanceof BeginAnew)) throw error;
+    }
+  }
+  throw bundleFailure(options.project, [UNENDING]);
+}
+
+class PartedBundle {
+  readonly #options: BundleOptions;
+  readonly #repairs: BundleRepairs;
+  readonly #groups: PackageGroups;
+  readonly #references: GroupReferences;
+  readonly #parts = new Map<number, Part>();
+  readonly #formats = new Map<string, string>();
+  /** The groups that use something of a group. */
+  readonly #users = new Map<number, Set<number>>();
+
+  constructor(options: BundleOptions, repairs: BundleRepairs, groups: PackageGroups) {
+    this.#options = options;
+    this.#repairs = repairs;
+    this.#groups = groups;
+    this.#references = new GroupReferences(groups);
+  }
+
+  async write(): Promise<GraphBundle> {
+    const waiting = new Set([PROJECT]);
+    while (waiting.size > 0) {
+      // What others depend on comes last: all of them have said by then what they use of it.
+      const group = waiting.has(PROJECT) ? PROJECT : Math.max(...waiting);
+      waiting.delete(group);
+      const part = await this.#bundle(group);
+      this.#parts.set(group, part);
+      const { used, grown } = this.#references.note(part.text);
+      for (const other of grown) waiting.add(other);
+      for (const other of used) {
+        this.#users.set(other, (this.#users.get(other) ?? new Set()).add(group));
+      }
+    }
+    const outFile = resolve(this.#options.outFile);
+    const inputs: esbuild.Metafile["inputs"] = {};
+    const warnings = this.#repairs.warnings();
+    for (const [group, { text, map, metafile, warnings: told }] of this.#parts) {
+      const file = group === PROJECT ? outFile : join(dirname(outFile), moduleName(group));
+      await writeFile(file, this.#references.withDefaults(text, this.#formats));
+      if (map !== null) await writeFile(`${outFile}.map`, map);
+      Object.assign(inputs, metafile.inputs);
+      warnings.push(...toldWarnings(told));
+    }
+    const packageModules = [...this.#parts.keys()]
+      .filter((group) => group !== PROJECT)
+      .map(moduleName);
+    return {
+      metafile: { inputs, outputs: {} },
+      warnings: [...new Set(warnings)],
+      packageModules: packageModules.map((name) => basename(name)).toSorted(),
+    };
+  }
+
+  async #bundle(group: number): Promise<Part> {
+    const { project } = this.#options;
+    const repairs = this.#repairs;
+    for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+      let part: Part;
+      try {
+        part = await this.#build(group);
+      } catch (error) {
+        this.#note(group, errorsOf(error));
+        continue;
+      }
+      if (repairs.noteDisabled(part.metafile)) throw new BeginAnew();
+      if (repairs.noteParents(part.text)) continue;
+      if (group !== PROJECT && AWAITS.test(part.text)) throw this.#merging(group);
+      const formats = formatsOf(part.metafile, (input) => resolve(project.projectDir, input));
+      const files = this.#references.filesOf(group);
+      const areNew = files.filter(
+        (file) => formats.get(file) === "cjs" && this.#formats.get(file) !== "cjs",
+      );
+      for (const [file, format] of formats) this.#formats.set(file, format);
+      // Names are of ES modules: a CommonJS module is taken as a whole.
+      if (areNew.length === 0) return part;
+    }
+    throw bundleFailure(project, [UNENDING]);
+  }
+
+  /** Throws for what the next round does not mend. */
+  #note(group: number, errors: esbuild.Message[]): void {
+    const left = this.#repairs.note(errors);
+    const unlinked = left.filter(({ text }) => text.startsWith(UNLINKED));
+    // Which file of another group imports what is not there can be seen when they are one.
+    if (group !== PROJECT && left.length > 0 && unlinked.length === left.length) {
+      throw this.#merging(group);
+    }
+    if (left.length > 0) throw this.#failure(left);
+    // A package is taken as Node takes it from now on, by all that import it.
+    if (errors.some(({ text }) => text.startsWith(UNLINKED))) throw new BeginAnew();
+  }
+
+  /** What cannot be by itself becomes part of all that import it. */
+  #merging(group: number): BeginAnew {
+    for (const user of this.#users.get(group) ?? []) this.#groups.merge(group, user);
+    return new BeginAnew();
+  }
+
+  #failure(errors: esbuild.Message[]): CliError {
+    const { project } = this.#options;
+    const problems = errors.map(
+      (message) => describeEntryError(message, project) ?? this.#repairs.describe(message),
+    );
+    return bundleFailure(project, problems);
+  }
+
+  async #build(group: number): Promise<Part> {
+    const settings = bundleSettings(this.#options, this.#repairs);
+    const isProject = group === PROJECT;
+    const { outputFiles, metafile, warnings } = await esbuild.build({
+      ...settings,
+      // Of packages no positions are kept.
+      sourcemap: isProject ? settings.sourcemap : false,
+      entryPoints: [isProject ? ENTRY : "threadworks-group"],
+      outfile: resolve(this.#options.outFile),
+      write: false,
+      plugins: [this.#references.plugin(group, this.#formats), ...settings.plugins],
+    });
+    const map = outputFiles.find(({ path }) => path.endsWith(".map"))?.contents ?? null;
+    const text = outputFiles.find(({ path }) => !path.endsWith(".map"))?.text ?? "";
+    return { text, map, metafile, warnings };
+  }
+}

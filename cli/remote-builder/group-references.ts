@@ -1,0 +1,186 @@
+import type { Metafile, Plugin } from "esbuild";
+import { ENTRY } from "../project/entry-module.ts";
+import type { PackageGroups } from "./package-groups.ts";
+
+/**
+ * What a group imports of another one is a reference: a CommonJS module whose exports are those of the other group's
+ * module. So nothing of another group is evaluated before the module that imports it is, and what is used of a
+ * reference can be read from the bundle: `import_zod=__toESM(require_twref3x(),1)` is how it comes, and then
+ * `import_zod.z` is a use of one name.
+ */
+const REFERENCE = /^twref(\d+)x$/;
+const REQUIRED =
+  /(?:(?<![\w$.])(?<variable>[\w$]+)=__toESM\d*\()?\brequire_twref(?<id>\d+)x\d*\(\)/g;
+/** The names that esbuild makes up; a namespace that a module names itself is called as there. */
+const VARIABLE =
+  /(?<![\w$.])(?<declared>var |,)?(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?<end>[,;=]))?/g;
+const IN_NODE_MODE = /(__toESM\d*\(require_twref(\d+)x\d*\(\),)1\)/g;
+
+/** Names in positions of the source map tell it from the project's modules. */
+const REFERENCES = `${ENTRY}:reference`;
+const EXPORTS = `${ENTRY}:exports`;
+const GROUP = `${ENTRY}:group`;
+
+/** The modules that are made and not read, by what they are imported as. */
+const MADE_MODULES: readonly [RegExp, string][] = [
+  [REFERENCE, REFERENCES],
+  [/^threadworks-group$/, GROUP],
+  [/^threadworks-exports-\d+$/, EXPORTS],
+];
+
+const MODULE_NAME = /^\.\/package-group-\d+\.js$/;
+
+const OWN_RESOLVING = Symbol("own resolving");
+
+/** Names of exports; "all" where they cannot be told. */
+type Names = ReadonlySet<string> | "all";
+
+/** A module that other groups import, and what of it; undefined until one has it in its bundle. */
+type Target = { file: string; names: Names | undefined };
+
+/** The modules that groups import of each other. */
+export class GroupReferences {
+  readonly #groups: PackageGroups;
+  readonly #ids = new Map<string, number>();
+  readonly #targets: Target[] = [];
+
+  constructor(groups: PackageGroups) {
+    this.#groups = groups;
+  }
+
+  #idOf(file: string): number {
+    const known = this.#ids.get(file);
+    if (known !== undefined) return known;
+    this.#ids.set(file, this.#targets.length);
+    this.#targets.push({ file, names: undefined });
+    return this.#targets.length - 1;
+  }
+
+  /** Notes what a bundle uses of other groups. Of those that have `grown` it uses something that nobody did before. */
+  note(bundle: string): { used: Set<number>; grown: Set<number> } {
+    const used = new Set<number>();
+    const grown = new Set<number>();
+    const uses = usesOfVariables(bundle);
+    for (const { groups = {} } of bundle.matchAll(REQUIRED)) {
+      const target = this.#targets[Number(groups["id"])];
+      if (target === undefined) continue;
+      const group = this.#groups.of(target.file);
+      used.add(group);
+      const names = bothOf(target.names, uses.get(groups["variable"] ?? "") ?? "all");
+      if (names === target.names) continue;
+      target.names = names;
+      grown.add(group);
+    }
+    return { used, grown };
+  }
+
+  /**
+   * A default import means the whole of a CommonJS module and the export `default` of an ES module: which of them
+   * a reference is, is known when all groups have been bundled. No position in the text changes.
+   */
+  withDefaults(bundle: string, formats: ReadonlyMap<string, string>): string {
+    return bundle.replaceAll(IN_NODE_MODE, (whole, call: string, id: string) => {
+      const file = this.#targets[Number(id)]?.file;
+      return file !== undefined && formats.get(file) === "esm" ? `${call}0)` : whole;
+    });
+  }
+
+  /** Bundling one group: what is of another one becomes a reference to it. */
+  plugin(group: number, formats: ReadonlyMap<string, string>): Plugin {
+    return {
+      name: "group-references",
+      setup: (build) => {
+        for (const [filter, namespace] of MADE_MODULES) {
+          build.onResolve({ filter }, ({ path }) => ({ path, namespace }));
+        }
+        build.onResolve({ filter: MODULE_NAME }, ({ path, namespace }) =>
+          namespace === REFERENCES ? { path, external: true } : null,
+        );
+        // A relative path leads into no other package.
+        build.onResolve({ filter: /^[^.]/ }, async ({ path, pluginData, ...from }) => {
+          if (pluginData !== undefined || from.kind === "entry-point") return null;
+          const found = await build.resolve(path, { ...from, pluginData: OWN_RESOLVING });
+          if (found.errors.length > 0 || found.external || found.namespace !== "file") return null;
+          if (this.#groups.of(found.path) === group) return null;
+          const { sideEffects } = found;
+          return { path: `twref${this.#idOf(found.path)}x`, namespace: REFERENCES, sideEffects };
+        });
+        build.onLoad({ filter: REFERENCE, namespace: REFERENCES }, ({ path }) => {
+          const id = Number(REFERENCE.exec(path)?.[1]);
+          const other = moduleName(this.#groups.of(this.#targets[id]?.file ?? ""));
+          const contents = `import { load } from "${other}"; module.exports = load(${id});`;
+          return { contents, loader: "js" };
+        });
+        build.onLoad({ filter: /.*/, namespace: GROUP }, () => ({
+          contents: this.#groupSource(group, formats),
+          loader: "js",
+          resolveDir: "/",
+        }));
+        build.onLoad({ filter: /.*/, namespace: EXPORTS }, ({ path }) => ({
+          contents: this.#exportsSource(Number(path.slice(path.lastIndexOf("-") + 1))),
+          loader: "js",
+          resolveDir: "/",
+        }));
+      },
+    };
+  }
+
+  /** Each module is evaluated when it is first loaded. */
+  #groupSource(group: number, formats: ReadonlyMap<string, string>): string {
+    const cases = this.#targets.flatMap(({ file, names }, id) => {
+      if (this.#groups.of(file) !== group) return [];
+      if (names === undefined) return [];
+      const isNamed = names !== "all" && formats.get(file) !== "cjs";
+      const module = isNamed ? `threadworks-exports-${id}` : file;
+      return [`case ${id}: return known[${id}] ??= require(${JSON.stringify(module)});`];
+    });
+    return `const known = [];\nexport function load(id) { switch (id) {\n${cases.join("\n")}\n} }`;
+  }
+
+  #exportsSource(id: number): string {
+    const { file = "", names = "all" } = this.#targets[id] ?? {};
+    return `export { ${[...names].join(", ")} } from ${JSON.stringify(file)};`;
+  }
+
+  /** The files of a group that others import. */
+  filesOf(group: number): string[] {
+    return this.#targets.map(({ file }) => file).filter((file) => this.#groups.of(file) === group);
+  }
+}
+
+/** The same names where there are no others among the new ones. */
+function bothOf(names: Names | undefined, added: Names): Names {
+  if (names === undefined || added === "all") return names === "all" ? names : added;
+  if (names === "all" || [...added].every((name) => names.has(name))) return names;
+  return new Set([...names, ...added]);
+}
+
+/** The properties that a bundle reads of variables; "all" where a variable is used in other ways, too. */
+function usesOfVariables(bundle: string): Map<string, Set<string> | "all"> {
+  const uses = new Map<string, Set<string> | "all">();
+  for (const { groups = {} } of bundle.matchAll(VARIABLE)) {
+    const { variable = "", name, declared, end } = groups;
+    const names = uses.get(variable) ?? new Set();
+    if (names !== "all" && name !== undefined) names.add(name);
+    // It is declared, or gets its value.
+    const isUse =
+      name === undefined && end !== "=" && (declared === undefined || end === undefined);
+    uses.set(variable, isUse ? "all" : names);
+  }
+  return uses;
+}
+
+/** The name of the module that a group becomes, beside that of the project. */
+export function moduleName(group: number): string {
+  return `./package-group-${group}.js`;
+}
+
+/** The formats of the modules of a bundle, as esbuild tells them. */
+export function formatsOf(
+  { inputs }: Metafile,
+  toPath: (input: string) => string,
+): Map<string, string> {
+  return new Map(
+    Object.entries(inputs).map(([input, { format }]) => [toPath(input), format ?? "cjs"]),
+  );
+}

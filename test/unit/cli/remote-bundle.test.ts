@@ -1,0 +1,220 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, test } from "vitest";
+import type { BundleOptions, GraphBundle } from "../../../cli/project/bundle-options.ts";
+import { bundleGraphs as bundleAtOnce } from "../../../cli/project/bundle-graphs.ts";
+import { langChainSource } from "../../../cli/project/langchain-source.ts";
+import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
+import { bundleGraphs as bundleInParts } from "../../../cli/remote-builder/bundle-graphs.ts";
+import { temporaryProject } from "./support/temporary-project.ts";
+
+type Files = Record<string, string | object>;
+
+const ESM = { type: "module", main: "index.js" };
+const COMMONJS = { main: "index.js" };
+
+function projectWith(agent: string, files: Files): string {
+  return temporaryProject({
+    "host.js": "export const defineGraphHost = (project) => project;",
+    "langgraph.json": { graphs: { agent: "./agent.js:graph" } },
+    "package.json": { type: "module" },
+    "agent.js": agent,
+    ...files,
+  });
+}
+
+async function bundled(
+  folder: string,
+  bundle: (options: BundleOptions) => Promise<GraphBundle>,
+): Promise<GraphBundle & { graph: () => Promise<unknown> }> {
+  const project = loadProjectConfig(folder);
+  const outFile = join(folder, bundle === bundleAtOnce ? "once" : "parts", "project.js");
+  mkdirSync(dirname(outFile));
+  const built = await bundle({
+    project,
+    langChain: langChainSource({ projectDir: folder, repoRoot: folder, choice: "project" }),
+    outFile,
+    graphHostModule: join(folder, "host.js"),
+    compact: true,
+    schemas: false,
+  });
+  const graph = async (): Promise<unknown> => {
+    const module = await import(/* @vite-ignore */ pathToFileURL(outFile).href);
+    return (await module.GraphHost.graphs.agent.load()).graph;
+  };
+  return { ...built, graph };
+}
+
+/** The modules of packages, as texts. */
+function packageTexts(folder: string): string[] {
+  const names = readdirSync(join(folder, "parts")).filter((name) => name.startsWith("package-"));
+  return names.map((name) => readFileSync(join(folder, "parts", name), "utf8"));
+}
+
+/** What graphs of a project export, with one package beside the other in node_modules. */
+const ALIKE: Record<string, { agent: string; files: Files; graph: unknown; parts: number }> = {
+  "default and named imports of ES modules": {
+    agent:
+      'import made, { twice } from "esm"; import * as all from "esm"; export const graph = [made(), twice(4), Object.keys(all)];',
+    files: {
+      "node_modules/esm/package.json": ESM,
+      "node_modules/esm/index.js":
+        'import base, { two } from "base"; export default () => base; export const twice = (n) => two * n;',
+      "node_modules/base/package.json": ESM,
+      "node_modules/base/index.js": 'export default "the base"; export const two = 2;',
+    },
+    graph: ["the base", 8, ["default", "twice"]],
+    parts: 2,
+  },
+  "imports of CommonJS, which requires an ES module and JSON": {
+    agent: 'import cjs, { two } from "cjs"; export const graph = [cjs(), two, typeof cjs];',
+    files: {
+      "node_modules/cjs/package.json": COMMONJS,
+      "node_modules/cjs/index.js":
+        'const esm = require("esm"); module.exports = () => [esm.default, esm.named, require("data/data.json").a]; module.exports.two = 2;',
+      "node_modules/esm/package.json": ESM,
+      "node_modules/esm/index.js": "export default 1; export const named = 2;",
+      "node_modules/data/package.json": {},
+      "node_modules/data/data.json": { a: 3 },
+    },
+    graph: [[1, 2, 3], 2, "function"],
+    parts: 3,
+  },
+  "CommonJS that was an ES module, by importers of both kinds": {
+    agent:
+      'import made from "made"; import old from "old"; export const graph = [made.default, old];',
+    files: {
+      "node_modules/made/package.json": COMMONJS,
+      "node_modules/made/index.js": "exports.__esModule = true; exports.default = 5;",
+      "node_modules/old/package.json": { module: "index.js" },
+      "node_modules/old/index.js": 'import made from "made"; export default made;',
+    },
+    graph: [5, 5],
+    parts: 2,
+  },
+  "one copy of a package behind several entries, and two of two versions": {
+    agent:
+      'import { count } from "one"; import { next } from "one/next"; import { version, one } from "two"; next(); one.next(); export const graph = [count, version];',
+    files: {
+      "node_modules/one/package.json": {
+        type: "module",
+        exports: { ".": "./index.js", "./next": "./next.js" },
+        dependencies: { leaf: "1" },
+      },
+      "node_modules/one/index.js": 'export { count } from "./count.js"; import "leaf";',
+      "node_modules/one/next.js": 'export { next } from "./count.js";',
+      "node_modules/one/count.js":
+        "export let count = 0; export const next = () => { count += 1; };",
+      "node_modules/leaf/package.json": ESM,
+      "node_modules/leaf/index.js": 'export const version = "leaf 1";',
+      "node_modules/two/package.json": ESM,
+      "node_modules/two/index.js":
+        'export { version } from "leaf"; export * as one from "one/next";',
+      "node_modules/two/node_modules/leaf/package.json": ESM,
+      "node_modules/two/node_modules/leaf/index.js": 'export const version = "leaf 2";',
+    },
+    graph: [2, "leaf 2"],
+    parts: 4,
+  },
+  "packages that depend on each other": {
+    agent: 'import { ping } from "ping"; export const graph = ping(3);',
+    files: {
+      "node_modules/ping/package.json": { ...ESM, dependencies: { pong: "1" } },
+      "node_modules/ping/index.js":
+        'import { pong } from "pong"; export const ping = (n) => n === 0 ? [] : ["ping", ...pong(n - 1)];',
+      "node_modules/pong/package.json": { ...ESM, peerDependencies: { ping: "1" } },
+      "node_modules/pong/index.js":
+        'import { ping } from "ping"; export function pong(n) { return n === 0 ? [] : ["pong", ...ping(n - 1)]; }',
+    },
+    graph: ["ping", "pong", "ping"],
+    parts: 1,
+  },
+  "packages that import each other and do not say so": {
+    agent: 'import { ping } from "ping"; export const graph = ping(3);',
+    files: {
+      "node_modules/ping/package.json": ESM,
+      "node_modules/ping/index.js":
+        'import { pong } from "pong"; export const ping = (n) => n === 0 ? [] : ["ping", ...pong(n - 1)]; export const last = "last";',
+      "node_modules/pong/package.json": ESM,
+      "node_modules/pong/index.js":
+        'import { ping, last } from "ping"; export function pong(n) { return n === 0 ? [last] : ["pong", ...ping(n - 1)]; }',
+    },
+    graph: ["ping", "pong", "ping", "last"],
+    parts: 2,
+  },
+  "a package that awaits on its top level, and what imports that": {
+    agent: 'import { waited } from "middle"; export const graph = waited;',
+    files: {
+      "node_modules/middle/package.json": ESM,
+      "node_modules/middle/index.js": 'export { waited } from "waits";',
+      "node_modules/waits/package.json": ESM,
+      "node_modules/waits/index.js": "export const waited = await Promise.resolve(7);",
+    },
+    graph: 7,
+    parts: 0,
+  },
+  "a file that imports what another package does not export": {
+    agent:
+      'import { load } from "unfit"; export const graph = await load().then(() => "loaded", ({ code }) => code);',
+    files: {
+      "node_modules/unfit/package.json": { ...ESM, type: "module" },
+      "node_modules/unfit/index.js": 'export const load = () => import("./late.js");',
+      "node_modules/unfit/late.js": 'import { gone } from "other"; export const late = gone;',
+      "node_modules/other/package.json": ESM,
+      "node_modules/other/index.js": "export const here = 1;",
+    },
+    graph: "MODULE_NOT_FOUND",
+    parts: 1,
+  },
+};
+
+describe("a project that is bundled in parts", () => {
+  for (const [title, { agent, files, graph, parts }] of Object.entries(ALIKE)) {
+    test(`is as when it is bundled at once: ${title}`, async ({ expect }) => {
+      const folder = projectWith(agent, files);
+
+      const once = await bundled(folder, bundleAtOnce);
+      const built = await bundled(folder, bundleInParts);
+
+      expect(await once.graph()).toEqual(graph);
+      expect(await built.graph()).toEqual(graph);
+      expect(built.packageModules).toHaveLength(parts);
+      expect(built.packageModules.every((name) => existsSync(join(folder, "parts", name)))).toBe(
+        true,
+      );
+      expect(built.warnings).toEqual(once.warnings);
+    });
+  }
+
+  test("evaluates a package when a graph that imports it is loaded, and only once", async ({
+    expect,
+  }) => {
+    const folder = projectWith('import { graph } from "loud"; export { graph };', {
+      "node_modules/loud/package.json": ESM,
+      "node_modules/loud/index.js":
+        "globalThis.loud = (globalThis.loud ?? 0) + 1; export const graph = globalThis.loud;",
+    });
+    const built = await bundled(folder, bundleInParts);
+    await import(/* @vite-ignore */ pathToFileURL(join(folder, "parts/project.js")).href);
+
+    expect(Reflect.get(globalThis, "loud")).toBe(undefined);
+    expect(await built.graph()).toBe(1);
+    expect(await built.graph()).toBe(1);
+  });
+
+  test("has what is imported of a package, and nothing else of it", async ({ expect }) => {
+    const folder = projectWith('import { used } from "large"; export const graph = used();', {
+      "node_modules/large/package.json": { ...ESM, sideEffects: false },
+      "node_modules/large/index.js":
+        'export const used = () => "this is used"; export const left = () => "this is left out"; export * from "./more.js";',
+      "node_modules/large/more.js": 'export const more = () => "nor is there more";',
+    });
+    const built = await bundled(folder, bundleInParts);
+
+    expect(await built.graph()).toBe("this is used");
+    const text = packageTexts(folder).join("\n");
+    expect(text).toContain("this is used");
+    expect(text).not.toMatch(/left out|nor is there more/);
+  });
+});
