@@ -8,9 +8,9 @@ import { defineConfig } from "vitest/config";
  * A poll's bound is shorter than that of its test, so that the poll tells what it waited for.
  */
 const HANG_GUARDS = {
-  testTimeout: 180_000,
+  testTimeout: 300_000,
   hookTimeout: 300_000,
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 150_000 } },
 };
 
 /**

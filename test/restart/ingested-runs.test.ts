@@ -11,7 +11,7 @@ import { until } from "./support/until.ts";
 const KILLS = 20;
 const CLIENTS = 4;
 const RUNS_PER_REQUEST = 5;
-const MORE_TIMEOUT_MS = 60_000;
+const MORE_TIMEOUT_MS = 150_000;
 const PROJECT = "hammered";
 
 const seed = chooseSeed();

@@ -2,7 +2,7 @@ import { onTestFinished, expect, test } from "vitest";
 import { isAlive, isPortFree, PlatformProcess } from "./support/platform-process.ts";
 import { until } from "./support/until.ts";
 
-const CLEAN_UP_TIMEOUT_MS = 60_000;
+const CLEAN_UP_TIMEOUT_MS = 150_000;
 
 async function started(): Promise<PlatformProcess> {
   const platform = await PlatformProcess.start();

@@ -12,7 +12,7 @@ import type { Caller } from "../support/stored-runs.ts";
 import { FreshClone } from "./support/fresh-clone.ts";
 import { until } from "./support/until.ts";
 
-const TRACE_TIMEOUT_MS = 60_000;
+const TRACE_TIMEOUT_MS = 150_000;
 /** With all that a shell, a dotenv file or a JSON text could stumble over. */
 const AWKWARD = `it's "so" \\\n $HOME #1 \`x\` \u{1F600}`;
 

@@ -295,7 +295,7 @@ describe("a list of the tasks of all contexts", () => {
     }
     await vi.waitFor(
       async () => expect(await client.threads.count({ status: "idle" })).toBe(threads.length),
-      60_000,
+      150_000,
     );
     const { tasks, sizes } = await pagesOf(agent, { pageSize: 30 });
     expect(sizes).toEqual([30, 20, 30, 20, 10]);

@@ -312,7 +312,7 @@ describe("a multipart upload", () => {
     const id = await exportId;
 
     await vi.waitFor(() => expect(uploadsOf(proxy, "DELETE")).toHaveLength(1), {
-      timeout: 60_000,
+      timeout: 150_000,
       interval: 20,
     });
     expect(uploadsOf(proxy, "DELETE")).toEqual(uploadsOf(proxy, "PUT"));

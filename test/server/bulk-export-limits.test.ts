@@ -57,7 +57,7 @@ describe("limits", () => {
         seen.add(String(await statuses()));
         return (await readExport(workspace, id)).status === "COMPLETED";
       },
-      { timeout: 60_000, interval: 5 },
+      { timeout: 150_000, interval: 5 },
     );
     expect(await statuses()).toEqual(Array(4).fill("COMPLETED"));
     for (const list of seen) expect(list.split("RUNNING").length - 1).toBeLessThanOrEqual(2);

@@ -179,7 +179,7 @@ describe("a schedule", () => {
 
     await vi.waitFor(
       async () => expect((await readExport(workspace, id)).status).toBe("CANCELLED"),
-      60_000,
+      150_000,
     );
     expect(await spawnedBy(workspace, id)).toEqual([]);
   });

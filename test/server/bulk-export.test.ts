@@ -247,7 +247,7 @@ describe("exported files", () => {
     const { thread_id } = await agents.threads.create();
     const input = { messages: [{ role: "user", content: "hello" }] };
     await agents.runs.wait(thread_id, "agent", { input });
-    const project = await vi.waitUntil(() => projectId(workspace, "default"), 60_000);
+    const project = await vi.waitUntil(() => projectId(workspace, "default"), 150_000);
     await vi.waitUntil(async () => {
       const runs = await queriedRuns(workspace, project);
       return runs.length > 3 && runs.every(({ end_time }) => end_time !== null);
@@ -311,7 +311,7 @@ describe("an export", () => {
         if (status !== statuses.at(-1)) statuses.push(status);
         return status === "COMPLETED";
       },
-      { timeout: 60_000, interval: 5 },
+      { timeout: 150_000, interval: 5 },
     );
 
     expect(["CREATED,RUNNING,COMPLETED", "RUNNING,COMPLETED"]).toContain(String(statuses));
@@ -366,7 +366,7 @@ describe("an export", () => {
         end_time: isoTime(from + 3 * DAY_US),
       });
       const isPartDone = async () => filesOf(await readExportRuns(workspace, id)).length > 1;
-      await vi.waitUntil(isPartDone, { timeout: 60_000, interval: 5 });
+      await vi.waitUntil(isPartDone, { timeout: 150_000, interval: 5 });
 
       const cancelled = await ask(workspace, "PATCH", `/bulk-exports/${id}`, { status });
 

@@ -83,7 +83,7 @@ describe("when its client leaves", () => {
 
     const leave = await sendRaw(server, { path, body, headers });
     await vi.waitUntil(async () => (await turnsOf(server)) >= before + all + 2, {
-      timeout: 60_000,
+      timeout: 150_000,
       interval: 1,
     });
     await leave();

@@ -140,7 +140,7 @@ describe("the user who asks for a run", () => {
         const { runs = [] } = body as { runs?: { id: string; end_time: string | null }[] };
         return runs.length > 1 && runs.every(({ end_time }) => end_time !== null) ? runs : null;
       },
-      { timeout: 60_000, interval: 100 },
+      { timeout: 150_000, interval: 100 },
     );
     expect(runs.map(({ id }) => id)).toContain(run.run_id);
     expect(JSON.stringify(runs)).toContain("thread_id");

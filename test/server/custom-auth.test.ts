@@ -274,7 +274,7 @@ describe("another user", () => {
     }
     await vi.waitFor(
       async () => expect(await client.threads.count({ status: "busy" })).toBe(1),
-      60_000,
+      150_000,
     );
     const named = { thread_id, run_ids: [onThread.run_id] };
     for (const body of [named, { status: "all" }]) {

@@ -15,7 +15,7 @@ const INSTALLED = resolve(import.meta.dirname, "../../node_modules");
 
 const EXAMPLE = resolve(import.meta.dirname, "../../examples/agent");
 const TIMEOUT_MS = 300_000;
-const LOG_TIMEOUT_MS = 60_000;
+const LOG_TIMEOUT_MS = 150_000;
 
 /** `npm start`'s process, which commands find by its state folder. */
 const test = base

@@ -18,7 +18,7 @@ import { MISSING_ID } from "../support/uuid.ts";
 /** The source of a graph that throws. */
 const THROWS = readFileSync(new URL("../fixtures/graphs/throws.ts", import.meta.url), "utf8");
 
-const POLL = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 150_000, interval: 200 };
 
 const test = testWithCode();
 

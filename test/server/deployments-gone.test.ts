@@ -12,7 +12,7 @@ import { testWithServer, type WorkerServer } from "../support/server.ts";
 
 const test = testWithServer().extend("deployer", ({ server }) => newDeployer(server));
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const PATIENCE = { timeout: 150_000, interval: 50 };
 
 type Bucket = { list: (options: { prefix: string }) => Promise<{ objects: { key: string }[] }> };
 

@@ -298,7 +298,7 @@ describe("the endpoint", () => {
       return (found.body as { runs?: { end_time: string | null }[] }).runs ?? [];
     };
     await vi.waitUntil(async () => (await roots()).some(({ end_time }) => end_time !== null), {
-      timeout: 60_000,
+      timeout: 150_000,
       interval: 200,
     });
     expect(await roots()).toHaveLength(1);

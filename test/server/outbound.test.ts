@@ -10,7 +10,7 @@ import {
 } from "../support/code-runs.ts";
 import { startUpstream } from "../support/upstream.ts";
 
-const POLL = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 150_000, interval: 200 };
 
 const test = testWithCode().extend("upstream", async ({ vars }, { onCleanup }) => {
   void vars;

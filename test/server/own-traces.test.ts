@@ -24,7 +24,7 @@ async function traceOf(tracing: Client, traceId: string): Promise<Run[]> {
       runs = await collect(tracing.listRuns({ projectName: PROJECT, traceId, order: "asc" }));
       return runs.some(({ id, end_time }) => id === traceId && Boolean(end_time));
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: 150_000, interval: 100 },
   );
   return runs.toSorted((a, b) => ((a.dotted_order ?? "") < (b.dotted_order ?? "") ? -1 : 1));
 }

@@ -22,7 +22,7 @@ import type { TestServer } from "../support/server.ts";
 const commit = (digit: string): string => digit.repeat(40);
 const [FIRST, SECOND, THIRD] = [commit("a"), commit("b"), commit("c")];
 const NONE = "acme/none";
-const GONE = { timeout: 60_000, interval: 100 };
+const GONE = { timeout: 150_000, interval: 100 };
 
 function previewBody(
   host: GitHost,

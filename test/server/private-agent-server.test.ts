@@ -15,7 +15,7 @@ const testWithPlatformKeys = testWithServer({ ...VARS, AGENT_AUTH: "api-key" });
 const testWithoutKeys = testWithServer({ ...VARS, AGENT_AUTH: "none" });
 
 /** Longer than a change of the private-endpoint settings takes to be seen. */
-const SEEN = { timeout: 60_000, interval: 200 };
+const SEEN = { timeout: 150_000, interval: 200 };
 
 async function statuses(server: TestServer, headers: Record<string, string>): Promise<number[]> {
   const options = { method: "POST", headers, body: {} };

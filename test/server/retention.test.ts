@@ -14,7 +14,7 @@ describe("after the retention of streams", () => {
     const replay = () => collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
     const values = await client.runs.join(thread_id, run_id);
     expect(await replay()).toHaveLength(4);
-    await vi.waitFor(async () => expect(await replay()).toEqual([]), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await replay()).toEqual([]), { timeout: 150_000 });
     expect(await client.runs.join(thread_id, run_id)).toEqual(values);
     expect((await client.runs.get(thread_id, run_id)).status).toBe("success");
   });
@@ -26,6 +26,6 @@ describe("after the retention of streams", () => {
     });
     const replay = () => collect(client.runs.joinStream(null, run_id, { lastEventId: "-1" }));
     expect(await replay()).toHaveLength(4);
-    await vi.waitFor(() => expect(replay()).rejects.toThrow("HTTP 404"), { timeout: 60_000 });
+    await vi.waitFor(() => expect(replay()).rejects.toThrow("HTTP 404"), { timeout: 150_000 });
   });
 });

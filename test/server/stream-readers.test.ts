@@ -50,7 +50,7 @@ async function untilStatus(client: Client, threadId: string, runId: string, want
       const { status } = await client.runs.get(threadId, runId);
       if (status !== wanted) throw new Error(`It is ${status}`);
     },
-    { timeout: 60_000 },
+    { timeout: 150_000 },
   );
 }
 

@@ -36,7 +36,7 @@ describe("the time of a thread", () => {
     const { thread_id } = await client.threads.create({ ttl: 0.000_1 });
     await vi.waitFor(
       async () => expect(await client.threads.search({ ids: [thread_id] })).toEqual([]),
-      { timeout: 60_000, interval: 50 },
+      { timeout: 150_000, interval: 50 },
     );
     await expect(client.threads.get(thread_id)).rejects.toThrow("HTTP 404");
   });

@@ -119,7 +119,7 @@ describe("a run", () => {
         const { session_id } = run.body as { session_id: string };
         expect(projects.body).toMatchObject([{ id: session_id }]);
       },
-      { timeout: 60_000, interval: 100 },
+      { timeout: 150_000, interval: 100 },
     );
   });
 });

@@ -136,7 +136,7 @@ async function everything(server: TestServer) {
   const share = await ask(workspace, "PUT", `/runs/${top.id}/share`, {});
   await vi.waitUntil(
     async () => (await query(workspace, { trace: top.id })).runs.length === 2,
-    60_000,
+    150_000,
   );
   return { ...workspace, top, below, example, share, project: await projectId(workspace, "p") };
 }
@@ -557,7 +557,7 @@ describe("traces that are kept for seconds", () => {
     const link = linkOf(found["inputs_s3_urls"]);
     expect((await fetch(link)).status).toBe(200);
     await vi.waitUntil(async () => (await status(workspace, "GET", `/runs/${short.id}`)) === 404, {
-      timeout: 60_000,
+      timeout: 150_000,
       interval: 100,
     });
     await vi.waitUntil(async () => (await fetch(link)).status === 404, 60_000);

@@ -13,7 +13,7 @@ import { ISO_TIME, MISSING_ID } from "../support/uuid.ts";
 const WORKSPACE = "0d2f62d3-9a4e-4b3c-8a53-7c9f1c1f8a55";
 const KEY = "tw_a-key-of-the-workspace-of-the-built-in-project";
 const YEARLY = "0 0 1 1 *";
-const POLL = { timeout: 60_000, interval: 50 };
+const POLL = { timeout: 150_000, interval: 50 };
 
 /** The user by whose token the project sends its webhooks. */
 const HOOKS = { identity: "hooks", permissions: [] };

@@ -7,7 +7,7 @@ import type { TracingWorkspace } from "./tracing.ts";
 
 const PREFIX = "exports";
 const POLL_MS = 25;
-const END_TIMEOUT_MS = 60_000;
+const END_TIMEOUT_MS = 150_000;
 
 export type ExportJson = { id: string; status: string } & Json;
 

@@ -69,7 +69,7 @@ export async function createDeployment(
   return answer.body as DeploymentBody;
 }
 
-const ROLLOUT = { timeout: 60_000, interval: 50 };
+const ROLLOUT = { timeout: 150_000, interval: 50 };
 
 /** A deployment of the template `agent` that is rolled out; its URL. */
 export async function deployTemplate(deployer: Deployer, name: string): Promise<string> {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { findPythonClients } from "../../scripts/python-clients.mjs";
 
 const SCRIPTS = resolve(import.meta.dirname, "../python");
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 150_000;
 
 const python: string | undefined = findPythonClients();
 

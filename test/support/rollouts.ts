@@ -6,7 +6,7 @@ import { buildTarball } from "../../cli/project/tarball.ts";
 import { type Deployer, type DeploymentBody, newUpload, put, sourceBody } from "./deployments.ts";
 
 const POLL_MS = 20;
-const ROLLOUT_LIMIT_MS = 60_000;
+const ROLLOUT_LIMIT_MS = 150_000;
 const UNFINISHED = /^(CREATING|QUEUED|AWAITING_BUILD|BUILDING|AWAITING_DEPLOY|DEPLOYING)$/;
 
 export type RevisionBody = { id: string; status: string; status_message: string | null };

@@ -238,7 +238,7 @@ describe("a run on a thread of its own", () => {
     const cron = await newCron({ on_run_completed: "keep" });
     await makeRun(cron);
     const { api, id } = ownThread(cron);
-    await vi.waitFor(async () => expect((await api.getRun(id))?.status).toBe("success"), 60_000);
+    await vi.waitFor(async () => expect((await api.getRun(id))?.status).toBe("success"), 150_000);
     expect(await api.get()).toMatchObject({ thread_id: id, status: "idle" });
   });
 });

@@ -293,7 +293,7 @@ describe("retention", () => {
     });
     const newest = Array.from({ length: 1000 }, (_, index) => line(`new ${index}`));
     await recordLogs(env, deployment, newest);
-    await vi.waitFor(async () => expect(await rows(deployment)).toBe(50_000), 60_000);
+    await vi.waitFor(async () => expect(await rows(deployment)).toBe(50_000), 150_000);
     const [oldest] = await messages(deployment, { order: "asc" }, { kinds: ["server"] });
     expect(oldest).toBe("n13000");
     expect(await messages(deployment, { order: "asc", limit: 1 })).toEqual(["built"]);

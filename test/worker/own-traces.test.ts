@@ -39,7 +39,7 @@ function recorded(workspaceId: string): { projects: Set<string>; runs: RecordedR
 const hello = { input: { messages: [{ role: "user", content: "hello" }] } };
 
 async function until<T>(look: () => T | undefined): Promise<T> {
-  return vi.waitUntil(look, { timeout: 60_000, interval: 20 });
+  return vi.waitUntil(look, { timeout: 150_000, interval: 20 });
 }
 
 /** Starts the object anew, as after a crash, when the ends of traces that it has stored are due. */

@@ -196,7 +196,7 @@ describe("raising buckets", () => {
       await shardStub(env, ref).write(ref, [write], "shortlived");
       if (expected.length > 0) {
         await vi.waitUntil(async () => (await planOf(store)).raises.length > 0, {
-          timeout: 60_000,
+          timeout: 150_000,
         });
       }
       expect((await planOf(store)).raises).toEqual(expected);

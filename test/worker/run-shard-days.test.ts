@@ -147,11 +147,11 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
       [3, 3e12],
     ]);
     await store.patch(updateOf(model, { outputs: usage(13) }));
-    await vi.waitFor(async () => expect(await totals(top)).toEqual([17, 17e12]), 60_000);
+    await vi.waitFor(async () => expect(await totals(top)).toEqual([17, 17e12]), 150_000);
     await store.patch(updateOf(step, { outputs: usage(100) }));
-    await vi.waitFor(async () => expect(await totals(top)).toEqual([117, 117e12]), 60_000);
+    await vi.waitFor(async () => expect(await totals(top)).toEqual([117, 117e12]), 150_000);
     await store.patch(updateOf(model, { outputs: {} }));
-    await vi.waitFor(async () => expect(await totals(top)).toEqual([104, 104e12]), 60_000);
+    await vi.waitFor(async () => expect(await totals(top)).toEqual([104, 104e12]), 150_000);
   });
 
   test.for(["top", "step", "model"] as const)(
@@ -170,7 +170,7 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
       await store.post(late);
       await vi.waitFor(
         async () => expect((await store.run(late.id)).trace_tier).toBe("longlived"),
-        60_000,
+        150_000,
       );
       const others = (await store.select()).filter(({ run }) => run.trace_id !== trace.top.id);
       expect(others.map(({ run }) => run.trace_tier)).toEqual(["shortlived"]);

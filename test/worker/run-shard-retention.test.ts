@@ -253,7 +253,7 @@ describe("traces of one shard", () => {
     const [shard] = await store.shards();
     assert(shard !== undefined);
     await passDays(shard, SHORT_DAYS);
-    await vi.waitUntil(async () => (await store.shards()).length === 0, { timeout: 60_000 });
+    await vi.waitUntil(async () => (await store.shards()).length === 0, { timeout: 150_000 });
     expect(await tablesIn(shard)).toEqual([]);
   });
 });

@@ -124,7 +124,7 @@ export class TestStore {
         );
         return waiting.every((n) => n === 0);
       },
-      { timeout: 60_000, interval: 10 },
+      { timeout: 150_000, interval: 10 },
     );
   }
 

@@ -165,7 +165,7 @@ test("totals are those of the tree, in whatever order its runs come, and over mi
           const stored = await Promise.all(runs.map(({ id }) => storedTotals(store, id)));
           expect(stored).toEqual(expected);
         },
-        { timeout: 60_000, interval: 20 },
+        { timeout: 150_000, interval: 20 },
       );
     },
   );

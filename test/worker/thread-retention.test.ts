@@ -6,7 +6,7 @@ import { migrateIndex, newThread, rowsIn, textOf, type TestThread } from "./supp
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-const BOUND = { timeout: 60_000, interval: 20 };
+const BOUND = { timeout: 150_000, interval: 20 };
 const AT_ONCE = 0.000_01;
 
 const state = { revision_id: null, checkpoint: null, subgraphs: false };

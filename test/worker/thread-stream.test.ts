@@ -232,7 +232,7 @@ describe("what is noted for those who follow", () => {
     await vi.waitFor(
       async () =>
         expect([await rows(thread, "turns"), await rows(thread, "events")]).toEqual([0, 0]),
-      { timeout: 60_000, interval: 20 },
+      { timeout: 150_000, interval: 20 },
     );
     const again = await follow(thread, { last_event_id: { turn: 1, event: 2 } });
     await finish(thread);

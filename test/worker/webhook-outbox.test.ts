@@ -13,7 +13,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 
 const HOUR_MS = 3_600_000;
 const ATTEMPT_LIMIT_MS = 20_000;
-const BOUND = { timeout: 60_000, interval: 1 };
+const BOUND = { timeout: 150_000, interval: 1 };
 
 type Answer = { error: string; isFinal: boolean } | null;
 

@@ -26,7 +26,7 @@ function sent(): Sent[] {
 }
 
 async function until(look: () => unknown): Promise<void> {
-  await vi.waitUntil(async () => (await look()) === true, { timeout: 60_000, interval: 20 });
+  await vi.waitUntil(async () => (await look()) === true, { timeout: 150_000, interval: 20 });
 }
 
 async function delivery(thread: TestThread): Promise<Record<string, unknown> | undefined> {

@@ -109,7 +109,7 @@ test("a second tab of the same browser is signed in by the first", async () => {
   await first.getByRole("heading", { name: "Agents" }).waitFor();
   const second = await first.context().newPage();
   await second.goto(`${server.url}/console/traces`);
-  await second.getByRole("heading", { name: "Traces" }).waitFor({ timeout: 60_000 });
+  await second.getByRole("heading", { name: "Traces" }).waitFor({ timeout: 150_000 });
   expect(await second.getByLabel("API key").count()).toBe(0);
 });
 

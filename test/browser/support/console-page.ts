@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { ConsoleServer } from "./start-console.ts";
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 150_000;
 
 export type ConsolePage = {
   page: Page;

@@ -5,7 +5,7 @@ import type { PageServer } from "./page-server.ts";
 import type { AgentServer } from "./start-agent-server.ts";
 
 /** How long and how often a page is looked at until it shows what is expected. */
-export const WITHIN = { timeout: 60_000, interval: 50 };
+export const WITHIN = { timeout: 150_000, interval: 50 };
 
 /** A run with more steps than a test waits for: it ends when it is cancelled. */
 export const ENDLESS = {

@@ -72,7 +72,7 @@ export async function threadWithRun(walk: Walk): Promise<{ threadId: string; run
 
 /** What lists and searches show comes after the answer that it follows from. */
 export function eventually(look: () => Promise<void>): Promise<void> {
-  return vi.waitFor(look, { timeout: 60_000, interval: 50 });
+  return vi.waitFor(look, { timeout: 150_000, interval: 50 });
 }
 
 export async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -236,9 +236,9 @@ test(
       },
     );
     onTestFinished(() => void command.child.kill("SIGKILL"));
-    await vi.waitFor(() => expect(command.output.stdout).toContain("second"), { timeout: 60_000 });
+    await vi.waitFor(() => expect(command.output.stdout).toContain("second"), { timeout: 150_000 });
     messages.push("third");
-    await vi.waitFor(() => expect(command.output.stdout).toContain("third"), { timeout: 60_000 });
+    await vi.waitFor(() => expect(command.output.stdout).toContain("third"), { timeout: 150_000 });
     expect(command.output.stdout).toBe(
       [
         "[2026-03-08T00:00:00.000000Z] [WARNING] first",

@@ -139,7 +139,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
   test("fires its cron trigger at once", async ({ expect }) => {
     const { url } = await start(smallPlatform());
 
-    await vi.waitFor(async () => expect(await events(url)).toContain("cron * * * * *"), 60_000);
+    await vi.waitFor(async () => expect(await events(url)).toContain("cron * * * * *"), 150_000);
   });
 
   test("delivers messages of its queues", async ({ expect }) => {
@@ -147,7 +147,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
 
     await enqueue(url, "sent");
 
-    await vi.waitFor(async () => expect(await events(url)).toContain("queue sent"), 60_000);
+    await vi.waitFor(async () => expect(await events(url)).toContain("queue sent"), 150_000);
   });
 
   test("has a bucket for S3 clients, at the same address after a restart", async ({ expect }) => {
@@ -222,7 +222,7 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
 
     writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
 
-    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), 60_000);
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), 150_000);
   });
 
   test("keeps its queues and its bucket", async ({ expect }) => {
@@ -230,16 +230,16 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     const platform = await start(folder, { watch: true });
     const { url } = platform;
     await s3(platform, "/file", { method: "PUT", body: "kept" });
-    await vi.waitFor(async () => expect(await events(url)).not.toEqual([]), 60_000);
+    await vi.waitFor(async () => expect(await events(url)).not.toEqual([]), 150_000);
     const before = (await events(url)).length;
 
     writeFileSync(join(folder, "answer.js"), "export const graph = 2;");
 
-    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), 60_000);
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(2), 150_000);
     const after = async (): Promise<number> => (await events(url)).length;
-    await vi.waitFor(async () => expect(await after()).toBeGreaterThan(before), 60_000);
+    await vi.waitFor(async () => expect(await after()).toBeGreaterThan(before), 150_000);
     await enqueue(url, "sent");
-    await vi.waitFor(async () => expect(await events(url)).toContain("queue sent"), 60_000);
+    await vi.waitFor(async () => expect(await events(url)).toContain("queue sent"), 150_000);
     expect((await s3(platform, "/file")).text).toBe("kept");
   });
 
@@ -272,11 +272,11 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     const messages = (): string => logs.map(({ message }) => message).join("\n");
 
     writeFileSync(join(folder, "answer.js"), 'export { graph } from "./new.js";');
-    await vi.waitFor(() => expect(messages()).toContain('"./new.js"'), 60_000);
+    await vi.waitFor(() => expect(messages()).toContain('"./new.js"'), 150_000);
     expect(await get(url, "/graph")).toBe(1);
 
     writeFileSync(join(folder, "new.js"), "export const graph = 3;");
-    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), 60_000);
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), 150_000);
 
     rmSync(join(folder, "new.js"));
     writeFileSync(join(folder, "answer.js"), "export const graph = 4;");
@@ -284,8 +284,8 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
       join(folder, "graph-host.js"),
       "throw new Error('boom'); export let defineGraphHost;",
     );
-    await vi.waitFor(() => expect(messages()).toContain("Uncaught Error: boom"), 60_000);
-    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), 60_000);
+    await vi.waitFor(() => expect(messages()).toContain("Uncaught Error: boom"), 150_000);
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(3), 150_000);
   });
 });
 
@@ -297,12 +297,12 @@ test(
     const first = workerdPid(folder);
 
     process.kill(first, "SIGKILL");
-    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(1), 60_000);
+    await vi.waitFor(async () => expect(await get(url, "/graph")).toBe(1), 150_000);
     const second = workerdPid(folder);
     child.kill("SIGKILL");
 
     expect(second).not.toBe(first);
-    await vi.waitFor(() => expect(isRunning(second)).toBe(false), 60_000);
+    await vi.waitFor(() => expect(isRunning(second)).toBe(false), 150_000);
   },
   TIMEOUT_MS,
 );
@@ -316,7 +316,7 @@ describe("a process that is killed", { timeout: TIMEOUT_MS }, () => {
     rmSync(folder, { recursive: true });
     child.kill("SIGKILL");
 
-    await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 60_000);
+    await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 150_000);
   });
 
   test("leaves no workerd behind, and its state and alarms to the next", async ({ expect }) => {
@@ -328,7 +328,7 @@ describe("a process that is killed", { timeout: TIMEOUT_MS }, () => {
 
     child.kill("SIGKILL");
 
-    await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 60_000);
+    await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 150_000);
     const next = await start(folder);
     await vi.waitFor(async () => {
       expect(await get(next.url, "/notes")).toEqual({

@@ -350,7 +350,7 @@ describe("a project's own tracing", () => {
     expect(runs.length).toBe(6);
     await vi.waitUntil(
       () => requests.some(({ body }) => body.includes(`"id":"${RUN_ID}"`)),
-      60_000,
+      150_000,
     );
     await vi.waitUntil(() => {
       const sent = requests.map(({ body }) => body).join("\n");
