@@ -37,6 +37,8 @@ async function store(rows: readonly ThreadIndexRow[]): Promise<void> {
 
 describe("the scopes that have threads in a database", () => {
   test("are found by some look-ups for each, however many threads it has", async ({ expect }) => {
+    // Files that ran before share the database.
+    await env.DB.exec("DELETE FROM threads");
     expect(await scopesWithThreads(env.DB)).toEqual([]);
     const scopes = [
       { workspaceId: "a", deploymentId: "default" },
