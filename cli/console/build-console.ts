@@ -4,6 +4,7 @@ import { CliError } from "../cli-error.ts";
 import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
+import { isInstalled } from "../project/workerd-build.ts";
 
 /** Where wrangler.toml and the local server look for it. */
 export const CONSOLE_FOLDER = BUILT?.console ?? join(REPO_ROOT, ".threadworks/console");
@@ -18,31 +19,43 @@ type File = { name: string; content: string | Uint8Array };
  * configuration names the folder, so it is there from the beginning on.
  */
 export async function buildConsole(): Promise<string[]> {
-  if (BUILT !== undefined) return [];
+  return (await builtConsole()).inputs;
+}
+
+/** The same; returns the files of installed packages that are in it. */
+export async function consoleModules(): Promise<string[]> {
+  return (await builtConsole()).modules;
+}
+
+async function builtConsole(): Promise<{ inputs: string[]; modules: string[] }> {
+  if (BUILT !== undefined) return { inputs: [], modules: [] };
   mkdirSync(join(CONSOLE_FOLDER, "assets"), { recursive: true });
   return unlessUnchanged({
     recordFile: RECORD,
-    key: SOURCES,
+    key: [SOURCES, "with modules"],
     outputs: [join(CONSOLE_FOLDER, PAGE), join(CONSOLE_FOLDER, "assets")],
     build: async () => {
-      writeApp(CONSOLE_FOLDER, await bundle());
+      const { files, modules } = await bundle();
+      writeApp(CONSOLE_FOLDER, files);
       const inputs = filesBelow(SOURCES);
       const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
-      return { result: inputs, inputs: [...inputs, ...tools] };
+      return { result: { inputs, modules }, inputs: [...inputs, ...tools] };
     },
   });
 }
 
-async function bundle(): Promise<File[]> {
+async function bundle(): Promise<{ files: File[]; modules: string[] }> {
   // Loaded only now: nearly every start finds the app built.
   const { build } = await import("vite");
   try {
     const built = await build({ configFile: join(SOURCES, "vite.config.ts") });
     if (!("output" in built)) throw new Error("vite gave no files");
-    return built.output.map((file) => ({
+    const files = built.output.map((file) => ({
       name: file.fileName,
       content: file.type === "chunk" ? file.code : file.source,
     }));
+    const modules = built.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+    return { files, modules: modules.filter((file) => isInstalled(file)) };
   } catch (error) {
     throw new CliError(`the console does not build:\n${(error as Error).message}`);
   }

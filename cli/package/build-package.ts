@@ -1,19 +1,25 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describeError } from "../cli-error.ts";
-import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
+import { consoleModules, CONSOLE_FOLDER } from "../console/build-console.ts";
 import { builtParts } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { bundleWorker } from "../platform/worker-bundle.ts";
 import { readWorkerConfig, type WorkerConfig } from "../platform/worker-options.ts";
-import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
-import { buildBuilder } from "../remote-builder/build-builder.ts";
+import { buildProject } from "../project/build-project.ts";
+import { buildTemplates, templateProjects, TEMPLATES_FILE } from "../project/build-templates.ts";
+import { builderModules } from "../remote-builder/build-builder.ts";
 import { bundleCli, bundleCreate, bundleGraphHost } from "./bundles.ts";
+import { thirdPartyLicenses } from "./third-party-licenses.ts";
 import { createManifest, packageManifest } from "./manifest.ts";
 
 const OUT_DIR = join(REPO_ROOT, "dist/package");
 const CREATE_DIR = join(REPO_ROOT, "dist/create-threadworks");
+
+/** The terms of whatever is bundled, in the folder of each package. */
+const LICENSES_FILE = "THIRD-PARTY-LICENSES";
 
 /** Files of this repository that are in the package as they are. */
 const COPIED = ["LICENSE", "CHANGELOG.md", "migrations", "template", "wrangler.toml"];
@@ -28,7 +34,7 @@ async function buildPackage(): Promise<void> {
   const parts = builtParts(join(OUT_DIR, "built"));
   mkdirSync(join(OUT_DIR, "built"));
   const config = await readWorkerConfig(OUT_DIR);
-  await bundleWorker({
+  const { modules: ofWorker } = await bundleWorker({
     repoRoot: REPO_ROOT,
     main: join(REPO_ROOT, "src/index.ts"),
     define: config.define,
@@ -38,12 +44,13 @@ async function buildPackage(): Promise<void> {
   writeFileSync(parts.config, JSON.stringify(movable(config)));
   await buildTemplates();
   cpSync(TEMPLATES_FILE, parts.templates);
-  await buildConsole();
+  const ofConsole = await consoleModules();
   // It lies beside the console's files, and so goes with them.
-  await buildBuilder();
+  const ofBuilder = await builderModules();
   cpSync(CONSOLE_FOLDER, parts.console, { recursive: true });
-  await bundleGraphHost(OUT_DIR);
-  await bundleCli(OUT_DIR);
+  const ofPrograms = [...(await bundleGraphHost(OUT_DIR)), ...(await bundleCli(OUT_DIR))];
+  const bundled = [ofWorker, ofConsole, ofBuilder, ofPrograms, await templateModules()].flat();
+  writeFileSync(join(OUT_DIR, LICENSES_FILE), thirdPartyLicenses(bundled));
   const types = readFileSync(join(REPO_ROOT, "cli/testing/types.ts"), "utf8");
   writeFileSync(join(OUT_DIR, "cli/testing.d.ts"), `${types}\n${TESTING_TYPES}`);
   copySchemaTemplate();
@@ -53,8 +60,24 @@ async function buildPackage(): Promise<void> {
 /** Builds the package that `npm init threadworks` fetches, which has the template and nothing of the platform. */
 async function buildCreatePackage(): Promise<void> {
   beginFolder(CREATE_DIR, { copied: ["LICENSE", "template"], manifest: createManifest() });
-  await bundleCreate(CREATE_DIR);
+  const bundled = await bundleCreate(CREATE_DIR);
+  writeFileSync(join(CREATE_DIR, LICENSES_FILE), thirdPartyLicenses(bundled));
   console.log(`Built ${CREATE_DIR}.`);
+}
+
+/** What the templates' tarballs are made of: nothing in them says it. */
+async function templateModules(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "threadworks-templates-"));
+  try {
+    const outFile = join(folder, "project.js");
+    const modules: string[] = [];
+    for (const [, configPath] of templateProjects()) {
+      modules.push(...(await buildProject({ configPath, outFile, schemas: false })).modules);
+    }
+    return modules;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function beginFolder(

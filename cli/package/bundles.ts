@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import type * as esbuild from "esbuild";
 import { REPO_ROOT } from "../invocation.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
-import { WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
+import { bundledModules, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
 import { runEsbuild } from "../project/run-esbuild.ts";
 
 /** What is installed beside the package: programs, what has binaries, and what a project shares with its graph host. */
@@ -28,22 +27,22 @@ const ENTRIES = {
   "schema-extractor-process": "cli/project/schema-extractor-process.ts",
 };
 
-/** Bundles the CLI, all of which lies in one folder. */
-export function bundleCli(outDir: string): Promise<esbuild.BuildResult> {
+/** Bundles the CLI, all of which lies in one folder. Returns the files that it was made of, as all bundles here do. */
+export function bundleCli(outDir: string): Promise<string[]> {
   return bundlePrograms(ENTRIES, outDir);
 }
 
 /** Bundles the program of the package that `npm init threadworks` fetches. */
-export function bundleCreate(outDir: string): Promise<esbuild.BuildResult> {
+export function bundleCreate(outDir: string): Promise<string[]> {
   return bundlePrograms({ create: "cli/package/create.ts" }, outDir);
 }
 
 /** For the oldest Node that they run on, in a folder below that of the package, as the sources have it. */
-function bundlePrograms(
+async function bundlePrograms(
   entryPoints: Record<string, string>,
   outDir: string,
-): Promise<esbuild.BuildResult> {
-  return runEsbuild({
+): Promise<string[]> {
+  const { metafile } = await runEsbuild({
     absWorkingDir: REPO_ROOT,
     entryPoints,
     outdir: join(outDir, "cli"),
@@ -58,17 +57,20 @@ function bundlePrograms(
     define: { "import.meta.main": "false" },
     external: EXTERNAL,
     minifySyntax: true,
+    // Their terms are in a file of their own.
     legalComments: "none",
+    metafile: true,
     logLevel: "silent",
   });
+  return bundledModules(metafile, REPO_ROOT);
 }
 
 /**
  * Bundles the graph host, which is bundled again with each project: what of LangChain it imports is left to be the
  * project's own.
  */
-export function bundleGraphHost(outDir: string): Promise<esbuild.BuildResult<{ metafile: true }>> {
-  return runEsbuild({
+export async function bundleGraphHost(outDir: string): Promise<string[]> {
+  const { metafile } = await runEsbuild({
     ...WORKERD_BUILD_OPTIONS,
     absWorkingDir: REPO_ROOT,
     entryPoints: ["src/graph-runtime/graph-host.ts"],
@@ -77,4 +79,5 @@ export function bundleGraphHost(outDir: string): Promise<esbuild.BuildResult<{ m
     plugins: [nodeBuiltinsPlugin()],
     sourcemap: false,
   });
+  return bundledModules(metafile, REPO_ROOT);
 }

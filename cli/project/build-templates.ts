@@ -20,18 +20,23 @@ export async function buildTemplates(): Promise<void> {
   if (BUILT !== undefined) return;
   const builtAt = statSync(TEMPLATES_FILE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)) return;
-  const names = readdirSync(EXAMPLES).filter((name) =>
-    existsSync(join(EXAMPLES, name, "langgraph.json")),
-  );
   const templates: Record<string, string> = {};
-  for (const name of names.toSorted()) {
-    const { bytes } = await buildTarball({ configPath: join(EXAMPLES, name) });
+  for (const [name, configPath] of templateProjects()) {
+    const { bytes } = await buildTarball({ configPath });
     templates[name] = Buffer.from(bytes).toString("base64");
   }
   // Others may be about to read it.
   const partial = `${TEMPLATES_FILE}.${process.pid}`;
   writeFileSync(partial, `export default ${JSON.stringify(templates)};\n`);
   renameSync(partial, TEMPLATES_FILE);
+}
+
+/** The name and the folder of each. */
+export function templateProjects(): [name: string, folder: string][] {
+  return readdirSync(EXAMPLES)
+    .toSorted()
+    .map((name): [string, string] => [name, join(EXAMPLES, name)])
+    .filter(([, folder]) => existsSync(join(folder, "langgraph.json")));
 }
 
 function newestChange(path: string): number {

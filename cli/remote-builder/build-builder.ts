@@ -41,19 +41,23 @@ const OF_PROJECT = [
  * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits. A package brings it.
  */
 export async function buildBuilder(): Promise<string[]> {
+  return (await builderModules()).filter((file) => !isInstalled(file));
+}
+
+/** The same; returns all files that it was made of, with those of installed packages. */
+export async function builderModules(): Promise<string[]> {
   if (BUILT !== undefined) return [];
   mkdirSync(FOLDER, { recursive: true });
   return unlessUnchanged({
     recordFile: RECORD,
-    key: HERE,
+    key: [HERE, "with modules"],
     outputs: ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => join(FOLDER, name)),
     build: async () => {
       const inputs = [...(await bundleBuilder()), ...(await bundleGraphHost())];
       const wasm = createRequire(import.meta.url).resolve("esbuild-wasm/esbuild.wasm");
       writeFileSync(join(FOLDER, "esbuild.wasm"), await readFile(wasm));
       const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
-      const edited = inputs.filter((file) => !isInstalled(file));
-      return { result: edited, inputs: [...new Set([...inputs, ...tools])] };
+      return { result: [...inputs, wasm], inputs: [...new Set([...inputs, ...tools])] };
     },
   });
 }

@@ -6,7 +6,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import { asked, said } from "../real-projects/support/messages.ts";
 import { modelVariables, startModels } from "../real-projects/support/model-server.ts";
-import { installedPackage, oldestNode } from "./support/installed-package.ts";
+import { createPackage, installedPackage, oldestNode } from "./support/installed-package.ts";
 import { installedBytes } from "./support/installed-size.ts";
 import { servedUrl, userProject } from "./support/user-project.ts";
 
@@ -150,6 +150,38 @@ test("npx threadworks doctor finds nothing wrong, and says what to do where some
     const findings = JSON.parse(wrong.stdout) as { ok: boolean; text: string }[];
     return findings.find(({ ok }) => !ok)?.text;
   }
+});
+
+test("the terms of all packages that are bundled come with it", ({ expect }) => {
+  const folder = join(installedPackage().installed, "node_modules/threadworks");
+  const sections = new Map(
+    readFileSync(join(folder, "THIRD-PARTY-LICENSES"), "utf8")
+      .split(/\n-{80}\n/)
+      .slice(1)
+      .map((section) => [/^\S+/.exec(section)?.[0], section]),
+  );
+  const modules = join(import.meta.dirname, "../../node_modules");
+  // Of the Worker, the graph host's templates, the console, the builder and the commands.
+  for (const name of ["hono", "zod", "@langchain/langgraph", "react", "enhanced-resolve"]) {
+    const terms = readFileSync(join(modules, name, "LICENSE"), "utf8").trim();
+    expect(sections.get(name)).toContain(terms);
+  }
+  expect(sections.get("commander")).toContain("License: MIT");
+
+  const { sources } = JSON.parse(readFileSync(join(folder, "built/worker.js.map"), "utf8")) as {
+    sources: string[];
+  };
+  // What somebody else has bundled before is named as it was there.
+  const built = join(import.meta.dirname, "../../dist/package/built");
+  const read = sources.filter((path) => existsSync(join(built, path)));
+  const inWorker = new Set(
+    read.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []),
+  );
+  expect(inWorker.size).toBeGreaterThan(20);
+  expect([...inWorker].filter((name) => !sections.has(name))).toEqual([]);
+
+  const created = readFileSync(join(createPackage(), "THIRD-PARTY-LICENSES"), "utf8");
+  expect(created).toMatch(/^commander \S+\n\nLicense: MIT\n/m);
 });
 
 test("what was compiled at one start is there at the next", ({ expect }) => {
