@@ -37,6 +37,15 @@ const OF_PROJECT = [
 ];
 
 /**
+ * Modules of these that old versions lack. A build on Node finds them beside the graph host, in this repository's own packages;
+ * the isolate has them whole, with all that they import.
+ */
+const LACKED_BY_OLD = ["@langchain/langgraph-sdk/auth", "@langchain/langgraph/zod/schema"];
+
+/** The module by which the builder has them, as texts. */
+const HOST_MODULES = "host-modules";
+
+/**
  * Builds what an isolate needs to build projects, unless it is unchanged: the code of `cli/project` with esbuild as
  * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits. A package brings it.
  */
@@ -53,7 +62,13 @@ export async function builderModules(): Promise<string[]> {
     key: [HERE, "with modules"],
     outputs: ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => join(FOLDER, name)),
     build: async () => {
-      const inputs = [...(await bundleBuilder()), ...(await bundleGraphHost())];
+      const lacked = await Promise.all(LACKED_BY_OLD.map((name) => bundleLacked(name)));
+      const hostModules = Object.fromEntries(lacked.map(({ name, text }) => [name, text]));
+      const inputs = [
+        ...lacked.flatMap((module) => module.inputs),
+        ...(await bundleBuilder(hostModules)),
+        ...(await bundleGraphHost()),
+      ];
       const wasm = createRequire(import.meta.url).resolve("esbuild-wasm/esbuild.wasm");
       writeFileSync(join(FOLDER, "esbuild.wasm"), await readFile(wasm));
       const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
@@ -62,7 +77,7 @@ export async function builderModules(): Promise<string[]> {
   });
 }
 
-async function bundleBuilder(): Promise<string[]> {
+async function bundleBuilder(hostModules: Record<string, string>): Promise<string[]> {
   const names = Object.keys(REPLACED).map((name) => name.replaceAll(/[./]/g, String.raw`\$&`));
   const { metafile } = await runEsbuild({
     absWorkingDir: REPO_ROOT,
@@ -92,6 +107,14 @@ async function bundleBuilder(): Promise<string[]> {
           build.onResolve({ filter: new RegExp(`^(?:${names.join("|")})$`) }, ({ path }) => ({
             path: join(HERE, REPLACED[path] ?? path),
           }));
+          build.onResolve({ filter: new RegExp(`^${HOST_MODULES}$`) }, ({ path }) => ({
+            path,
+            namespace: HOST_MODULES,
+          }));
+          build.onLoad({ filter: /.*/, namespace: HOST_MODULES }, () => ({
+            contents: JSON.stringify(hostModules),
+            loader: "json",
+          }));
         },
       },
       nodeBuiltinsPlugin(),
@@ -110,4 +133,21 @@ async function bundleGraphHost(): Promise<string[]> {
     sourcemap: false,
   });
   return bundledModules(metafile, REPO_ROOT);
+}
+
+async function bundleLacked(
+  name: string,
+): Promise<{ name: string; text: string; inputs: string[] }> {
+  const { metafile, outputFiles } = await esbuild.build({
+    ...WORKERD_BUILD_OPTIONS,
+    absWorkingDir: REPO_ROOT,
+    stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: HERE },
+    external: [...WORKERD_BUILD_OPTIONS.external, "node:*"],
+    minify: true,
+    sourcemap: false,
+    write: false,
+    metafile: true,
+  });
+  const inputs = bundledModules(metafile, REPO_ROOT);
+  return { name, text: outputFiles[0]?.text ?? "", inputs };
 }

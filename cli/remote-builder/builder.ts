@@ -1,5 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { join } from "node:path";
+import hostModules from "host-modules";
 import graphHost from "./graph-host.js";
 import wasmModule from "./esbuild.wasm";
 import type {
@@ -25,6 +26,9 @@ const REPOSITORY = "/repository";
 
 /** Below the platform's sources, so that it counts as the graph host and not as the project's. */
 const GRAPH_HOST = join(REPO_ROOT, "src/graph-runtime/graph-host.js");
+
+/** What the graph host imports and an old version lacks is found here, and counts as the graph host's too. */
+const HOST_PACKAGES = join(REPO_ROOT, "src/node_modules");
 
 const BYTES_PER_MB = 1024 * 1024;
 const MAX_TOLD = 20;
@@ -54,7 +58,7 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       for (const path of unpacked.tooLarge.slice(0, MAX_TOLD)) {
         log.warn(`${path} is too large for a source, and is left out`);
       }
-      files.write(GRAPH_HOST, new TextEncoder().encode(graphHost));
+      writePlatform();
       const config = loadProjectConfig(join(REPOSITORY, configPath));
       const { by, warnings, ...plan } = planInstall(config.projectDir, REPOSITORY);
       for (const warning of warnings) log.warn(warning);
@@ -78,6 +82,14 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       if (!(error instanceof CliError)) throw error;
       return { ok: false, message: withoutFolder(error.message) };
     }
+  }
+}
+
+function writePlatform(): void {
+  const encoder = new TextEncoder();
+  files.write(GRAPH_HOST, encoder.encode(graphHost));
+  for (const [name, text] of Object.entries(hostModules)) {
+    files.write(join(HOST_PACKAGES, `${name}.js`), encoder.encode(text));
   }
 }
 

@@ -17,6 +17,12 @@ declare module "*/graph-host.js" {
   export default text;
 }
 
+/** Modules that the graph host imports and old packages of projects lack, by their names. */
+declare module "host-modules" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+
 declare module "esbuild-wasm/esm/browser.js" {
   export * from "esbuild-wasm";
 }

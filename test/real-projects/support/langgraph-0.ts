@@ -1,5 +1,5 @@
 import { asked, said, tokensOf } from "./messages.ts";
-import { PLACES, testWithProject } from "./project-test.ts";
+import { newClient, PLACES, testWithProject } from "./project-test.ts";
 
 const FORECAST = "It is sunny in Oslo, as ever.";
 
@@ -98,4 +98,13 @@ export function testLangGraph0(
       expect((await client.threads.get(thread_id)).status).toBe("interrupted");
     },
   );
+
+  test("it is built by the platform", async ({ project, expect }) => {
+    const { code, stdout, stderr } = await project.deploy(project.folder, "--build", "remote");
+    expect(code, stderr).toBe(0);
+    const values = await newClient(stdout.trim()).runs.wait(null, "agent", {
+      input: asked("The weather in Oslo?"),
+    });
+    expect(said(values).at(-1)).toEqual(["ai", FORECAST]);
+  });
 }

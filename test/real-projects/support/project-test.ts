@@ -131,7 +131,7 @@ function deployedUrl({ code, stdout, stderr }: CommandResult): string {
   return stdout.trim();
 }
 
-function newClient(apiUrl: string): Client {
+export function newClient(apiUrl: string): Client {
   return new Client({ apiUrl, apiKey: API_KEY, callerOptions: { maxRetries: 0 } });
 }
 
