@@ -138,7 +138,7 @@ async function bundleGraphHost(): Promise<string[]> {
 async function bundleLacked(
   name: string,
 ): Promise<{ name: string; text: string; inputs: string[] }> {
-  const { metafile, outputFiles } = await esbuild.build({
+  const { metafile, outputFiles } = await runEsbuild({
     ...WORKERD_BUILD_OPTIONS,
     absWorkingDir: REPO_ROOT,
     stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: HERE },
