@@ -42,9 +42,6 @@ const OF_PROJECT = [
  */
 const LACKED_BY_OLD = ["@langchain/langgraph-sdk/auth", "@langchain/langgraph/zod/schema"];
 
-/** The module by which the builder has them, as texts. */
-const HOST_MODULES = "host-modules";
-
 /**
  * Builds what an isolate needs to build projects, unless it is unchanged: the code of `cli/project` with esbuild as
  * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits. A package brings it.
@@ -107,11 +104,11 @@ async function bundleBuilder(hostModules: Record<string, string>): Promise<strin
           build.onResolve({ filter: new RegExp(`^(?:${names.join("|")})$`) }, ({ path }) => ({
             path: join(HERE, REPLACED[path] ?? path),
           }));
-          build.onResolve({ filter: new RegExp(`^${HOST_MODULES}$`) }, ({ path }) => ({
+          build.onResolve({ filter: /^\.\/host-modules\.json$/ }, ({ path }) => ({
             path,
-            namespace: HOST_MODULES,
+            namespace: "host-modules",
           }));
-          build.onLoad({ filter: /.*/, namespace: HOST_MODULES }, () => ({
+          build.onLoad({ filter: /.*/, namespace: "host-modules" }, () => ({
             contents: JSON.stringify(hostModules),
             loader: "json",
           }));

@@ -1,6 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { join } from "node:path";
-import hostModules from "host-modules";
+import hostModules from "./host-modules.json";
 import graphHost from "./graph-host.js";
 import wasmModule from "./esbuild.wasm";
 import type {

@@ -18,7 +18,7 @@ declare module "*/graph-host.js" {
 }
 
 /** Modules that the graph host imports and old packages of projects lack, by their names. */
-declare module "host-modules" {
+declare module "*/host-modules.json" {
   const texts: Record<string, string>;
   export default texts;
 }
