@@ -79,6 +79,12 @@ function rows({ account }: StandIn, sql: string): Record<string, unknown>[] {
   return JSON.parse(JSON.stringify(found)) as Record<string, unknown>[];
 }
 
+/** How many there are, where the migrations that make their table have been applied. */
+function rowsOfWorkspaces(standIn: StandIn): object {
+  const made = rows(standIn, "SELECT 1 FROM sqlite_master WHERE name = 'workspaces'");
+  return made.length === 0 ? {} : { workspaces: rows(standIn, "SELECT 1 FROM workspaces").length };
+}
+
 /** Objects that a rule of their bucket locks. */
 class KeepingSet extends Set<string> {
   override delete(): boolean {
@@ -103,11 +109,20 @@ test("up makes a platform, repeated changes nothing, down leaves the data, and w
   expect(planned.stdout).toContain("Would make the database threadworks.");
   expect(changes(cloudflare)).toEqual([]);
 
+  const atUpload: object[] = [];
+  cloudflare.interfere = ({ method, path }) => {
+    if (`${method} ${path}` !== "PUT /workers/scripts/threadworks") return undefined;
+    const { buckets, queues } = account;
+    atUpload.push({ ...rowsOfWorkspaces(cloudflare), buckets: buckets.size, queues: queues.size });
+    return undefined;
+  };
   const first = await run("up");
   expect(first).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`platform  ${platform}`),
   });
+  // A Worker that comes before them fails in its first minute.
+  expect(atUpload).toEqual([{ workspaces: 0, buckets: 3, queues: 2 }]);
   expect(account.summary()).toEqual({ ...RESOURCES, queues: QUEUES, scripts: SCRIPTS });
   const script = account.script("threadworks");
   expect(script).toMatchObject({ crons: ["* * * * *"], onWorkersDev: true, uploads: 1 });
