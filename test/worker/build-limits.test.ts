@@ -2,6 +2,7 @@ import { env, exports } from "cloudflare:workers";
 import { packTar } from "modern-tar";
 import { describe, expect, test } from "vitest";
 import { buildInIsolate } from "../../src/control-plane/builds/build-isolate.ts";
+import { packArchive } from "../../src/lib/package-archive.ts";
 import type { BuildAnswer, BuildLine } from "../../src/lib/remote-build.ts";
 
 const ADVICE = "build the project on your machine, with threadworks deploy --build local";
@@ -97,23 +98,92 @@ function number(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...number(value >>> 7)];
 }
 
+/** Modules of which the bundler has room for one copy, and not for eight. */
+const WORDS: Files = Object.fromEntries(
+  Array.from({ length: 2 }, (_, part) => [
+    `words${part}.js`,
+    Array.from(
+      { length: 4000 },
+      (_, n) => `export function word${part}_${n}() { return "${n}"; }`,
+    ).join("\n"),
+  ]),
+);
+const ALL_WORDS = Object.keys(WORDS)
+  .map((name) => `export * from "./${name}";`)
+  .join("\n");
+const TIMES = [1, 2, 3, 4, 5, 6, 7, 8];
+const MEMORY_OF_AN_ISOLATE = {
+  "esbuild.wasm": (own: ArrayBuffer) => limitMemory(own, 128 * 1024 * 1024),
+};
+
+/** A package that the platform has kept of an earlier build, as a lockfile names it. */
+async function keepPackage(name: string, files: Files): Promise<object> {
+  const entries = Object.entries({
+    "package.json": JSON.stringify({ name, version: "1.0.0", type: "module" }),
+    ...files,
+  });
+  const encoder = new TextEncoder();
+  const archive = packArchive(
+    entries.map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
+  );
+  const digest = Buffer.from(await crypto.subtle.digest("SHA-512", new Uint8Array(archive)));
+  await env.SOURCES.put(`packages/1/sha512-${digest.toString("hex")}`, archive);
+  return { version: "1.0.0", integrity: `sha512-${digest.toString("base64")}` };
+}
+
+test("packages that are too much for the bundler at a time are bundled one by one", async () => {
+  const names = TIMES.map((n) => `words${n}`);
+  const packages = await Promise.all(
+    names.map(async (name) => [
+      `node_modules/${name}`,
+      await keepPackage(name, { ...WORDS, "index.js": ALL_WORDS }),
+    ]),
+  );
+  const dependencies = Object.fromEntries(names.map((name) => [name, "1.0.0"]));
+  const { answer, lines } = await build({
+    // The host needs packages of its own.
+    replaced: {
+      ...MEMORY_OF_AN_ISOLATE,
+      "graph-host.js": () => "export const defineGraphHost = (project) => project;",
+    },
+    files: {
+      "package.json": JSON.stringify({ dependencies }),
+      "package-lock.json": JSON.stringify({
+        lockfileVersion: 3,
+        packages: { "": { dependencies }, ...Object.fromEntries(packages) },
+      }),
+      "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
+      "agent.js": `${names.map((name) => `import { word0_1 as ${name} } from "${name}";`).join("")}
+        export const graph = [${names.join()}];`,
+    },
+  });
+  expect(answer).toEqual({ ok: true, tarball: expect.any(Uint8Array) });
+  expect(lines.at(-1)).toBe("Bundled agent");
+});
+
 describe("a build ends with advice", () => {
   test("when its bundler finds no more memory", async () => {
-    const words = Array.from({ length: 60_000 }, (_, n) => `export const word${n} = "${n}";`);
     const { answer, lines } = await build({
-      replaced: { "esbuild.wasm": (own) => limitMemory(own, 48 * 1024 * 1024) },
+      replaced: MEMORY_OF_AN_ISOLATE,
       files: {
         "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
-        "agent.js": `${[1, 2, 3].map((n) => `export * from "./words${n}.js";`).join("")}
+        "agent.js": `${TIMES.map((n) => `export * from "./${n}/index.js";`).join("")}
           export const graph = {};`,
-        ...Object.fromEntries([1, 2, 3].map((n) => [`words${n}.js`, words.join("\n")])),
+        ...Object.fromEntries(
+          TIMES.flatMap((n) =>
+            Object.entries({ ...WORDS, "index.js": ALL_WORDS }).map(([name, text]) => [
+              `${n}/${name}`,
+              text,
+            ]),
+          ),
+        ),
       },
     });
     expect(answer).toEqual({
       ok: false,
       message: `The build needs more memory or time of a processor than an isolate has: ${ADVICE}`,
     });
-    expect(lines[0]).toBe("The source has 5 files");
+    expect(lines[0]).toBe("The source has 26 files");
   });
 
   test.for([

@@ -15,9 +15,10 @@ const SUBREQUESTS = 5000;
 
 /**
  * What is said of an isolate that took more than it may: by Cloudflare, by V8 when WebAssembly's memory cannot grow, and
- * by Go when it has none left.
+ * by Go when it has none left, in other words for large pieces.
  */
-const EXCEEDED = /exceeded .*(?:memory|CPU)|out of memory|memory limit|memory size exceeded/i;
+const EXCEEDED =
+  /exceeded .*(?:memory|CPU)|out of memory|cannot allocate memory|memory limit|memory size exceeded/i;
 
 type Told = {
   /** Receives what the build tells while it goes on. */
