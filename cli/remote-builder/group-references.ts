@@ -28,6 +28,9 @@ const MADE_MODULES: readonly [RegExp, string][] = [
   [/^threadworks-exports-\d+$/, EXPORTS],
 ];
 
+/** Files of which it is clear before they are bundled that they are taken as a whole. */
+const NEVER_ES_MODULE = /\.(?:cjs|json)$/;
+
 const MODULE_NAME = /^\.\/package-group-\d+\.js$/;
 
 const OWN_RESOLVING = Symbol("own resolving");
@@ -130,7 +133,8 @@ export class GroupReferences {
     const cases = this.#targets.flatMap(({ file, names }, id) => {
       if (this.#groups.of(file) !== group) return [];
       if (names === undefined) return [];
-      const isNamed = names !== "all" && formats.get(file) !== "cjs";
+      const isWhole = formats.get(file) === "cjs" || NEVER_ES_MODULE.test(file);
+      const isNamed = names !== "all" && !isWhole;
       const module = isNamed ? `threadworks-exports-${id}` : file;
       return [`case ${id}: return known[${id}] ??= require(${JSON.stringify(module)});`];
     });
@@ -142,9 +146,10 @@ export class GroupReferences {
     return `export { ${[...names].join(", ")} } from ${JSON.stringify(file)};`;
   }
 
-  /** The files of a group that others import. */
+  /** The files of a group that others import, but for those whose kind is plain. */
   filesOf(group: number): string[] {
-    return this.#targets.map(({ file }) => file).filter((file) => this.#groups.of(file) === group);
+    const files = this.#targets.map(({ file }) => file);
+    return files.filter((file) => this.#groups.of(file) === group && !NEVER_ES_MODULE.test(file));
   }
 }
 
