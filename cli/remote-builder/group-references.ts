@@ -142,8 +142,11 @@ export class GroupReferences {
   }
 
   #exportsSource(id: number): string {
-    const { file = "", names = "all" } = this.#targets[id] ?? {};
-    return `export { ${[...names].join(", ")} } from ${JSON.stringify(file)};`;
+    const target = this.#targets[id];
+    if (target?.names === undefined || target.names === "all") {
+      throw new Error(`No names are known of module ${id}`);
+    }
+    return `export { ${[...target.names].join(", ")} } from ${JSON.stringify(target.file)};`;
   }
 
   /** The files of a group that others import, but for those whose kind is plain. */

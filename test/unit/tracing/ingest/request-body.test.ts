@@ -258,9 +258,7 @@ describe("readRequestBody", () => {
     },
   );
 
-  test("a body that goes on no more is waited for five seconds, and cancelled", async ({
-    expect,
-  }) => {
+  test("a body that goes on no more is waited for a minute, and cancelled", async ({ expect }) => {
     vi.useFakeTimers();
     try {
       let cancelled = false;
@@ -272,7 +270,7 @@ describe("readRequestBody", () => {
       });
       const request = { headers: new Headers(), body };
       const refused = rejection(collectRequestBody(request, { maxBytes: 3 }));
-      await vi.advanceTimersByTimeAsync(4999);
+      await vi.advanceTimersByTimeAsync(59_999);
       expect(cancelled).toBe(false);
       await vi.advanceTimersByTimeAsync(1);
       expect(cancelled).toBe(true);
