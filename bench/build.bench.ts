@@ -122,7 +122,7 @@ function report({ cold, warm, local }: Samples): BenchResult {
     ],
   );
   return reportRatios({
-    remote_build_cold_vs_local: [coldMs / localMs],
-    remote_build_warm_vs_local: [warmMs / localMs],
+    remote_build_cold_vs_local: [coldMs / localMs, "<= 3"],
+    remote_build_warm_vs_local: [warmMs / localMs, "<= 1"],
   });
 }

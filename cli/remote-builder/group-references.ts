@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Metafile, Plugin } from "esbuild";
 import { ENTRY } from "../project/entry-module.ts";
 import type { PackageGroups } from "./package-groups.ts";
@@ -28,8 +29,9 @@ const MADE_MODULES: readonly [RegExp, string][] = [
   [/^threadworks-exports-\d+$/, EXPORTS],
 ];
 
-/** Files of which it is clear before they are bundled that they are taken as a whole. */
+/** Files that are no ES modules by their names; and words of which every ES module that exports something has one. */
 const NEVER_ES_MODULE = /\.(?:cjs|json)$/;
+const WORDS_OF_ES_MODULES = /\b(?:import|export)\b/;
 
 const MODULE_NAME = /^\.\/package-group-\d+\.js$/;
 
@@ -38,8 +40,11 @@ const OWN_RESOLVING = Symbol("own resolving");
 /** Names of exports; "all" where they cannot be told. */
 type Names = ReadonlySet<string> | "all";
 
-/** A module that other groups import, and what of it; undefined until one has it in its bundle. */
-type Target = { file: string; names: Names | undefined };
+/**
+ * A module that other groups import, and what of it; undefined until one has it in its bundle. It `isWhole` when it is
+ * clear before it is bundled that it is no ES module, of which alone names can be taken.
+ */
+type Target = { file: string; names: Names | undefined; isWhole: boolean };
 
 /** The modules that groups import of each other. */
 export class GroupReferences {
@@ -55,7 +60,7 @@ export class GroupReferences {
     const known = this.#ids.get(file);
     if (known !== undefined) return known;
     this.#ids.set(file, this.#targets.length);
-    this.#targets.push({ file, names: undefined });
+    this.#targets.push({ file, names: undefined, isWhole: isPlainlyWhole(file) });
     return this.#targets.length - 1;
   }
 
@@ -130,11 +135,10 @@ export class GroupReferences {
 
   /** Each module is evaluated when it is first loaded. */
   #groupSource(group: number, formats: ReadonlyMap<string, string>): string {
-    const cases = this.#targets.flatMap(({ file, names }, id) => {
+    const cases = this.#targets.flatMap(({ file, names, isWhole }, id) => {
       if (this.#groups.of(file) !== group) return [];
       if (names === undefined) return [];
-      const isWhole = formats.get(file) === "cjs" || NEVER_ES_MODULE.test(file);
-      const isNamed = names !== "all" && !isWhole;
+      const isNamed = names !== "all" && !isWhole && formats.get(file) !== "cjs";
       const module = isNamed ? `threadworks-exports-${id}` : file;
       return [`case ${id}: return known[${id}] ??= require(${JSON.stringify(module)});`];
     });
@@ -151,9 +155,15 @@ export class GroupReferences {
 
   /** The files of a group that others import, but for those whose kind is plain. */
   filesOf(group: number): string[] {
-    const files = this.#targets.map(({ file }) => file);
-    return files.filter((file) => this.#groups.of(file) === group && !NEVER_ES_MODULE.test(file));
+    return this.#targets
+      .filter(({ file, isWhole }) => !isWhole && this.#groups.of(file) === group)
+      .map(({ file }) => file);
   }
+}
+
+/** Else its bundle tells what it is, and is made anew when it turns out to be none. */
+function isPlainlyWhole(file: string): boolean {
+  return NEVER_ES_MODULE.test(file) || !WORDS_OF_ES_MODULES.test(readFileSync(file, "utf8"));
 }
 
 /** The same names where there are no others among the new ones. */
