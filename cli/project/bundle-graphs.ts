@@ -9,6 +9,7 @@ import {
   type GraphBundle,
   MAX_ROUNDS,
   toldWarnings,
+  UNENDING,
 } from "./bundle-options.ts";
 import { BundleRepairs } from "./bundle-repairs.ts";
 import { describeEntryError, ENTRY } from "./entry-module.ts";
@@ -29,7 +30,7 @@ export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle>
       return { metafile: result.metafile, warnings, packageModules: [] };
     }
   }
-  throw bundleFailure(project, ["its packages cannot be put together: install them anew"]);
+  throw bundleFailure(project, [UNENDING]);
 }
 
 /** Null when it failed for nothing but what the next round mends. */

@@ -13,6 +13,9 @@ import { describeMessage, WORKERD_BUILD_OPTIONS } from "./workerd-build.ts";
 /** Each round mends all that the one before has met, so a project that needs more goes in circles. */
 export const MAX_ROUNDS = 10;
 
+/** Packages that circle without an end, or need more rounds than one expects of any project. */
+export const UNENDING = "its packages cannot be put together: install them anew";
+
 /** The map stays out of the module: it is shipped beside it. */
 const COMPACT = {
   minifyWhitespace: true,

@@ -14,6 +14,7 @@ import {
   type GraphBundle,
   MAX_ROUNDS,
   toldWarnings,
+  UNENDING,
 } from "../project/bundle-options.ts";
 import { BundleRepairs } from "../project/bundle-repairs.ts";
 import { describeEntryError, ENTRY } from "../project/entry-module.ts";
@@ -34,9 +35,6 @@ class BeginAnew extends Error {}
 const AWAITS = /\b__esm\d*\(\{async\b/;
 
 const UNLINKED = "No matching export in ";
-
-/** Packages that circle without an end, or need more than one expects of any project. */
-const UNENDING = "its packages cannot be put together: install them anew";
 
 export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle> {
   const repairs = new BundleRepairs(options.project.projectDir);

@@ -250,6 +250,28 @@ describe("events of a thread", () => {
     expect(await off()).toMatchObject({ type: "error", error: "no_such_subscription" });
   });
 
+  test("come in order and once to who says by several commands what it wants", async ({
+    server,
+    client,
+    expect,
+  }) => {
+    // As the official client: it waits for no answer between its subscriptions. Fifty at once keep the machine busy.
+    const numbersOfOne = async (): Promise<number[]> => {
+      const { thread_id } = await client.threads.create();
+      await using socket = await openSocket(server, thread_id);
+      await socket.command("run.start", { assistant_id: "branching", input: {} });
+      const wanted = [["lifecycle", "input"], ["values", "lifecycle", "updates"], ["tasks"]];
+      await Promise.all(
+        wanted.map((channels) => socket.command("subscription.subscribe", { channels })),
+      );
+      return (await socket.untilEnded(1)).map(({ seq }) => seq);
+    };
+    for (const numbers of await Promise.all(Array.from({ length: 50 }, numbersOfOne))) {
+      expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+      expect(numbers.length).toBeGreaterThan(5);
+    }
+  });
+
   test("reach a hundred readers of each kind, all of them and in order", async ({
     server,
     client,

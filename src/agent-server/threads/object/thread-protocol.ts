@@ -152,12 +152,15 @@ export class ThreadProtocol {
       return;
     }
     waiting.count += 1;
+    const command = toCommand(text);
+    const held = command !== null && isSubscription(command) ? this.#sockets.hold(socket) : null;
     waiting.last = waiting.last.then(async () => {
-      const answer = await this.#answer(socket, text);
+      const answer = await this.#answer(socket, command);
       waiting.count -= 1;
       if (answer !== null && socket.readyState === WebSocket.OPEN) {
         socket.send(JSON.stringify(answer));
       }
+      held?.settle();
     });
     await waiting.last;
   }
@@ -168,10 +171,9 @@ export class ThreadProtocol {
     if (socket.readyState !== WebSocket.CLOSED) socket.close(1000);
   }
 
-  async #answer(socket: WebSocket, text: string | ArrayBuffer): Promise<CommandAnswer | null> {
+  async #answer(socket: WebSocket, command: Command | null): Promise<CommandAnswer | null> {
     const request = this.#sockets.requestOf(socket);
     if (request === null) return null;
-    const command = toCommand(text);
     if (command === null) {
       const message = 'A command is a JSON object with an integer "id" and a "method"';
       return errorAnswer(null, "invalid_argument", message);
@@ -192,7 +194,7 @@ export class ThreadProtocol {
     { caller, thread_id }: ConnectionRequest,
     command: Command,
   ): Promise<CommandAnswer> {
-    if (!command.method.startsWith("subscription.")) {
+    if (!isSubscription(command)) {
       return this.#deps.commands().execute(caller, thread_id, command);
     }
     const result = await this.#subscriptions.execute(socket, command);
@@ -212,6 +214,10 @@ export class ThreadProtocol {
   #forgetIfUnread(): void {
     if (!this.isReading()) this.#events.clear();
   }
+}
+
+function isSubscription({ method }: Command): boolean {
+  return method.startsWith("subscription.");
 }
 
 function toCommand(text: string | ArrayBuffer): Command | null {

@@ -14,6 +14,12 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** When those that could not take more are looked at again. */
 const STALLED_RETRY_MS = 500;
 
+/**
+ * How long events wait for the subscriptions that follow one. Clients say what they want by several commands in a row, and
+ * one that hears of a run's end by the first of them does not read what the others bring of that run.
+ */
+const SUBSCRIBING_MS = 5;
+
 /** How many events are looked at for one connection before others have their turn. */
 const EVENTS_IN_A_TURN = 2000;
 
@@ -44,6 +50,8 @@ type Connection = {
   hasSeen: boolean;
   stalledSince: number | null;
   isScheduled: boolean;
+  /** How many of its commands change what it wants at this moment: it is sent no events before they have. */
+  subscribing: number;
 };
 
 export type SocketDeps = {
@@ -89,6 +97,20 @@ export class EventSockets {
 
   requestOf(socket: Socket): ConnectionRequest | null {
     return this.#connections.get(socket)?.request ?? null;
+  }
+
+  /** A command that changes what this connection wants has come: events wait until a moment after its `settle`. */
+  hold(socket: Socket): { settle: () => void } {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return { settle: () => undefined };
+    connection.subscribing += 1;
+    const settled = (): void => {
+      connection.subscribing -= 1;
+      this.#serve(connection);
+    };
+    // Twice: the first time is over at once where the object was busy for longer, with commands that nobody has read yet.
+    const wait = (then: () => void): void => void setTimeout(then, SUBSCRIBING_MS);
+    return { settle: () => wait(() => wait(settled)) };
   }
 
   /**
@@ -160,6 +182,7 @@ export class EventSockets {
       hasSeen: this.#deps.maySee(request),
       stalledSince: null,
       isScheduled: false,
+      subscribing: 0,
     };
     this.#connections.set(socket, connection);
     return connection;
@@ -178,6 +201,7 @@ export class EventSockets {
   #serve(connection: Connection): void {
     const { socket, subscriptions, request } = connection;
     if (!this.#connections.has(socket) || subscriptions.size === 0) return;
+    if (connection.subscribing > 0) return;
     if (!this.#deps.maySee(request)) return;
     connection.hasSeen = true;
     for (let looked = 0; looked < EVENTS_IN_A_TURN; looked += 1) {

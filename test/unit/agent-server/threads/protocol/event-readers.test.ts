@@ -57,6 +57,11 @@ function fakeSocket() {
   return { sent, socket: socket as typeof socket & Socket };
 }
 
+function socketsOf(log: ThreadLog, now: () => number): EventSockets {
+  const deps = { now, maySee: () => true, isIdle: () => true, onLeave: () => {} };
+  return new EventSockets({ ...deps, events: new SharedEvents(log) }, []);
+}
+
 const REQUEST = {
   thread_id: "t",
   caller: { scope: { workspaceId: "w", deploymentId: "d" }, revision: null, principal: null },
@@ -162,8 +167,7 @@ describe("a reader that does not read", () => {
   test("of a WebSocket is sent so much and no more, then cut off with a reason", async () => {
     const { log, write } = oneRun();
     let now = 0;
-    const deps = { now: () => now, maySee: () => true, isIdle: () => true, onLeave: () => {} };
-    const sockets = new EventSockets({ ...deps, events: new SharedEvents(log) }, []);
+    const sockets = socketsOf(log, () => now);
     const [slow, good] = [fakeSocket(), fakeSocket()];
     for (const { socket } of [slow, good]) {
       sockets.open(socket, REQUEST);
@@ -186,4 +190,37 @@ describe("a reader that does not read", () => {
     expect(sockets.size).toBe(1);
     sockets.closed(good.socket);
   });
+});
+
+test("a WebSocket is sent no event while its commands say what it wants, then each once and in order", () => {
+  vi.useFakeTimers();
+  try {
+    const { log, write } = oneRun();
+    const sockets = socketsOf(log, () => 0);
+    const { socket, sent } = fakeSocket();
+    sockets.open(socket, REQUEST);
+    const lifecycle = { ...ALL, channels: ["lifecycle"] };
+    const subscribe = (id: string, filter = ALL) => {
+      const held = sockets.hold(socket);
+      sockets.wake();
+      sockets.subscribe(socket, { id, filter }, 0);
+      return held;
+    };
+    subscribe("first", lifecycle).settle();
+    const held = subscribe("second");
+    write(3);
+    sockets.wake();
+    vi.advanceTimersByTime(60_000);
+    expect(sent).toEqual([]);
+    held.settle();
+    vi.advanceTimersByTime(1);
+    sockets.wake();
+    expect(sent).toEqual([]);
+    vi.advanceTimersByTime(1_000);
+    const numbers = sent.map((text) => (JSON.parse(text) as { seq: number }).seq);
+    expect(numbers).toEqual([1_000_000, 2_000_000, 3_000_000]);
+    sockets.closed(socket);
+  } finally {
+    vi.useRealTimers();
+  }
 });
