@@ -50,6 +50,8 @@ export function bundleSettings(options: BundleOptions, repairs: BundleRepairs) {
   const { project, langChain, compact } = options;
   return {
     ...WORKERD_BUILD_OPTIONS,
+    // Traces tell runs by the names of classes and functions, and LangChain serializes its own by them.
+    keepNames: true,
     absWorkingDir: project.projectDir,
     define: {
       ...PATH_DEFINES,

@@ -114,6 +114,20 @@ describe("a bundle", () => {
     });
   });
 
+  test("leaves classes and functions the names that they were written with", async ({ expect }) => {
+    const folder = temporaryProject({
+      "host.js": STUB_HOST,
+      "other.ts":
+        "export class Model {}\nexport function route() {}\nexport const choose = () => {};",
+      "agent.ts":
+        'import * as other from "./other.ts";\nclass Model {}\nfunction route() {}\nconst choose = () => {};\nexport const graph = [Model, route, choose, ...Object.values(other)].map(({ name }) => name);',
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+    await build(folder);
+    const names = await graphOf(await load(folder), "agent");
+    expect(names).toEqual(["Model", "route", "choose", "Model", "choose", "route"]);
+  });
+
   test("holds what decides who may do what", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,

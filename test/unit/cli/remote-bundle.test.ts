@@ -67,6 +67,19 @@ const ALIKE: Record<string, { agent: string; files: Files; graph: unknown; parts
     graph: ["the base", 8, ["default", "twice"]],
     parts: 2,
   },
+  "names of classes and functions": {
+    agent:
+      'import { Model, route } from "esm"; import { Model as Base } from "base"; export const graph = [Model, route, Base, new Model().constructor].map(({ name }) => name);',
+    files: {
+      "node_modules/esm/package.json": ESM,
+      "node_modules/esm/index.js":
+        'import { Model as Base } from "base"; class Model extends Base {} function route() {} export { Model, route };',
+      "node_modules/base/package.json": ESM,
+      "node_modules/base/index.js": "class Model {} export { Model };",
+    },
+    graph: ["Model", "route", "Model", "Model"],
+    parts: 2,
+  },
   "imports of CommonJS, which requires an ES module and JSON": {
     agent: 'import cjs, { two } from "cjs"; export const graph = [cjs(), two, typeof cjs];',
     files: {
