@@ -3,6 +3,7 @@ import "./async-context.ts";
 import "./batched-store.ts";
 import { version as langGraphVersion } from "@langchain/langgraph/package.json";
 import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
+import type { ServerRuntime } from "@langchain/langgraph-sdk";
 import { assistantDefaults } from "./assistant-defaults.ts";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
@@ -162,23 +163,25 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {
-      return withGraph(request, (graph) => readState(graph, request, port));
+      return withGraph(request, "threads.read", (graph) => readState(graph, request, port));
     }
 
     async getHistory(request: HistoryRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {
-      return withGraph(request, (graph) => readHistory(graph, request, port));
+      return withGraph(request, "threads.read", (graph) => readHistory(graph, request, port));
     }
 
     async updateState(
       request: UpdateRequest,
       port: WritableCheckpointPort,
     ): Promise<HostResult<{ checkpoint: WireCheckpoint; snapshot: ThreadSnapshot }>> {
-      const written = await withGraph(request, (graph) => writeState(graph, request, port));
+      const written = await withGraph(request, "threads.update", (graph) =>
+        writeState(graph, request, port),
+      );
       return written.ok ? written.value : written;
     }
 
     async drawGraph(ref: GraphRef & { xray: boolean | number }): Promise<HostResult<unknown>> {
-      return withGraph(ref, async (graph) => {
+      return withGraph(ref, "assistants.read", async (graph) => {
         const drawn = await graph.getGraphAsync(
           Object.assign(graphConfig(ref), { xray: ref.xray }),
         );
@@ -187,7 +190,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async schemas(ref: GraphRef): Promise<HostResult<GraphSchemas>> {
-      return withGraph(ref, async (graph) => {
+      return withGraph(ref, "assistants.read", async (graph) => {
         const ofTypes = await schemasOfTypes(this.env, ref.graph_id);
         return graphSchemas(graph, ofTypes?.[ref.graph_id]);
       });
@@ -196,7 +199,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     async subgraphs(
       ref: GraphRef & { namespace: string | null; recurse: boolean },
     ): Promise<HostResult<Record<string, GraphSchemas>>> {
-      return withGraph(ref, async (graph) => {
+      return withGraph(ref, "assistants.read", async (graph) => {
         const ofTypes = await schemasOfTypes(this.env, ref.graph_id);
         const found: Record<string, GraphSchemas> = {};
         const nested = graph.getSubgraphsAsync(ref.namespace ?? undefined, ref.recurse);
@@ -224,10 +227,14 @@ export function defineGraphHost(project: Project): GraphHostClass {
 
   async function withGraph<T>(
     ref: GraphRef,
+    accessContext: Exclude<ServerRuntime["accessContext"], "threads.create_run">,
     use: (graph: Graph) => Promise<T>,
   ): Promise<HostResult<T>> {
     try {
-      const graph = await registry.get(ref.graph_id, ref.config);
+      const graph = await registry.get(ref.graph_id, ref.config, {
+        accessContext,
+        executionRuntime: null,
+      });
       if (graph !== undefined) return { ok: true, value: await use(graph) };
       return { ok: false, code: "graph_not_found", message: `Graph "${ref.graph_id}" not found` };
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { Pregel } from "@langchain/langgraph";
+import type { ServerRuntime } from "@langchain/langgraph-sdk";
 import type { GraphProblem, GraphSchemas, RunConfig } from "./protocol.ts";
 
 // The runtime serves whatever graph a project exports; its node and channel types are not known here.
@@ -17,7 +18,7 @@ export type GraphDefinition = {
   schemas?: Record<string, Partial<GraphSchemas>> | undefined;
 };
 
-type GraphFactory = (config: RunConfig) => unknown;
+type GraphFactory = (config: RunConfig, runtime: ServerRuntime) => unknown;
 
 /**
  * Resolves the exports of a project to compiled graphs, once each unless they are factories. Each graph's
@@ -40,12 +41,19 @@ export class GraphRegistry {
     this.#keepAlive = keepAlive;
   }
 
-  /** Returns undefined for an unknown graph id. Throws what the project's factory throws. */
-  async get(graphId: string, config: RunConfig): Promise<Graph | undefined> {
+  /**
+   * Returns undefined for an unknown graph id. A factory is told by `runtime` what its graph is for, so that it
+   * connects to nothing where no run needs it. Throws what the project's factory throws.
+   */
+  async get(
+    graphId: string,
+    config: RunConfig,
+    runtime: ServerRuntime,
+  ): Promise<Graph | undefined> {
     if (!Object.hasOwn(this.definitions, graphId)) return undefined;
     const graph = await this.#shared(graphId);
     if (typeof graph !== "function") return graph;
-    return compile(await graph(config), graphId);
+    return compile(await graph(config, runtime), graphId);
   }
 
   /** The graphs that do not load, and those that are none by what their module exports. */

@@ -107,7 +107,10 @@ async function execute(
   let graph: Graph | undefined;
   let transformers: StreamTransformers | null = null;
   try {
-    graph = await registry.get(spec.graph_id, factoryConfig(spec));
+    graph = await registry.get(spec.graph_id, factoryConfig(spec), {
+      accessContext: "threads.create_run",
+      executionRuntime: { context: spec.context ?? undefined },
+    });
     if (graph === undefined) throw new Error(`Graph "${spec.graph_id}" not found`);
     if (spec.command !== null) checkGoto(spec.command, graph);
     const mapper = new EventMapper(spec.stream_mode);

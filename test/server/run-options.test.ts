@@ -1,4 +1,4 @@
-import type { Client } from "@langchain/langgraph-sdk";
+import type { Client, ServerRuntime } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import { collect } from "../support/run-events.ts";
@@ -165,6 +165,44 @@ describe("what a run is given", () => {
     });
     expect(values).toEqual({ __interrupt__: [] });
     expect((await client.threads.getState(thread_id)).next).toEqual(["serve_mint"]);
+  });
+
+  test("tells a factory what its graph is for, and the context of a run only", async ({
+    client,
+    expect,
+  }) => {
+    const thread_id = await newThread(client);
+    const configurable = { watched: thread_id };
+    const { assistant_id } = await client.assistants.create({
+      graphId: "factory",
+      config: { configurable },
+    });
+    const told = async () => {
+      const context = { tone: "polite" };
+      const options = { input: {}, config: { configurable }, context };
+      const values = await client.runs.wait(thread_id, "factory", options);
+      return JSON.parse((values as { served: string }).served) as ServerRuntime[];
+    };
+    const [first] = await told();
+    expect(first).toEqual({
+      accessContext: "threads.create_run",
+      executionRuntime: { context: { tone: "polite" } },
+    });
+    await client.threads.getState(thread_id);
+    await client.threads.getHistory(thread_id);
+    await client.threads.updateState(thread_id, { values: { flavour: "lemon" } });
+    await client.assistants.getGraph(assistant_id);
+    await client.assistants.getSchemas(assistant_id);
+    await client.assistants.getSubgraphs(assistant_id);
+    const others = (await told()).filter(({ executionRuntime }) => executionRuntime === null);
+    expect(others.map(({ accessContext }) => accessContext)).toEqual([
+      "threads.read",
+      "threads.read",
+      "threads.update",
+      "assistants.read",
+      "assistants.read",
+      "assistants.read",
+    ]);
   });
 
   test("includes the project's environment and no other, also as a module loads", async ({
