@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { runDurableObjectAlarm } from "cloudflare:test";
-import { assert, beforeAll, describe, inject, test, vi } from "vitest";
+import { assert, beforeAll, describe, inject, onTestFinished, test, vi } from "vitest";
 import { cronSweep, makeDueRun } from "../../src/agent-server/crons/work.ts";
 import { runIdOfTick } from "../../src/lib/cron-tick.ts";
 import { threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
@@ -117,6 +117,30 @@ function dyingBeforeNoting(): D1Database {
   });
 }
 
+/** An environment in which one thread cannot be asked, as while its object is moved to another machine. */
+function withoutThreadOf({ scope, id }: TestThread): Env {
+  const lost = threadObjectName(scope, id);
+  const THREADS = new Proxy(env.THREADS, {
+    get: (threads, name) => {
+      const member: unknown = Reflect.get(threads, name);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        if (name === "getByName" && args[0] === lost) throw new Error("The thread does not answer");
+        return Reflect.apply(member, threads, args) as unknown;
+      };
+    },
+  });
+  return { ...env, THREADS };
+}
+
+/** What is logged at this level from now on, until the test is over. */
+function linesOf(level: "warn" | "error"): () => unknown[] {
+  const lines: string[] = [];
+  const spy = vi.spyOn(console, level).mockImplementation((line) => void lines.push(line));
+  onTestFinished(() => spy.mockRestore());
+  return () => lines.map((line) => JSON.parse(line) as unknown);
+}
+
 /** The lease of somebody who died has expired. */
 async function expireLease({ cronId }: TestCron): Promise<void> {
   await env.DB.prepare("UPDATE crons SET due_at = 0 WHERE cron_id = ?").bind(cronId).run();
@@ -165,13 +189,50 @@ describe("a tick that is due", () => {
     });
   });
 
-  test("is left out when it cannot make a run, and the next one is noted", async ({ expect }) => {
-    const { thread, cron } = await newThreadCron({ assistant_id: crypto.randomUUID() });
-    const spy = vi.spyOn(console, "warn").mockImplementation(() => {});
+  test("is left out when it cannot make a run: that is told, and the next one is noted", async ({
+    expect,
+  }) => {
+    const assistantId = crypto.randomUUID();
+    const { thread, cron } = await newThreadCron({ assistant_id: assistantId });
+    const logged = linesOf("warn");
     await makeRun(cron);
-    spy.mockRestore();
     expect(await ids(thread)).toEqual([]);
     expect((await rowOf(cron)).next_run_at).toBeGreaterThan(Date.now() - HOUR_MS);
+    expect(logged()).toEqual([
+      {
+        level: "warn",
+        event: "cron_tick_left_out",
+        workspace_id: cron.workspaceId,
+        deployment_id: "default",
+        cron_id: cron.cronId,
+        reason: expect.stringContaining(assistantId),
+      },
+    ]);
+  });
+
+  test("that fails for the moment is told, keeps no other from its turn, and is made by a later sweep", async ({
+    expect,
+  }) => {
+    const failing = await newThreadCron({ due_at: TICK - 2 });
+    const others = [await newThreadCron({ due_at: TICK - 1 }), await newThreadCron()];
+    const logged = linesOf("error");
+    await runSweep(withoutThreadOf(failing.thread), Date.now(), cronSweep(exports));
+    const lines = logged();
+    expect(lines).toEqual([
+      {
+        level: "error",
+        event: "sweep_failed",
+        task: "make_cron_runs",
+        error: expect.stringContaining("The thread does not answer"),
+      },
+    ]);
+    expect(await ids(failing.thread)).toEqual([]);
+    expect((await rowOf(failing.cron)).next_run_at).toBe(TICK);
+    for (const { thread } of others) expect(await ids(thread)).toHaveLength(1);
+
+    await expireLease(failing.cron);
+    await runSweep(env, Date.now(), cronSweep(exports));
+    expect(await ids(failing.thread)).toEqual([runIdOfTick({ ...keyOf(failing.cron), at: TICK })]);
   });
 });
 

@@ -40,6 +40,21 @@ function idEnding(digit: string): string {
   return `${crypto.randomUUID().slice(0, -1)}${digit}`;
 }
 
+/** An environment whose indexes are restarted so often before they can keep anything. */
+function restarting(times: number): Pick<Env, "RUN_INDEX" | "JURISDICTION"> {
+  let left = times;
+  const getByName = (name: string) => {
+    const stub = env.RUN_INDEX.getByName(name);
+    const keep = async (instance: string): Promise<boolean> => {
+      if (left > 0) await evictDurableObject(stub);
+      left -= 1;
+      return stub.keep(instance);
+    };
+    return { reserve: (runs: IndexedRun[]) => stub.reserve(runs), keep };
+  };
+  return { ...env, RUN_INDEX: { getByName } as unknown as Env["RUN_INDEX"] };
+}
+
 describe("the index of runs", () => {
   test("finds each run's shard, whatever kind of id it has", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
@@ -144,13 +159,84 @@ describe("the index of runs", () => {
     expect(await locateRun(env, workspaceId, id)).toBeNull();
   });
 
+  test("enters runs again whose index was restarted before it kept them, and gives up at the third time", async ({
+    expect,
+  }) => {
+    const workspaceId = crypto.randomUUID();
+    const enter = async (restarts: number) => {
+      const [id, waited] = [idEnding("e"), idEnding("e")];
+      await locateRun(env, workspaceId, waited, { await: true });
+      const entered = indexRuns(restarting(restarts), workspaceId, [place(id), place(waited)]);
+      return { ids: [id, waited], entered };
+    };
+    const { ids, entered } = await enter(2);
+    expect(await entered).toEqual({ elsewhere: [], awaited: [ids[1]] });
+    await evictDurableObject(partition(workspaceId, "e"));
+    expect(await rows(workspaceId, "e", "places")).toEqual(ids.toSorted());
+    expect(await rows(workspaceId, "e", "awaited")).toEqual([]);
+
+    const lost = await enter(3);
+    await expect(lost.entered).rejects.toThrow("restarted over and over");
+    // What was not kept is no entry of this isolate either: the runs can be sent again.
+    const again = lost.ids.map((id) => place(id));
+    await evictDurableObject(partition(workspaceId, "e"));
+    expect((await indexRuns(env, workspaceId, again)).awaited).toEqual([lost.ids[1]]);
+    expect(await rows(workspaceId, "e", "places")).toEqual([...ids, ...lost.ids].toSorted());
+  });
+
+  test("says that runs are not stored that came to another shard while the index was restarted", async ({
+    expect,
+  }) => {
+    const workspaceId = crypto.randomUUID();
+    const id = idEnding("f");
+    const { getByName } = restarting(1).RUN_INDEX;
+    const RUN_INDEX = {
+      getByName: (name: string) => {
+        const stub = getByName(name);
+        const keep = async (instance: string): Promise<boolean> => {
+          const isKept = await stub.keep(instance);
+          if (!isKept) await indexRuns(env, workspaceId, [place(id, { bucket: 2 })]);
+          return isKept;
+        };
+        return { ...stub, keep };
+      },
+    } as Env["RUN_INDEX"];
+    await expect(indexRuns({ ...env, RUN_INDEX }, workspaceId, [place(id)])).rejects.toThrow();
+    const ref = { workspaceId, projectId: "p", day: 100, bucket: 2 };
+    expect(await locateRun(env, workspaceId, id)).toEqual({ runId: id, ref });
+  });
+
+  test("keeps what it could not write, and writes it the next time", async ({ expect }) => {
+    const workspaceId = crypto.randomUUID();
+    const made = v7();
+    const stub = env.RUN_INDEX.getByName(`${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`);
+    await indexRuns(env, workspaceId, [place(v7())]);
+    const { instance } = await stub.reserve([place(made)]);
+    const refused = await runInDurableObject(stub, async (index, { storage }) => {
+      storage.sql.exec(
+        "CREATE TRIGGER full BEFORE INSERT ON packs BEGIN SELECT RAISE(ABORT, 'no room'); END",
+      );
+      const error: unknown = await index.keep(instance ?? "").then(String, String);
+      storage.sql.exec("DROP TRIGGER full");
+      return error;
+    });
+    expect(refused).toContain("no room");
+    expect(await stub.reserve([place(made)])).toMatchObject({ instance });
+    expect(await stub.keep(instance ?? "")).toBe(true);
+    await evictDurableObject(stub);
+    expect(await locateRun(env, workspaceId, made)).not.toBeNull();
+  });
+
   test("keeps at once what several requests have reserved", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const made = v7();
     const stub = env.RUN_INDEX.getByName(`${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`);
     const ids = Array.from({ length: 5 }, (_, index) => `${made.slice(0, -1)}${index}`);
     const instances = await Promise.all(ids.map((id) => stub.reserve([place(id)])));
-    expect(await stub.keep(instances[0]?.instance ?? "")).toBe(true);
+    // The second finds nothing to write.
+    for (const { instance } of instances.slice(0, 2)) {
+      expect(await stub.keep(instance ?? "")).toBe(true);
+    }
     await evictDurableObject(stub);
     expect(await locateRuns(env, workspaceId, ids)).toHaveLength(ids.length);
     const packs = await runInDurableObject(stub, (_, { storage }) =>
