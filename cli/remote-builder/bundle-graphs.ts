@@ -84,7 +84,7 @@ class PartedBundle {
     const inputs: esbuild.Metafile["inputs"] = {};
     const warnings = this.#repairs.warnings();
     for (const [group, { text, map, metafile, warnings: told }] of this.#parts) {
-      const file = group === PROJECT ? outFile : join(dirname(outFile), moduleName(group));
+      const file = group === PROJECT ? outFile : join(dirname(outFile), this.#moduleOf(group));
       await writeFile(file, this.#references.withDefaults(text, this.#formats));
       if (map !== null) await writeFile(`${outFile}.map`, map);
       Object.assign(inputs, metafile.inputs);
@@ -92,12 +92,16 @@ class PartedBundle {
     }
     const packageModules = [...this.#parts.keys()]
       .filter((group) => group !== PROJECT)
-      .map(moduleName);
+      .map((group) => this.#moduleOf(group));
     return {
       metafile: { inputs, outputs: {} },
       warnings: [...new Set(warnings)],
       packageModules: packageModules.map((name) => basename(name)).toSorted(),
     };
+  }
+
+  #moduleOf(group: number): string {
+    return moduleName(this.#groups.nameOf(group));
   }
 
   async #bundle(group: number): Promise<Part> {
@@ -108,9 +112,11 @@ class PartedBundle {
       try {
         part = await this.#build(group);
       } catch (error) {
+        if (this.#references.reachesProject(group)) throw this.#mergingIntoProject(group);
         this.#note(group, errorsOf(error));
         continue;
       }
+      if (this.#references.reachesProject(group)) throw this.#mergingIntoProject(group);
       if (repairs.noteDisabled(part.metafile)) throw new BeginAnew();
       if (repairs.noteParents(part.text)) continue;
       if (group !== PROJECT && AWAITS.test(part.text)) throw this.#merging(group);
@@ -142,6 +148,16 @@ class PartedBundle {
   /** What cannot be by itself becomes part of all that import it. */
   #merging(group: number): BeginAnew {
     for (const user of this.#users.get(group) ?? []) this.#groups.merge(group, user);
+    return new BeginAnew();
+  }
+
+  /** The project's own modules are in its bundle and in no other, so that all that uses the group comes there, too. */
+  #mergingIntoProject(group: number): BeginAnew {
+    const reaching = new Set([group]);
+    for (const one of reaching) {
+      for (const user of this.#users.get(one) ?? []) reaching.add(user);
+      this.#groups.merge(one, PROJECT);
+    }
     return new BeginAnew();
   }
 

@@ -1,21 +1,24 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Metafile, Plugin } from "esbuild";
 import { ENTRY } from "../project/entry-module.ts";
-import type { PackageGroups } from "./package-groups.ts";
+import { isInstalled } from "../project/workerd-build.ts";
+import { digestOf, PROJECT, type PackageGroups } from "./package-groups.ts";
 
 /**
  * What a group imports of another one is a reference: a CommonJS module whose exports are those of the other group's
  * module. So nothing of another group is evaluated before the module that imports it is, and what is used of a
- * reference can be read from the bundle: `import_zod=__toESM(require_twref3x(),1)` is how it comes, and then
- * `import_zod.z` is a use of one name.
+ * reference can be read from the bundle: `import_zod=__toESM(require_twref3fx(),1)` is how it comes, and then
+ * `import_zod.z` is a use of one name. What a reference is called is told by the file that it is to, and by nothing
+ * else: so the bundle of a group does not depend on what is bundled beside it.
  */
-const REFERENCE = /^twref(\d+)x$/;
+const REFERENCE = /^twref([0-9a-f]+)x$/;
 const REQUIRED =
-  /(?:(?<![\w$.])(?<variable>[\w$]+)=__toESM\d*\()?\brequire_twref(?<id>\d+)x\d*\(\)/g;
+  /(?:(?<![\w$.])(?<variable>[\w$]+)=__toESM\d*\()?\brequire_twref(?<id>[0-9a-f]+)x\d*\(\)/g;
 /** The names that esbuild makes up; a namespace that a module names itself is called as there. */
 const VARIABLE =
   /(?<![\w$.])(?<declared>var |,)?(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?<end>[,;=]))?/g;
-const IN_NODE_MODE = /(__toESM\d*\(require_twref(\d+)x\d*\(\),)1\)/g;
+const IN_NODE_MODE = /(__toESM\d*\(require_twref([0-9a-f]+)x\d*\(\),)1\)/g;
 
 /** Names in positions of the source map tell it from the project's modules. */
 const REFERENCES = `${ENTRY}:reference`;
@@ -26,14 +29,17 @@ const GROUP = `${ENTRY}:group`;
 const MADE_MODULES: readonly [RegExp, string][] = [
   [REFERENCE, REFERENCES],
   [/^threadworks-group$/, GROUP],
-  [/^threadworks-exports-\d+$/, EXPORTS],
+  [/^threadworks-exports-[0-9a-f]+$/, EXPORTS],
 ];
 
 /** Files that are no ES modules by their names; and words of which every ES module that exports something has one. */
 const NEVER_ES_MODULE = /\.(?:cjs|json)$/;
 const WORDS_OF_ES_MODULES = /\b(?:import|export)\b/;
 
-const MODULE_NAME = /^\.\/package-group-\d+\.js$/;
+/** No shorter way leads out of a package, and then out of `node_modules`. */
+const LONG_WAY_UP = /^(?:\.\.\/){2}/;
+
+const MODULE_NAME = /^\.\/package-group-[0-9a-f]+\.js$/;
 
 const OWN_RESOLVING = Symbol("own resolving");
 
@@ -46,22 +52,25 @@ type Names = ReadonlySet<string> | "all";
  */
 type Target = { file: string; names: Names | undefined; isWhole: boolean };
 
+/** A module of a group, and what others ask of it. */
+type Asked = { id: string; file: string; names: string[] | "all" };
+
 /** The modules that groups import of each other. */
 export class GroupReferences {
   readonly #groups: PackageGroups;
-  readonly #ids = new Map<string, number>();
-  readonly #targets: Target[] = [];
+  readonly #targets = new Map<string, Target>();
+  readonly #reaching = new Set<number>();
 
   constructor(groups: PackageGroups) {
     this.#groups = groups;
   }
 
-  #idOf(file: string): number {
-    const known = this.#ids.get(file);
-    if (known !== undefined) return known;
-    this.#ids.set(file, this.#targets.length);
-    this.#targets.push({ file, names: undefined, isWhole: isPlainlyWhole(file) });
-    return this.#targets.length - 1;
+  #idOf(file: string): string {
+    const id = digestOf(file);
+    if (!this.#targets.has(id)) {
+      this.#targets.set(id, { file, names: undefined, isWhole: isPlainlyWhole(file) });
+    }
+    return id;
   }
 
   /** Notes what a bundle uses of other groups. Of those that have `grown` it uses something that nobody did before. */
@@ -70,7 +79,7 @@ export class GroupReferences {
     const grown = new Set<number>();
     const uses = usesOfVariables(bundle);
     for (const { groups = {} } of bundle.matchAll(REQUIRED)) {
-      const target = this.#targets[Number(groups["id"])];
+      const target = this.#targets.get(groups["id"] ?? "");
       if (target === undefined) continue;
       const group = this.#groups.of(target.file);
       used.add(group);
@@ -88,9 +97,14 @@ export class GroupReferences {
    */
   withDefaults(bundle: string, formats: ReadonlyMap<string, string>): string {
     return bundle.replaceAll(IN_NODE_MODE, (whole, call: string, id: string) => {
-      const file = this.#targets[Number(id)]?.file;
+      const file = this.#targets.get(id)?.file;
       return file !== undefined && formats.get(file) === "esm" ? `${call}0)` : whole;
     });
+  }
+
+  /** Whether packages of a group import a module of the project: one of its repository, or a file above their own folders. */
+  reachesProject(group: number): boolean {
+    return group !== PROJECT && this.#reaching.has(group);
   }
 
   /** Bundling one group: what is of another one becomes a reference to it. */
@@ -104,19 +118,26 @@ export class GroupReferences {
         build.onResolve({ filter: MODULE_NAME }, ({ path, namespace }) =>
           namespace === REFERENCES ? { path, external: true } : null,
         );
+        build.onResolve({ filter: LONG_WAY_UP, namespace: "file" }, ({ path, resolveDir }) => {
+          if (!isInstalled(join(resolveDir, path))) this.#reaching.add(group);
+          return null;
+        });
         // A relative path leads into no other package.
         build.onResolve({ filter: /^[^.]/ }, async ({ path, pluginData, ...from }) => {
           if (pluginData !== undefined || from.kind === "entry-point") return null;
           const found = await build.resolve(path, { ...from, pluginData: OWN_RESOLVING });
           if (found.errors.length > 0 || found.external || found.namespace !== "file") return null;
-          if (this.#groups.of(found.path) === group) return null;
+          const other = this.#groups.of(found.path);
+          if (other === group) return null;
+          if (other === PROJECT) this.#reaching.add(group);
           const { sideEffects } = found;
           return { path: `twref${this.#idOf(found.path)}x`, namespace: REFERENCES, sideEffects };
         });
         build.onLoad({ filter: REFERENCE, namespace: REFERENCES }, ({ path }) => {
-          const id = Number(REFERENCE.exec(path)?.[1]);
-          const other = moduleName(this.#groups.of(this.#targets[id]?.file ?? ""));
-          const contents = `import { load } from "${other}"; module.exports = load(${id});`;
+          const id = REFERENCE.exec(path)?.[1] ?? "";
+          const group = this.#groups.of(this.#targets.get(id)?.file ?? "");
+          const other = moduleName(this.#groups.nameOf(group));
+          const contents = `import { load } from "${other}"; module.exports = load("${id}");`;
           return { contents, loader: "js" };
         });
         build.onLoad({ filter: /.*/, namespace: GROUP }, () => ({
@@ -125,7 +146,7 @@ export class GroupReferences {
           resolveDir: "/",
         }));
         build.onLoad({ filter: /.*/, namespace: EXPORTS }, ({ path }) => ({
-          contents: this.#exportsSource(Number(path.slice(path.lastIndexOf("-") + 1))),
+          contents: this.#exportsSource(path.slice(path.lastIndexOf("-") + 1)),
           loader: "js",
           resolveDir: "/",
         }));
@@ -135,27 +156,35 @@ export class GroupReferences {
 
   /** Each module is evaluated when it is first loaded. */
   #groupSource(group: number, formats: ReadonlyMap<string, string>): string {
-    const cases = this.#targets.flatMap(({ file, names, isWhole }, id) => {
-      if (this.#groups.of(file) !== group) return [];
-      if (names === undefined) return [];
-      const isNamed = names !== "all" && !isWhole && formats.get(file) !== "cjs";
-      const module = isNamed ? `threadworks-exports-${id}` : file;
-      return [`case ${id}: return known[${id}] ??= require(${JSON.stringify(module)});`];
+    const cases = this.#asked(group, formats).map(({ id, file, names }) => {
+      const module = names === "all" ? file : `threadworks-exports-${id}`;
+      return `case "${id}": return known["${id}"] ??= require(${JSON.stringify(module)});`;
     });
-    return `const known = [];\nexport function load(id) { switch (id) {\n${cases.join("\n")}\n} }`;
+    return `const known = {};\nexport function load(id) { switch (id) {\n${cases.join("\n")}\n} }`;
   }
 
-  #exportsSource(id: number): string {
-    const target = this.#targets[id];
+  #exportsSource(id: string): string {
+    const target = this.#targets.get(id);
     if (target?.names === undefined || target.names === "all") {
       throw new Error(`No names are known of module ${id}`);
     }
-    return `export { ${[...target.names].join(", ")} } from ${JSON.stringify(target.file)};`;
+    return `export { ${[...target.names].toSorted().join(", ")} } from ${JSON.stringify(target.file)};`;
+  }
+
+  /** What others ask of a group, in an order that does not depend on who asked first. */
+  #asked(group: number, formats: ReadonlyMap<string, string>): Asked[] {
+    const asked: Asked[] = [];
+    for (const [id, { file, names, isWhole }] of this.#targets) {
+      if (names === undefined || this.#groups.of(file) !== group) continue;
+      const isNamed = names !== "all" && !isWhole && formats.get(file) !== "cjs";
+      asked.push({ id, file, names: isNamed ? [...names].toSorted() : "all" });
+    }
+    return asked.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** The files of a group that others import, but for those whose kind is plain. */
   filesOf(group: number): string[] {
-    return this.#targets
+    return [...this.#targets.values()]
       .filter(({ file, isWhole }) => !isWhole && this.#groups.of(file) === group)
       .map(({ file }) => file);
   }
@@ -188,9 +217,9 @@ function usesOfVariables(bundle: string): Map<string, Set<string> | "all"> {
   return uses;
 }
 
-/** The name of the module that a group becomes, beside that of the project. */
-export function moduleName(group: number): string {
-  return `./package-group-${group}.js`;
+/** The module that a group of this name becomes, beside that of the project. */
+export function moduleName(name: string): string {
+  return `./package-group-${name}.js`;
 }
 
 /** The formats of the modules of a bundle, as esbuild tells them. */

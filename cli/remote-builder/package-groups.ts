@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPackage } from "../project/node-modules.ts";
@@ -7,6 +8,9 @@ const PACKAGE_FOLDER = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
 /** The group of all that is not installed: the project's own modules, and the platform's. */
 export const PROJECT = 0;
+
+/** Of the digests that names are made of: more than enough for the modules of one project. */
+const NAME_DIGITS = 16;
 
 type Visit = { at: number; lowest: number };
 
@@ -20,6 +24,7 @@ export class PackageGroups {
   readonly #open: string[] = [];
   /** Groups that are one with another: what has to be bundled together is found by failing. */
   readonly #merged = new Map<number, number>();
+  readonly #names = new Map<number, string>();
   #count = PROJECT;
 
   /** The group of a file; absolute, without links. */
@@ -30,10 +35,31 @@ export class PackageGroups {
     return this.#find(this.#groups.get(folder) ?? PROJECT);
   }
 
+  /** A group's name says which packages it has, and so it is the same in each build of them; its number is not. */
+  nameOf(group: number): string {
+    const known = this.#names.get(group);
+    if (known !== undefined) return known;
+    const name = digestOf(this.#foldersOf(group).join("\n"));
+    this.#names.set(group, name);
+    return name;
+  }
+
+  /** What has been merged, by the folders of what was: a text for each group that is not by itself any more. */
+  mergedFolders(): string[] {
+    const groups = new Set([...this.#merged.keys()].map((group) => this.#find(group)));
+    return [...groups].map((group) => this.#foldersOf(group).join("\n")).toSorted();
+  }
+
+  #foldersOf(group: number): string[] {
+    const all = [...this.#groups].filter(([, own]) => this.#find(own) === group);
+    return all.map(([folder]) => folder).toSorted();
+  }
+
   /** Has two groups bundled as one from now on. What is one with the project's is part of it. */
   merge(one: number, other: number): void {
     const [a, b] = [this.#find(one), this.#find(other)];
     if (a === b) return;
+    this.#names.clear();
     if (a === PROJECT || b === PROJECT) this.#merged.set(Math.max(a, b), PROJECT);
     else this.#merged.set(Math.min(a, b), Math.max(a, b));
   }
@@ -61,6 +87,11 @@ export class PackageGroups {
     }
     return visit;
   }
+}
+
+/** A name for something long, such as a path. */
+export function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS);
 }
 
 /** The folders of the installed packages that a package says it needs, or can make use of. */

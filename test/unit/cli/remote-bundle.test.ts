@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, test } from "vitest";
@@ -53,7 +53,16 @@ function packageTexts(folder: string): string[] {
 }
 
 /** What graphs of a project export, with one package beside the other in node_modules. */
-const ALIKE: Record<string, { agent: string; files: Files; graph: unknown; parts: number }> = {
+const ALIKE: Record<
+  string,
+  {
+    agent: string;
+    files: Files;
+    links?: Record<string, string>;
+    graph: unknown;
+    parts: number;
+  }
+> = {
   "default and named imports of ES modules": {
     agent:
       'import made, { twice } from "esm"; import * as all from "esm"; export const graph = [made(), twice(4), Object.keys(all)];',
@@ -167,6 +176,23 @@ const ALIKE: Record<string, { agent: string; files: Files; graph: unknown; parts
     graph: 7,
     parts: 0,
   },
+  "packages that import modules of the project's own repository": {
+    agent:
+      'import { said } from "asks"; import { word } from "words"; export const graph = [said, word];',
+    files: {
+      "node_modules/asks/package.json": { ...ESM, dependencies: { teller: "1" } },
+      "node_modules/asks/index.js": 'export { said } from "teller";',
+      "node_modules/teller/package.json": ESM,
+      "node_modules/teller/index.js":
+        'import { word } from "words"; import { name } from "../../package.json"; export const said = [word, name];',
+      "package.json": { name: "own", type: "module" },
+      "words/package.json": { ...ESM, name: "words" },
+      "words/index.js": 'export const word = "a word";',
+    },
+    links: { "node_modules/words": "../words" },
+    graph: [["a word", "own"], "a word"],
+    parts: 0,
+  },
   "a file that imports what another package does not export": {
     agent:
       'import { load } from "unfit"; export const graph = await load().then(() => "loaded", ({ code }) => code);',
@@ -183,9 +209,10 @@ const ALIKE: Record<string, { agent: string; files: Files; graph: unknown; parts
 };
 
 describe("a project that is bundled in parts", () => {
-  for (const [title, { agent, files, graph, parts }] of Object.entries(ALIKE)) {
+  for (const [title, { agent, files, links = {}, graph, parts }] of Object.entries(ALIKE)) {
     test(`is as when it is bundled at once: ${title}`, async ({ expect }) => {
       const folder = projectWith(agent, files);
+      for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path));
 
       const once = await bundled(folder, bundleAtOnce);
       const built = await bundled(folder, bundleInParts);
