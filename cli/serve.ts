@@ -156,6 +156,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
         schemas: (request) => schemas.answer(request),
+        calls: true,
         disk: () => answerDisk(state.path),
         onCrashRestart: () => {
           watchdog.watch();

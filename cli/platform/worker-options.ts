@@ -128,6 +128,8 @@ export type ServeOptions = {
   s3?: { port: number; credentials: S3Credentials };
   /** Of a Worker that has a project: answers its graph host, which asks for the schemas of a graph's types. */
   schemas?: (request: Request) => Response;
+  /** Has beside the Worker what the calls of `worker-calls.ts` go through. */
+  calls?: boolean;
   /** Answers the Worker, which asks how much room there is when it cannot write. */
   disk?: () => Promise<Response>;
   onLog: (log: WorkerdStructuredLog) => void;
@@ -168,7 +170,7 @@ export function serveMiniflareOptions(
         r2Buckets: bucketsOf(workerOptions, s3?.credentials),
         unsafeDirectSockets: [{ host: options.host, port: options.port }],
       },
-      ...(options.schemas === undefined ? [] : [callerOptions(config.name, workerOptions)]),
+      ...(options.calls !== true ? [] : [callerOptions(config.name, workerOptions)]),
     ],
   });
 }

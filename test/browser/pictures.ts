@@ -4,6 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
+import buildFixtures from "../support/build-fixtures.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { startConsole } from "./support/start-console.ts";
 
@@ -11,6 +12,7 @@ const IMAGES = resolve(import.meta.dirname, "../../docs/images");
 const WIDE = { width: 1360, height: 850 };
 const PHONE = { width: 390, height: 780 };
 
+await buildFixtures();
 const server = await startConsole();
 const browser = await launchChromium();
 try {

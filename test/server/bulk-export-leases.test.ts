@@ -28,16 +28,12 @@ const test = testWithServer({
   },
 });
 
-type Queued = {
-  queue: (name: string, messages: object[]) => Promise<unknown>;
-};
-
 /** Hands messages to the Worker beside the local queue, which delivers one after the other. */
 async function deliver({ worker }: WorkerServer, ...bodies: unknown[]): Promise<void> {
-  const exported = (await worker.getExport()) as unknown as Queued;
+  const asked = await worker();
   await Promise.all(
     bodies.map((body) =>
-      exported.queue("threadworks-export-steps", [
+      asked.queue("threadworks-export-steps", [
         { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body },
       ]),
     ),
@@ -283,8 +279,9 @@ describe("an export run", () => {
   test("ends with its export after 72 hours", async ({ server, expect }) => {
     const held = await heldExport(server, "overdue");
     const { workspace, id } = held;
+    const worker = await server.worker();
     const sweepIn = (hours: number) =>
-      server.worker.scheduled({
+      worker.scheduled({
         cron: "* * * * *",
         scheduledTime: new Date(Date.now() + hours * 3_600_000),
       });

@@ -21,7 +21,7 @@ const test = testWithServer({ EXPORT_LIMITS: { schedule_delay_seconds: 60 } });
 /** The cron trigger, some hours from now. */
 async function sweepIn(server: WorkerServer, hours: number): Promise<void> {
   const scheduledTime = new Date(Date.now() + hours * HOUR_MS);
-  await server.worker.scheduled({ cron: "* * * * *", scheduledTime });
+  await (await server.worker()).scheduled({ cron: "* * * * *", scheduledTime });
 }
 
 async function countSpawned(workspace: IngestWorkspace, schedule: string): Promise<number> {

@@ -52,7 +52,7 @@ function rangesOf(exports: readonly ExportJson[]): unknown[][] {
 /** The cron trigger at some other time. */
 async function sweepAt(server: WorkerServer, micros: number): Promise<void> {
   const scheduledTime = new Date(Math.ceil(micros / 1000));
-  await server.worker.scheduled({ cron: "* * * * *", scheduledTime });
+  await (await server.worker()).scheduled({ cron: "* * * * *", scheduledTime });
 }
 
 describe("a schedule", () => {

@@ -24,8 +24,8 @@ async function deployedAgent(deployer: Deployer, name: string): Promise<Deployme
   return created;
 }
 
-async function keysOf({ worker }: WorkerServer, prefix: string): Promise<string[]> {
-  const { SOURCES }: { SOURCES: Bucket } = (await worker.getEnv()) as { SOURCES: Bucket };
+async function keysOf({ bindings }: WorkerServer, prefix: string): Promise<string[]> {
+  const { SOURCES }: { SOURCES: Bucket } = (await bindings()) as { SOURCES: Bucket };
   return (await SOURCES.list({ prefix })).objects.map(({ key }) => key);
 }
 

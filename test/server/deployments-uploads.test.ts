@@ -24,8 +24,8 @@ const test = testWithServer({ SIGNING_SECRET }, "project", { rollouts: false }).
 type Bucket = { get: (key: string) => Promise<{ arrayBuffer: () => Promise<ArrayBuffer> } | null> };
 
 /** Null: there is nothing. */
-async function storedAt({ worker }: WorkerServer, path: string): Promise<Buffer | null> {
-  const { SOURCES }: { SOURCES: Bucket } = (await worker.getEnv()) as { SOURCES: Bucket };
+async function storedAt({ bindings }: WorkerServer, path: string): Promise<Buffer | null> {
+  const { SOURCES }: { SOURCES: Bucket } = (await bindings()) as { SOURCES: Bucket };
   const object = await SOURCES.get(path);
   return object === null ? null : Buffer.from(await object.arrayBuffer());
 }

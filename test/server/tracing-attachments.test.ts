@@ -38,8 +38,8 @@ async function readAttachments({ client }: IngestWorkspace, runId: string) {
 }
 
 /** How many attachments of the run are kept, whether or not the run tells of them. */
-async function countObjects({ worker }: WorkerServer, workspaceId: string, runId: string) {
-  const { PAYLOADS } = (await worker.getEnv()) as {
+async function countObjects({ bindings }: WorkerServer, workspaceId: string, runId: string) {
+  const { PAYLOADS } = (await bindings()) as {
     PAYLOADS: { list: (options: { prefix: string }) => Promise<{ objects: unknown[] }> };
   };
   const { objects } = await PAYLOADS.list({ prefix: `${workspaceId}/attachments/${runId}/` });

@@ -1,5 +1,6 @@
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { unstable_readConfig } from "wrangler";
 import { buildPlatform, platformConfig } from "../../cli/platform/build-platform.ts";
 import { prepareDatabases } from "../../cli/platform/local-databases.ts";
 import {
@@ -9,7 +10,14 @@ import {
 } from "../../cli/platform/worker-bundle.ts";
 import { buildProject } from "../../cli/project/build-project.ts";
 import { TEMPLATES_FILE } from "../../cli/project/build-templates.ts";
-import { builtProject, FIXTURES, PREPARED_STATE, REPO_ROOT } from "./built-fixtures.ts";
+import {
+  builtProject,
+  CONFIG_FILE,
+  FIXTURES,
+  PREPARED_EXAMPLES,
+  PREPARED_STATE,
+  REPO_ROOT,
+} from "./built-fixtures.ts";
 
 /** The projects that tests serve, and the configurations of `test/fixtures` that they are made from. */
 const PROJECTS = {
@@ -30,6 +38,14 @@ const buildDir = join(PREPARED_STATE, "build");
 const configPath = join(FIXTURES, PROJECTS.project);
 const options = { repoRoot: REPO_ROOT, configPath };
 const config = await platformConfig(options, buildDir);
+const { vars } = unstable_readConfig(
+  { config: join(REPO_ROOT, "wrangler.toml") },
+  { hideWarnings: true },
+);
+writeFileSync(
+  CONFIG_FILE,
+  JSON.stringify({ ...config, miniflare: { ...config.miniflare, bindings: vars } }),
+);
 await buildPlatform(options, config, buildDir);
 await prepareDatabases({
   config,
@@ -37,6 +53,11 @@ await prepareDatabases({
   runtimeEnv: {},
   prepare: async () => {},
 });
+// The Worker and the console are the same for all projects.
+const examples = { repoRoot: REPO_ROOT, configPath: REPO_ROOT };
+const examplesBuild = join(PREPARED_EXAMPLES, "build");
+if (!existsSync(examplesBuild)) cpSync(buildDir, examplesBuild, { recursive: true });
+await buildPlatform(examples, await platformConfig(examples, examplesBuild), examplesBuild);
 for (const [name, configFile] of Object.entries(PROJECTS)) {
   const folder = builtProject(name);
   mkdirSync(folder, { recursive: true });

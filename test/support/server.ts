@@ -1,23 +1,21 @@
-import { join, resolve } from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
+import type { Miniflare } from "miniflare";
 import { test as base } from "vitest";
-import {
-  createTestHarness,
-  unstable_readConfig,
-  type TestHarnessOptions,
-  type WorkerHandle,
-} from "wrangler";
 import { localDatabase, type Database } from "../../cli/database/database.ts";
+import { prepareDatabases } from "../../cli/platform/local-databases.ts";
+import { type LocalS3, localS3, S3_HOST } from "../../cli/platform/local-s3.ts";
+import { workerModules } from "../../cli/platform/worker-bundle.ts";
+import { fireScheduled } from "../../cli/platform/worker-calls.ts";
 import {
-  LOCAL_BUCKET,
-  LOCAL_BUCKET_BINDING,
-  type LocalS3,
-  localS3,
-} from "../../cli/platform/local-s3.ts";
-import { WORKER_MODULE } from "../../cli/platform/worker-bundle.ts";
-import type { D1, D1Config } from "../../cli/platform/worker-options.ts";
+  createMiniflare,
+  serveMiniflareOptions,
+  type WorkerConfig,
+} from "../../cli/platform/worker-options.ts";
 import { watchAnswers } from "./documented-answers.ts";
-import { builtProject, REPO_ROOT } from "./built-fixtures.ts";
+import { builtConfig, builtProject, seedDatabases } from "./built-fixtures.ts";
 
 /** Text, or a table as in wrangler.toml. */
 export type TestVars = Record<string, string | Record<string, number>>;
@@ -35,12 +33,6 @@ export const TEST_VARS: TestVars = {
 };
 
 export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "test-secret" };
-
-const EXPORT_BUCKET = {
-  binding: LOCAL_BUCKET_BINDING,
-  bucket_name: LOCAL_BUCKET,
-  local_dev: { experimental_s3_credentials: S3_CREDENTIALS },
-};
 
 const ROLLOUT_QUEUE = "threadworks-rollouts";
 
@@ -68,37 +60,59 @@ export type TestServer = {
   close: () => Promise<void>;
 };
 
-/** A server that lends its Worker's bindings. */
-export type WorkerServer = TestServer & { worker: WorkerHandle };
+/** A server that lends what its Worker has. */
+export type WorkerServer = TestServer & {
+  bindings: () => Promise<Record<string, unknown>>;
+  worker: () => ReturnType<Miniflare["getWorker"]>;
+};
 
-/** Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port. */
+/**
+ * Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port: as `npm start` has it
+ * served, with none of what that does for those who edit a project, and for what is left of an earlier start.
+ */
 export async function startServer(
   vars: TestVars,
   project: string,
   options: ServerOptions,
 ): Promise<WorkerServer> {
-  // Otherwise it prints a line for each message of a queue.
-  process.env["WRANGLER_LOG"] ??= "error";
-  const harness = createTestHarness(harnessOptions(vars, builtProject(project), options));
-  const { url } = await harness.listen();
-  const worker = harness.getWorker();
-  for (const binding of ["DB", ...(options.databases ?? [])]) {
-    await worker.applyD1Migrations(binding);
-  }
+  const persistPath = mkdtempSync(join(tmpdir(), "threadworks-server-"));
+  seedDatabases(persistPath);
+  const config = serverConfig(vars, options);
+  await prepareDatabases({ config, persistPath, runtimeEnv: {}, prepare: async () => {} });
+  const miniflare = createMiniflare(
+    serveMiniflareOptions(config, {
+      persistPath,
+      runtimeEnv: {},
+      modules: workerModules(builtProject(project), []),
+      host: S3_HOST,
+      port: 0,
+      vars: {},
+      s3: { port: 0, credentials: S3_CREDENTIALS },
+      calls: true,
+      onCrashRestart: () => console.error("workerd crashed"),
+      onLog: ({ level, message }) => {
+        if (level === "error") console.error(message);
+      },
+    }),
+  );
+  const url = await miniflare.unsafeGetDirectURL();
+  const { port } = await miniflare.ready;
   const unwatch = watchAnswers(url.origin);
-  const { DB }: { DB: D1 } = (await worker.getEnv()) as { DB: D1 };
   return {
     url: url.origin,
-    worker,
-    database: localDatabase(DB, vars["REGION"] === "eu" ? "eu" : "us"),
-    s3: localS3(Number(url.port), S3_CREDENTIALS),
-    sweep: async () => {
-      await worker.scheduled({ cron: "* * * * *", scheduledTime: new Date() });
-    },
+    bindings: () => miniflare.getBindings(),
+    worker: () => miniflare.getWorker(),
+    database: localDatabase(
+      await miniflare.getD1Database("DB"),
+      vars["REGION"] === "eu" ? "eu" : "us",
+    ),
+    s3: localS3(Number(port), S3_CREDENTIALS),
+    sweep: () => fireScheduled(miniflare, "* * * * *"),
     ...requestsTo(url.origin),
-    close: () => {
+    close: async () => {
       unwatch();
-      return harness.close();
+      await miniflare.dispose();
+      rmSync(persistPath, { recursive: true, force: true });
     },
   };
 }
@@ -136,57 +150,30 @@ export function testWithServer(
     .extend("client", ({ server }) => server.client());
 }
 
-function harnessOptions(
-  vars: TestVars,
-  built: string,
-  { rollouts, databases = [] }: ServerOptions,
-): TestHarnessOptions {
-  const read = unstable_readConfig(
-    { config: resolve(REPO_ROOT, "wrangler.toml") },
-    { hideWarnings: true },
-  );
-  const { consumers = [] } = read.queues;
-  const isConsumed = ({ queue }: { queue: string }) => rollouts || queue !== ROLLOUT_QUEUE;
+function serverConfig(vars: TestVars, { rollouts, databases = [] }: ServerOptions): WorkerConfig {
+  const config = builtConfig();
+  const { bindings, queueConsumers = {}, d1Databases } = config.miniflare;
+  if (Array.isArray(queueConsumers) || Array.isArray(d1Databases)) {
+    throw new Error("Read of wrangler.toml, queues and databases are tables");
+  }
+  const consumers = Object.entries(queueConsumers);
+  const { migrationsDir, table } = config.databases.find(({ binding }) => binding === "DB") ?? {};
   return {
-    // Not the repository's root: a .dev.vars beside wrangler.toml would win over the vars below.
-    root: built,
-    workers: [
-      {
-        config: {
-          name: read.name,
-          main: join(built, WORKER_MODULE),
-          base_dir: built,
-          no_bundle: true,
-          find_additional_modules: true,
-          rules: [{ type: "ESModule", globs: ["*.js"] }],
-          compatibility_date: read.compatibility_date,
-          compatibility_flags: read.compatibility_flags,
-          d1_databases: [
-            ...(read.d1_databases as D1Config[]),
-            ...databases.map((binding) => ({ binding })),
-          ].map(databaseConfig),
-          durable_objects: read.durable_objects,
-          queues: { ...read.queues, consumers: consumers.filter(isConsumed) },
-          worker_loaders: read.worker_loaders,
-          r2_buckets: [
-            ...(read.r2_buckets as { binding: string }[]).filter(
-              ({ binding }) => binding !== LOCAL_BUCKET_BINDING,
-            ),
-            EXPORT_BUCKET,
-          ],
-          migrations: read.migrations,
-          vars: { ...read.vars, ...TEST_VARS, ...vars },
-        },
-      },
+    ...config,
+    databases: [
+      ...config.databases,
+      ...databases.map((binding) => ({ binding, migrationsDir, table })),
     ],
-  };
-}
-
-function databaseConfig({ binding, migrations_dir = "migrations" }: D1Config) {
-  return {
-    binding,
-    database_name: binding,
-    database_id: binding,
-    migrations_dir: resolve(REPO_ROOT, migrations_dir),
+    miniflare: {
+      ...config.miniflare,
+      bindings: { ...bindings, ...TEST_VARS, ...vars },
+      d1Databases: {
+        ...d1Databases,
+        ...Object.fromEntries(databases.map((binding) => [binding, { id: binding }])),
+      },
+      queueConsumers: Object.fromEntries(
+        consumers.filter(([queue]) => rollouts || queue !== ROLLOUT_QUEUE),
+      ),
+    },
   };
 }

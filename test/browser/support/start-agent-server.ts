@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { localDatabase } from "../../../cli/database/database.ts";
 import { ensureLocalWorkspace } from "../../../cli/database/identity.ts";
 import { startPlatform } from "../../../cli/serve.ts";
 import { generateApiKey } from "../../../src/identity/api-key.ts";
-
-const REPO_ROOT = resolve(import.meta.dirname, "../../..");
+import { FIXTURES, REPO_ROOT, seedState } from "../../support/built-fixtures.ts";
 
 export type AgentServer = { url: string; apiKey: string; close: () => Promise<void> };
 
@@ -23,9 +22,10 @@ export async function startAgentServer(
   const removeState = (): void => rmSync(stateDir, { recursive: true, force: true });
   const apiKey = generateApiKey("us");
   try {
+    seedState(stateDir);
     const platform = await startPlatform({
       repoRoot: REPO_ROOT,
-      configPath: join(REPO_ROOT, "test/fixtures", config),
+      configPath: join(FIXTURES, config),
       stateDir,
       port: 0,
       watch: false,

@@ -1,14 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { localDatabase } from "../../../cli/database/database.ts";
 import { ensureLocalWorkspace } from "../../../cli/database/identity.ts";
 import type { LocalS3 } from "../../../cli/platform/local-s3.ts";
 import { startPlatform } from "../../../cli/serve.ts";
 import { generateApiKey } from "../../../src/identity/api-key.ts";
-
-const REPO_ROOT = resolve(import.meta.dirname, "../../..");
+import { PREPARED_EXAMPLES, REPO_ROOT, seedState } from "../../support/built-fixtures.ts";
 
 export type ConsoleServer = {
   url: string;
@@ -38,6 +37,7 @@ export async function startConsole(given: Record<string, string> = {}): Promise<
   const apiKey = generateApiKey("us");
   const workspaceId = randomUUID();
   try {
+    seedState(stateDir, PREPARED_EXAMPLES);
     const platform = await startPlatform({
       repoRoot: REPO_ROOT,
       configPath: REPO_ROOT,
