@@ -14,6 +14,15 @@ const PARENT = /(?<![\w$.])module\d*\.parent\b(?!\s*=(?!=))/;
 /** A module that an installed package imports and that is not there. */
 type MissingModule = { importer: string; specifier: string };
 
+/** What is known of some files, and changes how they are bundled. */
+export type RepairsState = {
+  nodePackages: string[];
+  missing: MissingModule[];
+  /** Files with esbuild's words. */
+  unlinked: [file: string, problem: string][];
+  givesParents: boolean;
+};
+
 /**
  * What packages written for Node need of a bundle for a Worker, found by failing: a round of bundling
  * notes what it met, and the next one has it mended. Most projects need no second round.
@@ -80,6 +89,24 @@ export class BundleRepairs {
     if (this.#givesParents || !PARENT.test(bundle)) return false;
     this.#givesParents = true;
     return true;
+  }
+
+  /** What is known for those files of packages that `isOf` names: equal where it has the same effect on them. */
+  stateOf(isOf: (file: string) => boolean): RepairsState {
+    return {
+      nodePackages: [...this.#nodePackages].toSorted(),
+      missing: [...this.#missing.values()].filter(({ importer }) => isOf(importer)),
+      unlinked: [...this.#unlinked].filter(([file]) => isOf(file)),
+      givesParents: this.#givesParents,
+    };
+  }
+
+  /** Knows what another bundle of the same files has found out, too. */
+  add({ nodePackages, missing, unlinked, givesParents }: RepairsState): void {
+    for (const name of nodePackages) this.#nodePackages.add(name);
+    for (const module of missing) this.#missing.set(keyOf(module), module);
+    for (const [file, problem] of unlinked) this.#unlinked.set(file, problem);
+    this.#givesParents ||= givesParents;
   }
 
   #noteUnlinked(importer: string, problem: string): boolean {

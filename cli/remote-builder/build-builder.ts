@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -13,6 +14,9 @@ import { runEsbuild } from "../project/run-esbuild.ts";
 /** Beside the console's files, where the platform reads them by the binding that has those. */
 const FOLDER = join(CONSOLE_FOLDER, "builder");
 const RECORD = join(REPO_ROOT, ".threadworks/builder.json");
+/** What an isolate is made of; and a digest of it, which says whose bundles are those of another build. */
+const MODULES = ["builder.js", "graph-host.js", "esbuild.wasm"];
+const VERSION = "version.txt";
 const HERE = import.meta.dirname;
 
 /** What the code that bundles on Node imports, and what takes its place here. */
@@ -57,7 +61,7 @@ export async function builderModules(): Promise<string[]> {
   return unlessUnchanged({
     recordFile: RECORD,
     key: [HERE, "with modules"],
-    outputs: ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => join(FOLDER, name)),
+    outputs: [...MODULES, VERSION].map((name) => join(FOLDER, name)),
     build: async () => {
       const lacked = await Promise.all(LACKED_BY_OLD.map((name) => bundleLacked(name)));
       const hostModules = Object.fromEntries(lacked.map(({ name, text }) => [name, text]));
@@ -68,6 +72,9 @@ export async function builderModules(): Promise<string[]> {
       ];
       const wasm = createRequire(import.meta.url).resolve("esbuild-wasm/esbuild.wasm");
       writeFileSync(join(FOLDER, "esbuild.wasm"), await readFile(wasm));
+      const hash = createHash("sha256");
+      for (const name of MODULES) hash.update(await readFile(join(FOLDER, name)));
+      writeFileSync(join(FOLDER, VERSION), hash.digest("hex"));
       const tools = [import.meta.filename, join(REPO_ROOT, "package-lock.json")];
       return { result: [...inputs, wasm], inputs: [...new Set([...inputs, ...tools])] };
     },

@@ -15,8 +15,11 @@ import { REPO_ROOT } from "../invocation.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { buildTarball } from "../project/tarball.ts";
 import { BuildLog } from "./build-log.ts";
+import { keepBundles } from "./bundle-graphs.ts";
+import { bundleScope } from "./bundle-scope.ts";
 import { startEsbuild } from "./esbuild-wasm.ts";
 import { installPackages } from "./install-packages.ts";
+import { KeptBundles } from "./kept-bundles.ts";
 import { planInstall } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 import { unpackRepository } from "./repository.ts";
@@ -33,7 +36,11 @@ const HOST_PACKAGES = join(REPO_ROOT, "src/node_modules");
 const BYTES_PER_MB = 1024 * 1024;
 const MAX_TOLD = 20;
 
-type Env = { PACKAGES: PackageSource };
+type Env = {
+  PACKAGES: PackageSource;
+  /** Of the builder: its modules and the bundler's. */
+  VERSION: string;
+};
 
 /**
  * Builds the project of one repository, in an isolate of its own: what `threadworks build` does, by the same code,
@@ -67,6 +74,16 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       log.info(
         `Installed ${installed.packages} packages of ${by}, ${megabytes} MB, ${installed.cached} of them from the cache`,
       );
+      const { PACKAGES: source, VERSION: version } = this.env;
+      const scope = bundleScope({
+        version,
+        project: config,
+        repository: REPOSITORY,
+        installed: installed.digests,
+        links: plan.links,
+      });
+      const kept = new KeptBundles(await source.bundles(scope));
+      keepBundles(kept);
       await starting;
       const built = await buildTarball({
         configPath: config.configPath,
@@ -76,7 +93,11 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       for (const warning of built.warnings) {
         log.warn(withoutFolder(warning));
       }
+      if (kept.taken > 0) log.info(`Took ${kept.taken} bundles of packages from an earlier build`);
       log.info(`Bundled ${built.graphs.join(", ")}`);
+      const bundles = kept.pack();
+      // The next build does without.
+      if (bundles !== null) await source.keepBundles(scope, bundles).catch(() => {});
       return { ok: true, tarball: built.bytes };
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

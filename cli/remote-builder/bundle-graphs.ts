@@ -16,14 +16,18 @@ import {
   toldWarnings,
   UNENDING,
 } from "../project/bundle-options.ts";
-import { BundleRepairs } from "../project/bundle-repairs.ts";
+import { BundleRepairs, type RepairsState } from "../project/bundle-repairs.ts";
 import { describeEntryError, ENTRY } from "../project/entry-module.ts";
+import { type GroupPart, KeptBundles } from "./kept-bundles.ts";
 import { formatsOf, GroupReferences, moduleName } from "./group-references.ts";
 import { PackageGroups, PROJECT } from "./package-groups.ts";
 
-type Part = {
-  text: string;
+type Part = GroupPart & {
+  /** The project's source map. */
   map: Uint8Array | null;
+};
+
+type Built = Pick<Part, "text" | "map"> & {
   metafile: esbuild.Metafile;
   warnings: esbuild.Message[];
 };
@@ -36,12 +40,21 @@ const AWAITS = /\b__esm\d*\(\{async\b/;
 
 const UNLINKED = "No matching export in ";
 
+/** An isolate builds one project. */
+let keptBundles: KeptBundles | null = null;
+
+/** Has bundles of packages taken from those that are kept, and new ones added to them. */
+export function keepBundles(kept: KeptBundles): void {
+  keptBundles = kept;
+}
+
 export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle> {
   const repairs = new BundleRepairs(options.project.projectDir);
   const groups = new PackageGroups();
+  const kept = keptBundles ?? new KeptBundles(null);
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     try {
-      return await new PartedBundle(options, repairs, groups).write();
+      return await new PartedBundle(options, repairs, groups, kept).write();
     } catch (error) {
       if (!(error instanceof BeginAnew)) throw error;
     }
@@ -53,16 +66,23 @@ class PartedBundle {
   readonly #options: BundleOptions;
   readonly #repairs: BundleRepairs;
   readonly #groups: PackageGroups;
+  readonly #kept: KeptBundles;
   readonly #references: GroupReferences;
   readonly #parts = new Map<number, Part>();
   readonly #formats = new Map<string, string>();
   /** The groups that use something of a group. */
   readonly #users = new Map<number, Set<number>>();
 
-  constructor(options: BundleOptions, repairs: BundleRepairs, groups: PackageGroups) {
+  constructor(
+    options: BundleOptions,
+    repairs: BundleRepairs,
+    groups: PackageGroups,
+    kept: KeptBundles,
+  ) {
     this.#options = options;
     this.#repairs = repairs;
     this.#groups = groups;
+    this.#kept = kept;
     this.#references = new GroupReferences(groups);
   }
 
@@ -83,12 +103,12 @@ class PartedBundle {
     const outFile = resolve(this.#options.outFile);
     const inputs: esbuild.Metafile["inputs"] = {};
     const warnings = this.#repairs.warnings();
-    for (const [group, { text, map, metafile, warnings: told }] of this.#parts) {
+    for (const [group, { text, map, inputs: ofPart, warnings: told }] of this.#parts) {
       const file = group === PROJECT ? outFile : join(dirname(outFile), this.#moduleOf(group));
       await writeFile(file, this.#references.withDefaults(text, this.#formats));
       if (map !== null) await writeFile(`${outFile}.map`, map);
-      Object.assign(inputs, metafile.inputs);
-      warnings.push(...toldWarnings(told));
+      Object.assign(inputs, ofPart);
+      warnings.push(...told);
     }
     const packageModules = [...this.#parts.keys()]
       .filter((group) => group !== PROJECT)
@@ -105,29 +125,79 @@ class PartedBundle {
   }
 
   async #bundle(group: number): Promise<Part> {
+    if (group === PROJECT) return this.#bundleAnew(group);
+    const decidedBy = this.#decidedBy(group);
+    const kept = this.#kept.get(decidedBy);
+    if (kept !== undefined) {
+      this.#repairs.add(kept.repairs);
+      this.#references.addFiles(kept.references);
+      this.#addFormats(kept.part.inputs);
+      return { ...kept.part, map: null };
+    }
+    const { map, ...part } = await this.#bundleAnew(group);
+    this.#kept.add(decidedBy, {
+      part,
+      references: this.#references.filesIn(part.text),
+      repairs: this.#repairsOf(group),
+    });
+    return { ...part, map };
+  }
+
+  /**
+   * All that a group's bundle depends on, but for what is the same for the whole build: the files of all packages, and
+   * the bundler with its options. In which groups the packages are follows from those and from what was merged.
+   */
+  #decidedBy(group: number): string {
+    const groups = this.#groups;
+    return JSON.stringify([
+      groups.nameOf(group),
+      groups.mergedFolders(),
+      this.#references.asked(group, this.#formats),
+      this.#repairsOf(group),
+    ]);
+  }
+
+  #repairsOf(group: number): RepairsState {
+    return this.#repairs.stateOf((file) => this.#groups.of(file) === group);
+  }
+
+  #addFormats(inputs: Part["inputs"]): void {
+    const { projectDir } = this.#options.project;
+    const formats = formatsOf(inputs, (input) => resolve(projectDir, input));
+    for (const [file, format] of formats) this.#formats.set(file, format);
+  }
+
+  async #bundleAnew(group: number): Promise<Part> {
     const { project } = this.#options;
     const repairs = this.#repairs;
     for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-      let part: Part;
+      let built: Built;
       try {
-        part = await this.#build(group);
+        built = await this.#build(group);
       } catch (error) {
         if (this.#references.reachesProject(group)) throw this.#mergingIntoProject(group);
         this.#note(group, errorsOf(error));
         continue;
       }
       if (this.#references.reachesProject(group)) throw this.#mergingIntoProject(group);
-      if (repairs.noteDisabled(part.metafile)) throw new BeginAnew();
-      if (repairs.noteParents(part.text)) continue;
-      if (group !== PROJECT && AWAITS.test(part.text)) throw this.#merging(group);
-      const formats = formatsOf(part.metafile, (input) => resolve(project.projectDir, input));
-      const files = this.#references.filesOf(group);
-      const areNew = files.filter(
-        (file) => formats.get(file) === "cjs" && this.#formats.get(file) !== "cjs",
-      );
-      for (const [file, format] of formats) this.#formats.set(file, format);
+      if (repairs.noteDisabled(built.metafile)) throw new BeginAnew();
+      if (repairs.noteParents(built.text)) continue;
+      if (group !== PROJECT && AWAITS.test(built.text)) throw this.#merging(group);
+      const known = new Map(this.#formats);
+      this.#addFormats(built.metafile.inputs);
+      const areNew = this.#references
+        .filesOf(group)
+        .filter((file) => this.#formats.get(file) === "cjs" && known.get(file) !== "cjs");
       // Names are of ES modules: a CommonJS module is taken as a whole.
-      if (areNew.length === 0) return part;
+      if (areNew.length === 0) {
+        const inputs = withExternalsOnly(built.metafile.inputs);
+        return {
+          text: built.text,
+          map: built.map,
+          inputs: group === PROJECT ? built.metafile.inputs : inputs,
+          warnings: toldWarnings(built.warnings),
+        };
+      }
     }
     throw bundleFailure(project, [UNENDING]);
   }
@@ -169,11 +239,13 @@ class PartedBundle {
     return bundleFailure(project, problems);
   }
 
-  async #build(group: number): Promise<Part> {
+  async #build(group: number): Promise<Built> {
     const settings = bundleSettings(this.#options, this.#repairs);
     const isProject = group === PROJECT;
     const { outputFiles, metafile, warnings } = await esbuild.build({
       ...settings,
+      // It says nothing about packages; where models are looked for by name, it would.
+      ...(isProject ? {} : { tsconfigRaw: {} }),
       // Of packages no positions are kept.
       sourcemap: isProject ? settings.sourcemap : false,
       entryPoints: [isProject ? ENTRY : "threadworks-group"],
@@ -185,4 +257,14 @@ class PartedBundle {
     const text = outputFiles.find(({ path }) => !path.endsWith(".map"))?.text ?? "";
     return { text, map, metafile, warnings };
   }
+}
+
+/** Which of Node's modules a bundle imports is asked afterwards, and nothing else of what packages import. */
+function withExternalsOnly(inputs: Part["inputs"]): Part["inputs"] {
+  return Object.fromEntries(
+    Object.entries(inputs).map(([path, input]) => [
+      path,
+      { ...input, imports: input.imports.filter(({ external }) => external === true) },
+    ]),
+  );
 }

@@ -17,7 +17,7 @@ const REQUIRED =
   /(?:(?<![\w$.])(?<variable>[\w$]+)=__toESM\d*\()?\brequire_twref(?<id>[0-9a-f]+)x\d*\(\)/g;
 /** The names that esbuild makes up; a namespace that a module names itself is called as there. */
 const VARIABLE =
-  /(?<![\w$.])(?<declared>var |,)?(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?<end>[,;=]))?/g;
+  /(?<declared>var |,)?(?<![\w$.])(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?=(?<end>[,;=]))|)/g;
 const IN_NODE_MODE = /(__toESM\d*\(require_twref([0-9a-f]+)x\d*\(\),)1\)/g;
 
 /** Names in positions of the source map tell it from the project's modules. */
@@ -71,6 +71,18 @@ export class GroupReferences {
       this.#targets.set(id, { file, names: undefined, isWhole: isPlainlyWhole(file) });
     }
     return id;
+  }
+
+  /** The modules of other groups that a bundle refers to. */
+  filesIn(bundle: string): string[] {
+    const ids = [...bundle.matchAll(REQUIRED)].map(({ groups = {} }) => groups["id"] ?? "");
+    const files = [...new Set(ids)].map((id) => this.#targets.get(id)?.file);
+    return files.filter((file) => file !== undefined);
+  }
+
+  /** Knows the modules that a bundle refers to which was made before. */
+  addFiles(files: readonly string[]): void {
+    for (const file of files) this.#idOf(file);
   }
 
   /** Notes what a bundle uses of other groups. Of those that have `grown` it uses something that nobody did before. */
@@ -156,7 +168,7 @@ export class GroupReferences {
 
   /** Each module is evaluated when it is first loaded. */
   #groupSource(group: number, formats: ReadonlyMap<string, string>): string {
-    const cases = this.#asked(group, formats).map(({ id, file, names }) => {
+    const cases = this.asked(group, formats).map(({ id, file, names }) => {
       const module = names === "all" ? file : `threadworks-exports-${id}`;
       return `case "${id}": return known["${id}"] ??= require(${JSON.stringify(module)});`;
     });
@@ -172,7 +184,7 @@ export class GroupReferences {
   }
 
   /** What others ask of a group, in an order that does not depend on who asked first. */
-  #asked(group: number, formats: ReadonlyMap<string, string>): Asked[] {
+  asked(group: number, formats: ReadonlyMap<string, string>): Asked[] {
     const asked: Asked[] = [];
     for (const [id, { file, names, isWhole }] of this.#targets) {
       if (names === undefined || this.#groups.of(file) !== group) continue;
@@ -224,7 +236,7 @@ export function moduleName(name: string): string {
 
 /** The formats of the modules of a bundle, as esbuild tells them. */
 export function formatsOf(
-  { inputs }: Metafile,
+  inputs: Metafile["inputs"],
   toPath: (input: string) => string,
 ): Map<string, string> {
   return new Map(

@@ -16,7 +16,13 @@ const AT_ONCE = 6;
 const BYTES_PER_MB = 1024 * 1024;
 
 /** How much was fetched from the registry, and how much was at hand. */
-export type Installed = { packages: number; cached: number; bytes: number };
+export type Installed = {
+  packages: number;
+  cached: number;
+  bytes: number;
+  /** What is in which folder. */
+  digests: { folder: string; digest: string }[];
+};
 
 /**
  * Puts the packages of a plan into their folders. Throws a `CliError` that names the package with which something
@@ -33,11 +39,12 @@ export async function installPackages(
       `the project has ${packages.length} packages, and ${MAX_PACKAGES} are the most: build it on your machine`,
     );
   }
-  const installed: Installed = { packages: packages.length, cached: 0, bytes: 0 };
+  const installed: Installed = { packages: packages.length, cached: 0, bytes: 0, digests: [] };
   await mapLimited(packages, AT_ONCE, async ({ locked, folder }) => {
     const answer = await source.get(locked);
     if (!answer.ok) throw new CliError(answer.message);
     installed.bytes += answer.archive.length;
+    installed.digests.push({ folder, digest: answer.digest });
     if (answer.isCached) installed.cached += 1;
     else log.info(`Fetched ${locked.name}@${locked.version}`);
     if (installed.bytes > MAX_INSTALLED_BYTES) {

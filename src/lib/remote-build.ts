@@ -19,6 +19,9 @@ export const MAX_PACKAGE_UNPACKED_BYTES = 64 * 1024 * 1024;
 /** Of all packages together, as a build holds them. */
 export const MAX_INSTALLED_BYTES = 48 * 1024 * 1024;
 
+/** Of the bundles of a project's packages that are kept for its next build, compressed. */
+export const MAX_KEPT_BUNDLES_BYTES = 8 * 1024 * 1024;
+
 export const BUILD_TIMEOUT_MS = 300_000;
 
 /** What to do about a build that is beyond these bounds. */
@@ -39,11 +42,14 @@ export type LockedPackage = {
 /** What the build of a project is bound to: it answers with the files of packages, checked and compressed. */
 export interface PackageSource {
   get: (wanted: LockedPackage) => Promise<PackageAnswer>;
+  /** What builds of the same workspace have kept for those that are decided by the same, by a digest of all of it. */
+  bundles: (decidedBy: string) => Promise<Uint8Array | null>;
+  keepBundles: (decidedBy: string, archive: Uint8Array) => Promise<void>;
 }
 
-/** `message` says what is wrong with the package, for the user. */
+/** `digest` is that of the archive in the registry. `message` says what is wrong with the package, for the user. */
 export type PackageAnswer =
-  | { ok: true; archive: Uint8Array; isCached: boolean }
+  | { ok: true; archive: Uint8Array; digest: string; isCached: boolean }
   | { ok: false; message: string };
 
 export type BuildRequest = {

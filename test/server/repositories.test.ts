@@ -36,7 +36,7 @@ const GREETER = MEMBER.replace(/import .* from "@acme.*/, 'const greeting = "Hi"
 const asked = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
 
 describe("a repository becomes a deployment that answers", BUILDS, () => {
-  test("of a template, with its commit; packages come from the cache the next time", async ({
+  test("of a template, with its commit; packages and their bundles are kept for the next time", async ({
     server,
     host,
     registry,
@@ -62,11 +62,25 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     const again = await rolledOut(deployer, githubBody(host, "again", "acme/agent"));
     expect(again.revision).toMatchObject({ status: "DEPLOYED" });
     expect(registry.upstream.seen.length).toBe(asksBefore);
-    expect(await buildLines(deployer, again.deployment)).toContainEqual(
-      expect.stringMatching(
-        /^Installed (\d+) packages of package-lock\.json, .* MB, \1 of them from the cache$/,
-      ),
+    const linesOf = async (of: typeof deployer, { deployment: made }: typeof again) =>
+      (await buildLines(of, made)).filter((line) => /^(?:Installed|Took|Bundled)/.test(line));
+    const allPackages = expect.stringMatching(
+      /^Installed (\d+) packages of package-lock\.json, .* MB, \1 of them from the cache$/,
     );
+    const ofEarlier = expect.stringMatching(
+      /^Took \d\d bundles of packages from an earlier build$/,
+    );
+    expect(await linesOf(deployer, again)).toEqual([allPackages, ofEarlier, "Bundled agent"]);
+    const answer = await agentClient(again.deployment, deployer.apiKey).runs.wait(
+      null,
+      "agent",
+      asked("What is 20 + 22?"),
+    );
+    expect(JSON.stringify(answer)).toContain("42");
+
+    const stranger = await newDeployer(server);
+    const theirs = await rolledOut(stranger, githubBody(host, "again", "acme/agent"));
+    expect(await linesOf(stranger, theirs)).toEqual([allPackages, "Bundled agent"]);
   });
 
   test("with a model by its name", async ({ server, host, registry, expect, onTestFinished }) => {

@@ -51,6 +51,7 @@ async function build({ replaced = {}, files = { "a.js": "" }, limitMs }: Buildin
     configPath: "langgraph.json",
   };
   const answer = await buildInIsolate(given, exports, request, {
+    workspaceId: crypto.randomUUID(),
     tell,
     ...(limitMs === undefined ? {} : { limitMs }),
   });
@@ -212,7 +213,7 @@ describe("a build ends with advice", () => {
 
   test("and is given no more packages then", async () => {
     const wanted = { name: "zod", version: "4.0.0", integrity: null };
-    const packages = exports.BuildPackages({ props: { endsAt: Date.now() - 1 } });
+    const packages = exports.BuildPackages({ props: { endsAt: Date.now() - 1, workspaceId: "w" } });
     // What RPC gives is no promise that may be looked at twice.
     const answer = await packages.get(wanted).catch((error: unknown) => String(error));
     expect(answer).toMatch(/The build has been given up$/);

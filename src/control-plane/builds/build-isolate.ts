@@ -20,7 +20,9 @@ const SUBREQUESTS = 5000;
 const EXCEEDED =
   /exceeded .*(?:memory|CPU)|out of memory|cannot allocate memory|memory limit|memory size exceeded/i;
 
-type Told = {
+type Building = {
+  /** Whose build it is: what is kept of it is given to no other workspace. */
+  workspaceId: string;
   /** Receives what the build tells while it goes on. */
   tell: (lines: readonly BuildLine[]) => Promise<void>;
   limitMs?: number;
@@ -34,12 +36,14 @@ export async function buildInIsolate(
   env: Env,
   exports: Cloudflare.Exports,
   request: BuildRequest,
-  { tell, limitMs = BUILD_TIMEOUT_MS }: Told,
+  { workspaceId, tell, limitMs = BUILD_TIMEOUT_MS }: Building,
 ): Promise<BuildAnswer> {
   const endsAt = Date.now() + limitMs;
   const worker = env.LOADER.get(`build/${crypto.randomUUID()}`, async () => {
-    const [builder, graphHost, esbuild] = await Promise.all(
-      ["builder.js", "graph-host.js", "esbuild.wasm"].map((name) => readFile(env, name)),
+    const [builder, graphHost, esbuild, version] = await Promise.all(
+      ["builder.js", "graph-host.js", "esbuild.wasm", "version.txt"].map((name) =>
+        readFile(env, name),
+      ),
     );
     return {
       compatibilityDate: COMPATIBILITY_DATE,
@@ -50,7 +54,10 @@ export async function buildInIsolate(
         "graph-host.js": { text: text(graphHost) },
         "esbuild.wasm": { wasm: esbuild ?? new ArrayBuffer() },
       },
-      env: { PACKAGES: exports.BuildPackages({ props: { endsAt } }) },
+      env: {
+        PACKAGES: exports.BuildPackages({ props: { endsAt, workspaceId } }),
+        VERSION: text(version),
+      },
       limits: { cpuMs: CPU_MS, subRequests: SUBREQUESTS },
       globalOutbound: null,
     };

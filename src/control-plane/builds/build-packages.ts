@@ -4,16 +4,21 @@ import { parseSettings } from "../../env.ts";
 import { readLimited } from "../../lib/bytes.ts";
 import {
   type LockedPackage,
+  MAX_KEPT_BUNDLES_BYTES,
   MAX_PACKAGE_BYTES,
   type PackageAnswer,
   type PackageSource,
 } from "../../lib/remote-build.ts";
-import { hasIntegrity, type Integrity, parseIntegrity, repackPackage } from "./package-tarball.ts";
+import { hasIntegrity, parseIntegrity, repackPackage } from "./package-tarball.ts";
 
 const FETCH_TIMEOUT_MS = 60_000;
 
 /** A change of what is kept of a package takes another folder. */
 const CACHE_PREFIX = "packages/1/";
+
+/** Bundles of packages, by workspace. */
+const BUNDLES_PREFIX = "packages/bundles/1/";
+const DIGEST = /^[0-9a-f]{64}$/;
 
 /** What a registry tells of one version: its manifest, which may have a readme in it. */
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
@@ -25,16 +30,15 @@ const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
 /**
  * Where a build has its packages from, and its only way out: the registry of the installation, or what is kept of an
  * earlier fetch. What is kept has the digest of its tarball as its name, and is kept only when it has that digest,
- * so no project can put there what another one would be given.
+ * so no project can put there what another one would be given. Bundles have no such name: each workspace has its own.
  */
 export class BuildPackages
-  extends WorkerEntrypoint<Env, { endsAt: number }>
+  extends WorkerEntrypoint<Env, { endsAt: number; workspaceId: string }>
   implements PackageSource
 {
   async get(wanted: LockedPackage): Promise<PackageAnswer> {
     const { name, version } = wanted;
-    // A build that took too long goes on in its isolate, until it asks for something.
-    if (Date.now() > this.ctx.props.endsAt) throw new Error("The build has been given up");
+    this.#assertGoesOn();
     if (!NAME.test(name) || !VERSION.test(version)) {
       return refused(`${name}@${version} is no name and version of a package`);
     }
@@ -46,10 +50,16 @@ export class BuildPackages
     if (integrity === null) {
       return refused(`${name}@${version} has an integrity that is none: ${named}`);
     }
-    const key = cacheKey(integrity);
+    const digest = `${integrity.algorithm}-${Buffer.from(integrity.digest).toString("hex")}`;
+    const key = CACHE_PREFIX + digest;
     const kept = await this.env.SOURCES.get(key);
     if (kept !== null) {
-      return { ok: true, archive: new Uint8Array(await kept.arrayBuffer()), isCached: true };
+      return {
+        ok: true,
+        archive: new Uint8Array(await kept.arrayBuffer()),
+        digest,
+        isCached: true,
+      };
     }
     const tarball = await this.#download(name, version);
     if (typeof tarball === "string") return refused(`${name}@${version} ${tarball}`);
@@ -65,7 +75,40 @@ export class BuildPackages
       return refused(`${name}@${version} cannot be unpacked: ${String(error)}`);
     }
     await this.env.SOURCES.put(key, archive);
-    return { ok: true, archive, isCached: false };
+    return { ok: true, archive, digest, isCached: false };
+  }
+
+  /** What another build of the workspace has kept that was decided by the same. */
+  async bundles(decidedBy: string): Promise<Uint8Array | null> {
+    const kept = await this.env.SOURCES.get(this.#bundlesKey(decidedBy));
+    if (kept?.customMetadata?.["decidedBy"] === decidedBy) {
+      return new Uint8Array(await kept.arrayBuffer());
+    }
+    await kept?.body.cancel();
+    return null;
+  }
+
+  async keepBundles(decidedBy: string, archive: Uint8Array): Promise<void> {
+    const key = this.#bundlesKey(decidedBy);
+    if (archive.length > MAX_KEPT_BUNDLES_BYTES) {
+      throw new RangeError(`${archive.length} bytes are more than is kept of a build`);
+    }
+    await this.env.SOURCES.put(key, archive, { customMetadata: { decidedBy } });
+  }
+
+  /**
+   * A workspace has sixteen places, and what comes to one takes the place of what was there: so much is kept, and no
+   * more, and nobody has to look for what is old.
+   */
+  #bundlesKey(decidedBy: string): string {
+    this.#assertGoesOn();
+    if (!DIGEST.test(decidedBy)) throw new TypeError("What decides bundles is named by a digest");
+    return `${BUNDLES_PREFIX}${this.ctx.props.workspaceId}/${decidedBy.slice(0, 1)}`;
+  }
+
+  /** A build that took too long goes on in its isolate, until it asks for something. */
+  #assertGoesOn(): void {
+    if (Date.now() > this.ctx.props.endsAt) throw new Error("The build has been given up");
   }
 
   /** The archive, or the rest of the sentence that says why there is none. It throws for what time may mend. */
@@ -104,8 +147,4 @@ export class BuildPackages
 
 function refused(message: string): PackageAnswer {
   return { ok: false, message };
-}
-
-function cacheKey({ algorithm, digest }: Integrity): string {
-  return `${CACHE_PREFIX}${algorithm}-${Buffer.from(digest).toString("hex")}`;
 }

@@ -1,12 +1,24 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, test } from "vitest";
+import { beforeEach, describe, test } from "vitest";
 import type { BundleOptions, GraphBundle } from "../../../cli/project/bundle-options.ts";
 import { bundleGraphs as bundleAtOnce } from "../../../cli/project/bundle-graphs.ts";
 import { langChainSource } from "../../../cli/project/langchain-source.ts";
 import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
-import { bundleGraphs as bundleInParts } from "../../../cli/remote-builder/bundle-graphs.ts";
+import {
+  bundleGraphs as bundleInParts,
+  keepBundles,
+} from "../../../cli/remote-builder/bundle-graphs.ts";
+import { KeptBundles } from "../../../cli/remote-builder/kept-bundles.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 type Files = Record<string, string | object>;
@@ -30,7 +42,7 @@ async function bundled(
 ): Promise<GraphBundle & { graph: () => Promise<unknown> }> {
   const project = loadProjectConfig(folder);
   const outFile = join(folder, bundle === bundleAtOnce ? "once" : "parts", "project.js");
-  mkdirSync(dirname(outFile));
+  mkdirSync(dirname(outFile), { recursive: true });
   const built = await bundle({
     project,
     langChain: langChainSource({ projectDir: folder, repoRoot: folder, choice: "project" }),
@@ -50,6 +62,25 @@ async function bundled(
 function packageTexts(folder: string): string[] {
   const names = readdirSync(join(folder, "parts")).filter((name) => name.startsWith("package-"));
   return names.map((name) => readFileSync(join(folder, "parts", name), "utf8"));
+}
+
+/** A build with what an earlier one has kept, and what it has kept itself. */
+async function bundledWith(
+  folder: string,
+  archive: Uint8Array | null,
+): Promise<{ files: Record<string, string>; warnings: string[]; taken: number; kept: Uint8Array }> {
+  const kept = new KeptBundles(archive);
+  keepBundles(kept);
+  rmSync(join(folder, "parts"), { recursive: true, force: true });
+  const { warnings } = await bundled(folder, bundleInParts);
+  const names = readdirSync(join(folder, "parts"));
+  const texts = names.map((name) => [name, readFileSync(join(folder, "parts", name), "utf8")]);
+  return {
+    files: Object.fromEntries(texts) as Record<string, string>,
+    warnings,
+    taken: kept.taken,
+    kept: kept.pack() ?? archive ?? new Uint8Array(),
+  };
 }
 
 /** What graphs of a project export, with one package beside the other in node_modules. */
@@ -195,8 +226,10 @@ const ALIKE: Record<
   },
   "a file that imports what another package does not export": {
     agent:
-      'import { load } from "unfit"; export const graph = await load().then(() => "loaded", ({ code }) => code);',
+      'import { load } from "near"; export const graph = await load().then(() => "loaded", ({ code }) => code);',
     files: {
+      "node_modules/near/package.json": { ...ESM, dependencies: { unfit: "1" } },
+      "node_modules/near/index.js": 'export { load } from "unfit";',
       "node_modules/unfit/package.json": { ...ESM, type: "module" },
       "node_modules/unfit/index.js": 'export const load = () => import("./late.js");',
       "node_modules/unfit/late.js": 'import { gone } from "other"; export const late = gone;',
@@ -204,9 +237,11 @@ const ALIKE: Record<
       "node_modules/other/index.js": "export const here = 1;",
     },
     graph: "MODULE_NOT_FOUND",
-    parts: 1,
+    parts: 2,
   },
 };
+
+beforeEach(() => keepBundles(new KeptBundles(null)));
 
 describe("a project that is bundled in parts", () => {
   for (const [title, { agent, files, links = {}, graph, parts }] of Object.entries(ALIKE)) {
@@ -244,17 +279,105 @@ describe("a project that is bundled in parts", () => {
   });
 
   test("has what is imported of a package, and nothing else of it", async ({ expect }) => {
-    const folder = projectWith('import { used } from "large"; export const graph = used();', {
-      "node_modules/large/package.json": { ...ESM, sideEffects: false },
-      "node_modules/large/index.js":
-        'export const used = () => "this is used"; export const left = () => "this is left out"; export * from "./more.js";',
-      "node_modules/large/more.js": 'export const more = () => "nor is there more";',
-    });
+    const folder = projectWith(
+      'import "./side.js"; import { used } from "large"; import { small } from "small"; export const graph = used() + small;',
+      {
+        "side.js": "globalThis.aside = 1;",
+        "node_modules/small/package.json": ESM,
+        "node_modules/small/index.js":
+          'export const small = "!"; export const little = "left out, too";',
+        "node_modules/large/package.json": { ...ESM, sideEffects: false },
+        "node_modules/large/index.js":
+          'export const used = () => "this is used"; export const left = () => "this is left out"; export * from "./more.js";',
+        "node_modules/large/more.js": 'export const more = () => "nor is there more";',
+      },
+    );
     const built = await bundled(folder, bundleInParts);
 
-    expect(await built.graph()).toBe("this is used");
+    expect(await built.graph()).toBe("this is used!");
     const text = packageTexts(folder).join("\n");
     expect(text).toContain("this is used");
     expect(text).not.toMatch(/left out|nor is there more/);
+  });
+});
+
+describe("with the bundles of packages that an earlier build has kept", () => {
+  for (const [title, { agent, files, links = {}, parts }] of Object.entries(ALIKE)) {
+    test(`a build makes the same: ${title}`, async ({ expect }) => {
+      const folder = projectWith(agent, files);
+      for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path));
+      const first = await bundledWith(folder, null);
+      const again = await bundledWith(folder, first.kept);
+
+      expect(first.taken).toBe(0);
+      expect(again.files).toEqual(first.files);
+      expect(again.warnings).toEqual(first.warnings);
+      expect(again.taken).toBeGreaterThanOrEqual(parts);
+    });
+  }
+
+  const files: Files = {
+    "node_modules/middle/package.json": { ...ESM, dependencies: { base: "1" } },
+    "node_modules/middle/index.js":
+      'import { one, two } from "base"; import gone from "gone"; export const both = () => [one, two]; export const only = () => one; export const late = () => gone;',
+    "node_modules/base/package.json": ESM,
+    "node_modules/base/index.js":
+      'export const one = "first"; export const two = "second"; export const three = "third";',
+    "node_modules/old/package.json": COMMONJS,
+    "node_modules/old/index.js":
+      'module.exports = { main: !module.parent, name: require("base").one };',
+  };
+  const first = 'import { both } from "middle"; export const graph = both();';
+
+  test.for([
+    [
+      "asks the same of packages in another order",
+      'import { three } from "base"; import { both } from "middle"; export const graph = [three, both()];',
+      'import { both } from "middle"; import { three } from "base"; const order = 1; export const graph = [order, three, both()];',
+      2,
+    ],
+    ["asks for less", first, 'import { only } from "middle"; export const graph = only();', 0],
+    [
+      "asks for more of one package",
+      first,
+      'import { both, only } from "middle"; export const graph = [both(), only()];',
+      1,
+    ],
+    [
+      "asks for a package that looks for its parent",
+      first,
+      'import { both } from "middle"; import old from "old"; export const graph = [both(), old];',
+      0,
+    ],
+    [
+      "has a package that looks for its parent",
+      'import { both } from "middle"; import old from "old"; export const graph = [both(), old];',
+      'import { both, only } from "middle"; import old from "old"; export const graph = [both(), only(), old];',
+      2,
+    ],
+    ["has no packages any more", first, "export const graph = 1;", 0],
+  ] as const)(
+    "a project that %s is as without them",
+    async ([, before, after, taken], { expect }) => {
+      const folder = projectWith(before, files);
+      const { kept } = await bundledWith(folder, null);
+      writeFileSync(join(folder, "agent.js"), after);
+      const fresh = await bundledWith(folder, null);
+      const built = await bundledWith(folder, kept);
+
+      expect(built.files).toEqual(fresh.files);
+      expect(built.warnings).toEqual(fresh.warnings);
+      expect(built.taken).toBe(taken);
+    },
+  );
+
+  test("a build takes nothing of an archive that is none, and makes it anew", async ({
+    expect,
+  }) => {
+    const folder = projectWith(first, files);
+    const fresh = await bundledWith(folder, null);
+    const built = await bundledWith(folder, new TextEncoder().encode("no archive"));
+
+    expect(built).toEqual(fresh);
   });
 });

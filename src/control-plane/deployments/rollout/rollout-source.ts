@@ -107,6 +107,7 @@ async function build(
   const configPath = row.langgraph_config_path ?? CONFIG_FILE;
   const request = { archive, isInFolder, configPath };
   const answer = await buildInIsolate(env, exports, request, {
+    workspaceId: row.workspace_id,
     tell: async (lines) => {
       for (const { level, message } of lines) logs[level](message);
       await logs.flush();

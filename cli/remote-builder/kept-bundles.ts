@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { zstdDecompressSync } from "node:zlib";
+import type * as esbuild from "esbuild";
+import { packArchive, readArchive } from "../../src/lib/package-archive.ts";
+import { MAX_KEPT_BUNDLES_BYTES } from "../../src/lib/remote-build.ts";
+import type { RepairsState } from "../project/bundle-repairs.ts";
+
+/** The bundle of a group of packages, before it is known which of the other groups' modules are ES modules. */
+export type GroupPart = {
+  text: string;
+  /** By their paths from the project's folder. Of what they import there is only what is in no bundle. */
+  inputs: esbuild.Metafile["inputs"];
+  /** What is to be told of it. */
+  warnings: string[];
+};
+
+/** A bundle with what was found out while it was made. */
+export type KeptBundle = {
+  part: GroupPart;
+  /** The modules of other groups that it refers to. */
+  references: string[];
+  repairs: RepairsState;
+};
+
+/**
+ * The bundles of packages of an earlier build with the same packages, by all that decides them there, and those that
+ * this build adds.
+ */
+export class KeptBundles {
+  readonly #earlier = new Map<string, Uint8Array>();
+  readonly #used = new Map<string, Uint8Array>();
+  #taken = 0;
+  #added = 0;
+
+  /** What is no archive is as good as none: a build needs nothing that is kept. */
+  constructor(archive: Uint8Array | null) {
+    if (archive === null) return;
+    try {
+      for (const { path, compressed } of readArchive(archive)) this.#earlier.set(path, compressed);
+    } catch {
+      this.#earlier.clear();
+    }
+  }
+
+  /** How many bundles were of an earlier build. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The bundle that is decided by this text, if there is one. */
+  get(decidedBy: string): KeptBundle | undefined {
+    const key = keyOf(decidedBy);
+    const own = this.#used.get(key);
+    const compressed = this.#earlier.get(key);
+    if (own === undefined && compressed === undefined) return undefined;
+    const bytes = own ?? zstdDecompressSync(compressed ?? new Uint8Array());
+    if (own === undefined) this.#taken += 1;
+    this.#used.set(key, bytes);
+    return JSON.parse(new TextDecoder().decode(bytes)) as KeptBundle;
+  }
+
+  add(decidedBy: string, bundle: KeptBundle): void {
+    this.#used.set(keyOf(decidedBy), new TextEncoder().encode(JSON.stringify(bundle)));
+    this.#added += 1;
+  }
+
+  /** What this build has used, for the next one; null where that is what there was, or too much. */
+  pack(): Uint8Array | null {
+    if (this.#added === 0) return null;
+    const archive = packArchive([...this.#used].map(([path, bytes]) => ({ path, bytes })));
+    return archive.length > MAX_KEPT_BUNDLES_BYTES ? null : archive;
+  }
+}
+
+function keyOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

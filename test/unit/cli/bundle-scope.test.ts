@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { bundleScope } from "../../../cli/remote-builder/bundle-scope.ts";
+import { files } from "../../../cli/remote-builder/node-fs.ts";
+
+type Scope = Parameters<typeof bundleScope>[0];
+type Texts = Record<string, string>;
+
+const A = { folder: "/repository/node_modules/a", digest: "sha512-a" };
+const B = { folder: "/repository/node_modules/b", digest: "sha512-b" };
+const LINK = { path: "/repository/node_modules/own", target: "/repository/packages/own" };
+const PROJECT = { projectDir: "/repository", env: {} };
+
+const TEXTS: Texts = {
+  "package.json": "{}",
+  "packages/own/package.json": '{"main":"own.js"}',
+  "packages/own/own.js": "",
+  "node_modules/a/package.json": "{}",
+};
+
+/** Of a repository with these files. */
+function scopeOf(texts: Texts, change: Partial<Scope> = {}): string {
+  files.remove("/repository");
+  for (const [path, text] of Object.entries(texts)) {
+    files.write(`/repository/${path}`, new TextEncoder().encode(text));
+  }
+  const usual = {
+    version: "1",
+    project: PROJECT,
+    repository: "/repository",
+    installed: [A, B],
+    links: [LINK],
+  };
+  return bundleScope({ ...usual, ...change });
+}
+
+describe("the bundles of packages are decided", () => {
+  test.for<[string, Texts, Partial<Scope>]>([
+    ["sources", { ...TEXTS, "packages/own/own.js": "changed", "agent.ts": "new" }, {}],
+    ["files of packages, whose digests are known", { ...TEXTS, "node_modules/a/b.js": "" }, {}],
+    ["the order in which packages come", TEXTS, { installed: [B, A] }],
+    ["other variables", TEXTS, { project: { ...PROJECT, env: { OTHER: "development" } } }],
+  ])("by no %s", ([, texts, change]) => {
+    expect(scopeOf(texts, change)).toBe(scopeOf(TEXTS));
+  });
+
+  test.for<[string, Texts, Partial<Scope>]>([
+    ["who bundles", TEXTS, { version: "2" }],
+    ["NODE_ENV", TEXTS, { project: { ...PROJECT, env: { NODE_ENV: "development" } } }],
+    ["the project's folder", TEXTS, { project: { ...PROJECT, projectDir: "/repository/b" } }],
+    ["what is in a package", TEXTS, { installed: [A, { ...B, digest: "sha512-c" }] }],
+    ["where a package is", TEXTS, { installed: [A, { ...B, folder: `${A.folder}/b` }] }],
+    ["which packages there are", TEXTS, { installed: [A] }],
+    ["where links lead", TEXTS, { links: [{ ...LINK, target: "/repository/own" }] }],
+    ["a manifest of the repository", { ...TEXTS, "packages/own/package.json": "{}" }, {}],
+    ["a manifest that there was none of", { ...TEXTS, "packages/package.json": "{}" }, {}],
+  ])("by %s", ([, texts, change]) => {
+    expect(scopeOf(texts, change)).not.toBe(scopeOf(TEXTS));
+  });
+});
