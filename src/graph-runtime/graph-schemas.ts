@@ -74,10 +74,10 @@ function fromStateSchema(graph: Graph): Partial<GraphSchemas> | null {
 
 function fromZodRegistry(graph: Graph): Partial<GraphSchemas> {
   return {
-    state: getUpdateTypeSchema(graph),
-    input: getInputTypeSchema(graph),
-    output: getOutputTypeSchema(graph),
-    config: getConfigTypeSchema(graph),
+    state: derived(() => getUpdateTypeSchema(graph)),
+    input: derived(() => getInputTypeSchema(graph)),
+    output: derived(() => getOutputTypeSchema(graph)),
+    config: derived(() => getConfigTypeSchema(graph)),
   };
 }
 
@@ -96,10 +96,17 @@ function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
 
 function zodToJsonSchema(schema: unknown): object | undefined {
   if (!isZodSchemaV4(schema) && !isZodSchemaV3(schema)) return undefined;
+  return derived(() => toJsonSchema(schema));
+}
+
+/**
+ * Returns undefined where a source throws, so that another one is asked: zod does for types without a JSON
+ * form (functions, symbols), and LangGraph 1.3 for every graph with a StateSchema object.
+ */
+function derived<Schema>(derive: () => Schema): Schema | undefined {
   try {
-    return toJsonSchema(schema);
+    return derive();
   } catch {
-    // zod types without a JSON form (functions, symbols): the field is not derivable.
     return undefined;
   }
 }
