@@ -2,6 +2,7 @@ import { globSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { onTestFinished, test, vi } from "vitest";
+import { seedState } from "../support/built-fixtures.ts";
 import { startThreadworks, threadworks } from "../support/threadworks-command.ts";
 import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 
@@ -15,6 +16,13 @@ const CACHE = join(REPO_ROOT, ".threadworks/cache");
 function installedProject(files: Record<string, string | object>): string {
   const folder = temporaryProject(files);
   symlinkSync(join(REPO_ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+/** A state folder for which the Worker is bundled already. */
+function builtState(): string {
+  const folder = temporaryProject({});
+  seedState(folder);
   return folder;
 }
 
@@ -83,7 +91,7 @@ test(
       "agent.ts": TYPED_AGENT,
       "broken.ts": BROKEN_AGENT,
     });
-    const stateDir = temporaryProject({});
+    const stateDir = builtState();
     const args = ["dev", ".", "--port", "0", "--state", stateDir, "--var", "AGENT_AUTH=none"];
     const { child, output, ended } = startThreadworks(args, { cwd: folder });
     onTestFinished(() => void child.kill("SIGKILL"));
@@ -147,7 +155,7 @@ test(
       "app.js": app("first"),
       "ui.tsx": card("first"),
     });
-    const stateDir = temporaryProject({});
+    const stateDir = builtState();
     const args = ["dev", ".", "--port", "0", "--state", stateDir, "--var", "AGENT_AUTH=none"];
     const { child, output, ended } = startThreadworks(args, { cwd: folder });
     onTestFinished(() => void child.kill("SIGKILL"));
@@ -184,7 +192,7 @@ test(
 
 test("dev says what is wrong with its options", async ({ expect }) => {
   const folder = temporaryProject({});
-  expect(await threadworks(["dev", folder, "--state", folder])).toEqual({
+  expect(await threadworks(["dev", folder, "--state", folder, "--port", "0"])).toEqual({
     code: 1,
     stdout: "",
     stderr: `error: no project here: ${folder}/langgraph.json does not exist\n`,
