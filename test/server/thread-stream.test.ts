@@ -8,12 +8,13 @@ const test = testInWorkspace();
 
 type Part = { id?: string; event: string; data: Record<string, unknown> };
 
-/** Follows the thread until so many of its runs have ended. */
+/** Follows the thread until so many of its runs have ended. `onPart` is called with each part that comes. */
 async function follow(
   client: Client,
   threadId: string,
   runs: number,
   options: Parameters<Client["threads"]["joinStream"]>[1],
+  onPart: (part: Part) => void = () => {},
 ): Promise<Part[]> {
   const leaving = new AbortController();
   const parts: Part[] = [];
@@ -21,6 +22,7 @@ async function follow(
   const stream = client.threads.joinStream(threadId, { ...options, signal: leaving.signal });
   for await (const part of stream as AsyncIterable<Part>) {
     parts.push(part);
+    onPart(part);
     if (part.data["status"] === "run_done") ended += 1;
     if (ended === runs) break;
   }
@@ -36,7 +38,10 @@ describe("the stream of a thread", () => {
       streamResumable: true,
     });
     await client.runs.join(thread_id, kept.run_id);
-    const following = follow(client, thread_id, 3, { lastEventId: "-" });
+    // What nobody follows, and nobody has asked to keep, is not kept: the runs below come when somebody does.
+    const { promise: follows, resolve } = Promise.withResolvers<Part>();
+    const following = follow(client, thread_id, 3, { lastEventId: "-" }, resolve);
+    await Promise.race([follows, following]);
     const runs = [kept.run_id];
     for (const streamMode of ["updates", "values"] as const) {
       const run = await client.runs.create(thread_id, "branching", { input: {}, streamMode });

@@ -36,7 +36,7 @@ describe("what a crashed Worker had claimed", () => {
 
   test("is not released after the end", async () => {
     const { done, release, ended } = setUp(Infinity);
-    await vi.waitFor(() => expect(release).toHaveBeenCalled());
+    await vi.waitFor(() => expect(release).toHaveBeenCalled(), 60_000);
     ended.abort();
     await done;
     const calls = release.mock.calls.length;
