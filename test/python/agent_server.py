@@ -104,10 +104,10 @@ async def runs(kind: str):
     )
     values = await settled(client.runs.join(thread_id, made["run_id"]))
     replayed = await settled(client.runs.join_stream(thread_id, made["run_id"], last_event_id="-1"))
-    endless = await settled(client.runs.create(thread_id, "slow", input={"steps": 100, "delay_ms": 100}))
+    endless = await settled(client.runs.create(thread_id, "slow", input={"steps": 100_000, "delay_ms": 100}))
     await settled(client.runs.cancel(thread_id, endless["run_id"], wait=True))
     rolled_back = await settled(
-        client.runs.create(thread_id, "slow", input={"steps": 100, "delay_ms": 100})
+        client.runs.create(thread_id, "slow", input={"steps": 100_000, "delay_ms": 100})
     )
     await settled(client.runs.cancel(thread_id, rolled_back["run_id"], wait=True, action="rollback"))
     stateless = await settled(client.runs.wait(None, "appender", input=says("hi")))

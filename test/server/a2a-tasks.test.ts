@@ -50,7 +50,7 @@ async function tellings(events: AsyncIterable<StreamResponse>): Promise<unknown[
 describe("a client that comes back to a task", () => {
   test("is told of one at work from its beginning on", async ({ server, client, expect }) => {
     const agent = await connectA2a(server, "slow");
-    const input = { label: "long", steps: 10_000, delay_ms: 20 };
+    const input = { label: "long", steps: 100_000, delay_ms: 20 };
     const { id, contextId } = taskOf(
       await agent.sendMessage({ ...data(input), configuration: AT_ONCE }),
     );

@@ -265,7 +265,7 @@ describe("another user", () => {
   test("cannot follow or stop a run in flight, threaded or not", async ({ server, expect }) => {
     const client = clientOf(server, "flyer");
     const { thread_id } = await client.threads.create();
-    const input = { steps: 100, delay_ms: 100, label: "x" };
+    const input = { steps: 100_000, delay_ms: 100, label: "x" };
     const onThread = await client.runs.create(thread_id, "slow", { input });
     const stateless = await client.runs.create(null, "slow", { input });
     for (const [method, path] of routesOfRuns(onThread, stateless)) {

@@ -152,7 +152,7 @@ describe("every route of a deployment with users of its own", () => {
     const client = await clientOf(agent, "flyer");
     const hunter = await as("hunter");
     const { thread_id } = await client.threads.create();
-    const input = { steps: 100, delay_ms: 100 };
+    const input = { steps: 100_000, delay_ms: 100 };
     const threaded = await client.runs.create(thread_id, "slow", { input });
     const stateless = await client.runs.create(null, "slow", { input });
     for (const [method, path] of routesOfRuns(threaded, stateless)) {

@@ -101,7 +101,6 @@ describe("the state of a thread", () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "slow", {
       input: { steps: 100_000, delay_ms: 20 },
-      config: { recursion_limit: 200_000 },
       streamMode: "values",
       streamResumable: true,
     });

@@ -308,7 +308,7 @@ describe("events of a thread", () => {
     const thread = streamOf(client, "sse", "slow");
     const start = (multitaskStrategy: "reject" | "interrupt" | "rollback" | "enqueue") =>
       thread.run.start({
-        input: { label: multitaskStrategy, steps: 20, delay_ms: 100 },
+        input: { label: multitaskStrategy, steps: 100_000, delay_ms: 100 },
         multitaskStrategy,
       });
     await start("enqueue");

@@ -39,7 +39,7 @@ export const YEARLY = "0 0 1 1 *";
 export const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 
 /** For runs that are to be found at work: they go on until somebody ends them. */
-export const LONG = { input: { steps: 10_000, delay_ms: 20, label: "long" } };
+export const LONG = { input: { steps: 100_000, delay_ms: 20, label: "long" } };
 
 export const KEY = "k";
 
