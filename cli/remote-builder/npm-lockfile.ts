@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import type { InstallPlan, LockedProject } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
+import { isOfSystem } from "./package-systems.ts";
 
 const names = z.record(z.string(), z.string()).optional();
 
@@ -12,6 +13,10 @@ const entry = z.object({
   resolved: z.string().optional(),
   integrity: z.string().optional(),
   link: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  devOptional: z.boolean().optional(),
+  os: z.array(z.string()).optional(),
+  cpu: z.array(z.string()).optional(),
   dependencies: names,
   optionalDependencies: names,
   peerDependencies: names,
@@ -45,6 +50,7 @@ export function planNpm(project: LockedProject): InstallPlan {
   for (const folder of reached) {
     const found = packages[folder];
     if (found === undefined) continue;
+    if ((found.optional === true || found.devOptional === true) && isOfSystem(found)) continue;
     if (found.link === true) {
       plan.links.push({
         path: join(project.root, folder),

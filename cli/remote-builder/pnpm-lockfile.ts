@@ -3,16 +3,26 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import type { InstallPlan, LockedProject } from "./lockfile.ts";
+import { isOfSystem } from "./package-systems.ts";
 
 const versions = z.record(z.string(), z.string()).optional();
 
 const wanted = z.record(z.string(), z.object({ version: z.string() })).optional();
 
+const systems = z.array(z.string()).optional();
+
 const lockfile = z.object({
   lockfileVersion: z.coerce.number(),
   importers: z.record(z.string(), z.object({ dependencies: wanted, optionalDependencies: wanted })),
   packages: z
-    .record(z.string(), z.object({ resolution: z.object({ integrity: z.string().optional() }) }))
+    .record(
+      z.string(),
+      z.object({
+        resolution: z.object({ integrity: z.string().optional() }),
+        os: systems,
+        cpu: systems,
+      }),
+    )
     .optional(),
   snapshots: z
     .record(z.string(), z.object({ dependencies: versions, optionalDependencies: versions }))
@@ -47,6 +57,7 @@ export function planPnpm(project: LockedProject): InstallPlan {
     beside: string,
     importer: string,
     dependencies: Record<string, string>,
+    isOptional: (name: string) => boolean,
   ): void => {
     for (const [name, version] of Object.entries(dependencies)) {
       const path = join(beside, name);
@@ -58,6 +69,7 @@ export function planPnpm(project: LockedProject): InstallPlan {
       }
       const own = NAMED.exec(version)?.[1] ?? name;
       const key = own === name && !version.startsWith(`${name}@`) ? `${name}@${version}` : version;
+      if (isOptional(name) && isOfSystem(packages[idOf(key)] ?? {})) continue;
       plan.links.push({ path, target: homeOf(key, own) });
     }
   };
@@ -70,6 +82,7 @@ export function planPnpm(project: LockedProject): InstallPlan {
       beside,
       workspace,
       versionsOf({ ...importer.optionalDependencies, ...importer.dependencies }),
+      (name) => !Object.hasOwn(importer.dependencies ?? {}, name),
     );
   }
   for (const [key, home] of homes) {
@@ -77,7 +90,12 @@ export function planPnpm(project: LockedProject): InstallPlan {
     plan.packages.push({ locked, folder: home });
     const { dependencies, optionalDependencies } = snapshots[key] ?? {};
     const beside = locked.name.startsWith("@") ? dirname(dirname(home)) : dirname(home);
-    linkAll(beside, ".", { ...optionalDependencies, ...dependencies });
+    linkAll(
+      beside,
+      ".",
+      { ...optionalDependencies, ...dependencies },
+      (name) => !Object.hasOwn(dependencies ?? {}, name),
+    );
   }
   return plan;
 }
@@ -88,8 +106,13 @@ function versionsOf(dependencies: Record<string, { version: string }>): Record<s
   );
 }
 
+/** The name and version of a package, without the peers that it is installed with. */
+function idOf(key: string): string {
+  return key.replace(/\(.*$/, "");
+}
+
 function lockedOf(key: string, packages: z.infer<typeof lockfile>["packages"] & object) {
-  const id = key.replace(/\(.*$/, "");
+  const id = idOf(key);
   const at = id.lastIndexOf("@");
   const [name, version] = [id.slice(0, at), id.slice(at + 1)];
   const integrity = packages[id]?.resolution.integrity;
