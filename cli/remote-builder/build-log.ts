@@ -17,8 +17,8 @@ export class BuildLog {
     this.#tell = tell;
   }
 
-  info(message: string): void {
-    this.#add({ level: "info", message });
+  info(message: string, facts: Pick<BuildLine, "largest"> = {}): void {
+    this.#add({ level: "info", message, ...facts });
   }
 
   warn(message: string): void {

@@ -73,7 +73,10 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       const megabytes = (installed.bytes / BYTES_PER_MB).toFixed(1);
       log.info(
         `Installed ${installed.packages} packages of ${by}, ${megabytes} MB, ${installed.cached} of them from the cache`,
+        installed.largest === null ? {} : { largest: installed.largest },
       );
+      // Nothing is told any more by an isolate that has no memory left.
+      await log.flush();
       const { PACKAGES: source, VERSION: version } = this.env;
       const scope = bundleScope({
         version,

@@ -1,6 +1,9 @@
 import { mapLimited } from "../../src/lib/map-limited.ts";
 import { readArchive } from "../../src/lib/package-archive.ts";
 import {
+  BUILD_LOCALLY,
+  type LargestPackage,
+  largestOf,
   MAX_INSTALLED_BYTES,
   MAX_PACKAGES,
   type PackageSource,
@@ -20,6 +23,7 @@ export type Installed = {
   packages: number;
   cached: number;
   bytes: number;
+  largest: LargestPackage | null;
   /** What is in which folder. */
   digests: { folder: string; digest: string }[];
 };
@@ -36,10 +40,16 @@ export async function installPackages(
   const { packages, links } = plan;
   if (packages.length > MAX_PACKAGES) {
     throw new CliError(
-      `the project has ${packages.length} packages, and ${MAX_PACKAGES} are the most: build it on your machine`,
+      `the project has ${packages.length} packages, and ${MAX_PACKAGES} are the most: ${BUILD_LOCALLY}`,
     );
   }
-  const installed: Installed = { packages: packages.length, cached: 0, bytes: 0, digests: [] };
+  const installed: Installed = {
+    packages: packages.length,
+    cached: 0,
+    bytes: 0,
+    largest: null,
+    digests: [],
+  };
   await mapLimited(packages, AT_ONCE, async ({ locked, folder }) => {
     const answer = await source.get(locked);
     if (!answer.ok) throw new CliError(answer.message);
@@ -47,13 +57,17 @@ export async function installPackages(
     installed.digests.push({ folder, digest: answer.digest });
     if (answer.isCached) installed.cached += 1;
     else log.info(`Fetched ${locked.name}@${locked.version}`);
+    if (installed.largest === null || answer.archive.length > installed.largest.bytes) {
+      const name = `${locked.name}@${locked.version}`;
+      installed.largest = { name, bytes: answer.archive.length };
+    }
     if (installed.bytes > MAX_INSTALLED_BYTES) {
       throw new CliError(
-        `the packages of the project are too large: with ${locked.name} they have more than ${MAX_INSTALLED_BYTES / BYTES_PER_MB} MB. Build it on your machine: threadworks deploy --build local`,
+        `the packages of the project have more than ${MAX_INSTALLED_BYTES / BYTES_PER_MB} MB, and ${largestOf(installed.largest)}: ${BUILD_LOCALLY}`,
       );
     }
-    for (const { path, size, compressed } of readArchive(answer.archive)) {
-      files.put(`${folder}/${path}`, { size, bytes: compressed, isCompressed: true });
+    for (const { path, ...stored } of readArchive(answer.archive)) {
+      files.put(`${folder}/${path}`, stored);
     }
   });
   for (const { path, target } of links) files.link(path, target);

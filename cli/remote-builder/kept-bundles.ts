@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { zstdDecompressSync } from "node:zlib";
 import type * as esbuild from "esbuild";
 import { packArchive, readArchive } from "../../src/lib/package-archive.ts";
 import { MAX_KEPT_BUNDLES_BYTES } from "../../src/lib/remote-build.ts";
 import type { RepairsState } from "../project/bundle-repairs.ts";
+import { bytesOf, type StoredFile } from "./virtual-fs.ts";
 
 /** The bundle of a group of packages, before it is known which of the other groups' modules are ES modules. */
 export type GroupPart = {
@@ -27,7 +27,7 @@ export type KeptBundle = {
  * this build adds.
  */
 export class KeptBundles {
-  readonly #earlier = new Map<string, Uint8Array>();
+  readonly #earlier = new Map<string, StoredFile>();
   readonly #used = new Map<string, Uint8Array>();
   #taken = 0;
   #added = 0;
@@ -36,7 +36,7 @@ export class KeptBundles {
   constructor(archive: Uint8Array | null) {
     if (archive === null) return;
     try {
-      for (const { path, compressed } of readArchive(archive)) this.#earlier.set(path, compressed);
+      for (const { path, ...stored } of readArchive(archive)) this.#earlier.set(path, stored);
     } catch {
       this.#earlier.clear();
     }
@@ -51,9 +51,9 @@ export class KeptBundles {
   get(decidedBy: string): KeptBundle | undefined {
     const key = keyOf(decidedBy);
     const own = this.#used.get(key);
-    const compressed = this.#earlier.get(key);
-    if (own === undefined && compressed === undefined) return undefined;
-    const bytes = own ?? zstdDecompressSync(compressed ?? new Uint8Array());
+    const earlier = this.#earlier.get(key);
+    const bytes = own ?? (earlier === undefined ? undefined : bytesOf(earlier));
+    if (bytes === undefined) return undefined;
     if (own === undefined) this.#taken += 1;
     this.#used.set(key, bytes);
     return JSON.parse(new TextDecoder().decode(bytes)) as KeptBundle;

@@ -3,6 +3,10 @@ import { zstdDecompressSync } from "node:zlib";
 /** A file as it lies in memory: its bytes, or a part of an archive that is decompressed whenever it is read. */
 export type StoredFile = { size: number; bytes: Uint8Array; isCompressed: boolean };
 
+export function bytesOf({ bytes, isCompressed }: StoredFile): Uint8Array {
+  return isCompressed ? zstdDecompressSync(bytes) : bytes;
+}
+
 type Folder = { kind: "folder"; ino: number; entries: Map<string, Entry> };
 type Link = { kind: "link"; ino: number; target: string };
 type File = { kind: "file"; ino: number; stored: StoredFile };
@@ -59,8 +63,7 @@ export class VirtualFileSystem {
   read(path: string): Uint8Array {
     const entry = this.#require(path);
     if (entry.kind !== "file") throw new FileSystemError("EISDIR", path);
-    const { bytes, isCompressed } = entry.stored;
-    return isCompressed ? zstdDecompressSync(bytes) : bytes;
+    return bytesOf(entry.stored);
   }
 
   names(path: string): { name: string; kind: Entry["kind"] }[] {

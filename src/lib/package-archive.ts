@@ -2,7 +2,7 @@ import { zstdCompressSync } from "node:zlib";
 import { z } from "zod";
 
 /** A file of a package as an archive has it. */
-type ArchivedFile = { path: string; size: number; compressed: Uint8Array };
+type ArchivedFile = { path: string; size: number; bytes: Uint8Array; isCompressed: boolean };
 
 const LENGTH_BYTES = 4;
 
@@ -10,27 +10,37 @@ const header = z.array(z.tuple([z.string(), z.int().min(0), z.int().min(0)]));
 
 /**
  * What the files of a package are kept as, and handed to a build: the length of a header, the header as JSON, and
- * each file compressed by zstd on its own, one behind the other. A build reads few files of a package, so it holds
+ * each file compressed by zstd on its own, one behind the other. What does not get smaller is as it was. A build reads few files of a package, so it holds
  * all of them compressed and decompresses those that it is asked for.
  */
 export function packArchive(files: readonly { path: string; bytes: Uint8Array }[]): Uint8Array {
   const parts = files.map(({ path, bytes }) => ({
     path,
     size: bytes.length,
-    compressed: zstdCompressSync(bytes),
+    stored: compressedOf(bytes) ?? bytes,
   }));
-  const head = parts.map(({ path, size, compressed }) => [path, size, compressed.length]);
+  const head = parts.map(({ path, size, stored }) => [path, size, stored.length]);
   const encoded = new TextEncoder().encode(JSON.stringify(head));
-  const total = parts.reduce((sum, { compressed }) => sum + compressed.length, 0);
+  const total = parts.reduce((sum, { stored }) => sum + stored.length, 0);
   const archive = new Uint8Array(LENGTH_BYTES + encoded.length + total);
   new DataView(archive.buffer).setUint32(0, encoded.length);
   archive.set(encoded, LENGTH_BYTES);
   let at = LENGTH_BYTES + encoded.length;
-  for (const { compressed } of parts) {
-    archive.set(compressed, at);
-    at += compressed.length;
+  for (const { stored } of parts) {
+    archive.set(stored, at);
+    at += stored.length;
   }
   return archive;
+}
+
+/** Null for what does not get smaller: of more than some kilobytes of that, zstd of workerd throws "Unexpected end of file". */
+function compressedOf(bytes: Uint8Array): Uint8Array | null {
+  try {
+    const compressed = zstdCompressSync(bytes);
+    return compressed.length < bytes.length ? compressed : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The files of an archive, which stay compressed. It throws for what is none. */
@@ -41,9 +51,9 @@ export function readArchive(archive: Uint8Array): ArchivedFile[] {
     JSON.parse(new TextDecoder().decode(archive.subarray(LENGTH_BYTES, at))),
   );
   const files = head.map(([path, size, length]): ArchivedFile => {
-    const compressed = archive.subarray(at, at + length);
+    const bytes = archive.subarray(at, at + length);
     at += length;
-    return { path, size, compressed };
+    return { path, size, bytes, isCompressed: length < size };
   });
   if (at !== archive.length) throw new RangeError("the files of a package do not fill its archive");
   return files;

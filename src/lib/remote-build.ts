@@ -28,6 +28,13 @@ export const BUILD_TIMEOUT_MS = 300_000;
 export const BUILD_LOCALLY =
   "build the project on your machine, with threadworks deploy --build local";
 
+const BYTES_PER_MB = 1024 * 1024;
+
+/** The part of a sentence that says which package to look at. */
+export function largestOf({ name, bytes }: LargestPackage): string {
+  return `the largest of its packages is ${name}, with ${(bytes / BYTES_PER_MB).toFixed(1)} MB`;
+}
+
 /** A package as a lockfile names it. */
 export type LockedPackage = {
   name: string;
@@ -66,7 +73,15 @@ export type BuildAnswer =
   /** `message` says what is wrong with the project, for the user. */
   | { ok: false; message: string };
 
-export type BuildLine = { level: "info" | "warn"; message: string };
+export type BuildLine = {
+  level: "info" | "warn";
+  message: string;
+  /** With the line that says that the packages are there: the largest of them. */
+  largest?: LargestPackage;
+};
+
+/** Its size is that of what a build holds of it: compressed, and without what no bundler reads. */
+export type LargestPackage = { name: string; bytes: number };
 
 /** Adds lines to the log of a build that goes on; it rejects when that has been given up. */
 export type TellBuild = (lines: BuildLine[]) => Promise<void>;

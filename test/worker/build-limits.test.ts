@@ -117,46 +117,69 @@ const MEMORY_OF_AN_ISOLATE = {
   "esbuild.wasm": (own: ArrayBuffer) => limitMemory(own, 128 * 1024 * 1024),
 };
 
+const HOST_WITHOUT_PACKAGES = {
+  "graph-host.js": () => "export const defineGraphHost = (project) => project;",
+};
+
 /** A package that the platform has kept of an earlier build, as a lockfile names it. */
-async function keepPackage(name: string, files: Files): Promise<object> {
+async function keepPackage(
+  name: string,
+  files: Record<string, string | Uint8Array>,
+): Promise<object> {
   const entries = Object.entries({
     "package.json": JSON.stringify({ name, version: "1.0.0", type: "module" }),
     ...files,
   });
   const encoder = new TextEncoder();
   const archive = packArchive(
-    entries.map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
+    entries.map(([path, file]) => ({
+      path,
+      bytes: typeof file === "string" ? encoder.encode(file) : file,
+    })),
   );
   const digest = Buffer.from(await crypto.subtle.digest("SHA-512", new Uint8Array(archive)));
-  await env.SOURCES.put(`packages/1/sha512-${digest.toString("hex")}`, archive);
+  await env.SOURCES.put(`packages/2/sha512-${digest.toString("hex")}`, archive);
   return { version: "1.0.0", integrity: `sha512-${digest.toString("base64")}` };
 }
 
-test("packages that are too much for the bundler at a time are bundled one by one", async () => {
-  const names = TIMES.map((n) => `words${n}`);
-  const packages = await Promise.all(
-    names.map(async (name) => [
-      `node_modules/${name}`,
-      await keepPackage(name, { ...WORDS, "index.js": ALL_WORDS }),
-    ]),
-  );
+/** A project that imports all of these packages. */
+function projectWith(packages: Record<string, object>): Files {
+  const names = Object.keys(packages);
   const dependencies = Object.fromEntries(names.map((name) => [name, "1.0.0"]));
+  const folders = Object.fromEntries(names.map((name) => [`node_modules/${name}`, packages[name]]));
+  return {
+    "package.json": JSON.stringify({ dependencies }),
+    "package-lock.json": JSON.stringify({
+      lockfileVersion: 3,
+      packages: { "": { dependencies }, ...folders },
+    }),
+    "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
+    "agent.js": `${names.map((name) => `import { word0_1 as ${name} } from "${name}";`).join("")}
+      export const graph = [${names.join()}];`,
+  };
+}
+
+/** Files of a megabyte each, which nothing compresses. */
+function noise(megabytes: number): Record<string, Uint8Array> {
+  const files: Record<string, Uint8Array> = {};
+  for (let n = 0; n < megabytes; n += 1) {
+    const bytes = new Uint8Array(1024 * 1024);
+    for (let at = 0; at < bytes.length; at += WASM_PAGE_BYTES) {
+      crypto.getRandomValues(bytes.subarray(at, at + WASM_PAGE_BYTES));
+    }
+    files[`${n}.bin`] = bytes;
+  }
+  return files;
+}
+
+test("packages that are too much for the bundler at a time are bundled one by one", async () => {
+  const packages: Record<string, object> = {};
+  for (const n of TIMES) {
+    packages[`words${n}`] = await keepPackage(`words${n}`, { ...WORDS, "index.js": ALL_WORDS });
+  }
   const { answer, lines } = await build({
-    // The host needs packages of its own.
-    replaced: {
-      ...MEMORY_OF_AN_ISOLATE,
-      "graph-host.js": () => "export const defineGraphHost = (project) => project;",
-    },
-    files: {
-      "package.json": JSON.stringify({ dependencies }),
-      "package-lock.json": JSON.stringify({
-        lockfileVersion: 3,
-        packages: { "": { dependencies }, ...Object.fromEntries(packages) },
-      }),
-      "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }),
-      "agent.js": `${names.map((name) => `import { word0_1 as ${name} } from "${name}";`).join("")}
-        export const graph = [${names.join()}];`,
-    },
+    replaced: { ...MEMORY_OF_AN_ISOLATE, ...HOST_WITHOUT_PACKAGES },
+    files: projectWith(packages),
   });
   expect(answer).toEqual({ ok: true, tarball: expect.any(Uint8Array) });
   expect(lines.at(-1)).toBe("Bundled agent");
@@ -185,6 +208,41 @@ describe("a build ends with advice", () => {
       message: `The build needs more memory or time of a processor than an isolate has: ${ADVICE}`,
     });
     expect(lines[0]).toBe("The source has 26 files");
+  });
+
+  test("that names the largest package, when the bundler has no room for it", async () => {
+    const folders = TIMES.flatMap((n) =>
+      Object.entries({ ...WORDS, "index.js": ALL_WORDS }).map(([name, text]) => [
+        `${n}/${name}`,
+        text,
+      ]),
+    );
+    const large = await keepPackage("large", {
+      ...(Object.fromEntries(folders) as Files),
+      "index.js": TIMES.map((n) => `export * as words${n} from "./${n}/index.js";`).join("\n"),
+    });
+    const files = projectWith({ small: await keepPackage("small", WORDS), large });
+    const { answer } = await build({
+      replaced: { ...MEMORY_OF_AN_ISOLATE, ...HOST_WITHOUT_PACKAGES },
+      files: { ...files, "agent.js": 'import * as graph from "large"; export { graph };' },
+    });
+    expect(answer).toEqual({
+      ok: false,
+      message: expect.stringMatching(
+        /^The build needs more memory .* than an isolate has, and the largest of its packages is large@1\.0\.0, with 0\.[1-9] MB: build the project on your machine, with threadworks deploy --build local$/,
+      ),
+    });
+  });
+
+  test("that names the largest package, when they are too many megabytes", async () => {
+    const files = projectWith({
+      large: await keepPackage("large", noise(30)),
+      small: await keepPackage("small", noise(19)),
+    });
+    expect((await build({ files })).answer).toEqual({
+      ok: false,
+      message: `the packages of the project have more than 48 MB, and the largest of its packages is large@1.0.0, with 30.0 MB: ${ADVICE}`,
+    });
   });
 
   test.for([

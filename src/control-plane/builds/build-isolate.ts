@@ -4,6 +4,8 @@ import {
   type BuildAnswer,
   type BuildLine,
   type BuildRequest,
+  type LargestPackage,
+  largestOf,
   type RemoteBuilderApi,
 } from "../../lib/remote-build.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";
@@ -64,25 +66,31 @@ export async function buildInIsolate(
   });
   const builder = worker.getEntrypoint("RemoteBuilder") as unknown as RemoteBuilderApi;
   let isOver = false;
+  let largest: LargestPackage | undefined;
   const tellUntilOver = async (lines: BuildLine[]): Promise<void> => {
     if (isOver) throw new Error("The build has been given up");
+    largest ??= lines.find((line) => line.largest !== undefined)?.largest;
     await tell(lines);
   };
   try {
     return await withTimeout(limitMs, builder.build(request, tellUntilOver), () =>
-      tooMuch(`The build took longer than ${limitMs / 1000} seconds`),
+      tooMuch(`The build took longer than ${limitMs / 1000} seconds`, largest),
     );
   } catch (error) {
     if (!EXCEEDED.test(String(error))) throw error;
-    return tooMuch("The build needs more memory or time of a processor than an isolate has");
+    return tooMuch(
+      "The build needs more memory or time of a processor than an isolate has",
+      largest,
+    );
   } finally {
     isOver = true;
   }
 }
 
 /** What the platform has nothing to set against: it would be the same the next time. */
-function tooMuch(what: string): BuildAnswer {
-  return { ok: false, message: `${what}: ${BUILD_LOCALLY}` };
+function tooMuch(what: string, largest: LargestPackage | undefined): BuildAnswer {
+  const hint = largest === undefined ? "" : `, and ${largestOf(largest)}`;
+  return { ok: false, message: `${what}${hint}: ${BUILD_LOCALLY}` };
 }
 
 async function readFile(env: Env, name: string): Promise<ArrayBuffer> {

@@ -3,18 +3,25 @@ import { z } from "zod";
 import { parseSettings } from "../../env.ts";
 import { readLimited } from "../../lib/bytes.ts";
 import {
+  BUILD_LOCALLY,
   type LockedPackage,
   MAX_KEPT_BUNDLES_BYTES,
   MAX_PACKAGE_BYTES,
+  MAX_PACKAGE_UNPACKED_BYTES,
   type PackageAnswer,
   type PackageSource,
 } from "../../lib/remote-build.ts";
 import { hasIntegrity, parseIntegrity, repackPackage } from "./package-tarball.ts";
 
+const BYTES_PER_MB = 1024 * 1024;
+
+/** What Node says of an archive that unpacks to more than it may. */
+const TOO_LARGE = "ERR_BUFFER_TOO_LARGE";
+
 const FETCH_TIMEOUT_MS = 60_000;
 
 /** A change of what is kept of a package takes another folder. */
-const CACHE_PREFIX = "packages/1/";
+const CACHE_PREFIX = "packages/2/";
 
 /** Bundles of packages, by workspace. */
 const BUNDLES_PREFIX = "packages/bundles/1/";
@@ -72,7 +79,12 @@ export class BuildPackages
     try {
       archive = await repackPackage(tarball);
     } catch (error) {
-      return refused(`${name}@${version} cannot be unpacked: ${String(error)}`);
+      const isTooLarge = error instanceof Error && "code" in error && error.code === TOO_LARGE;
+      return refused(
+        isTooLarge
+          ? `${name}@${version} is too large: more than ${MAX_PACKAGE_UNPACKED_BYTES / BYTES_PER_MB} MB unpacked. To have it, ${BUILD_LOCALLY}`
+          : `${name}@${version} cannot be unpacked: ${String(error)}`,
+      );
     }
     await this.env.SOURCES.put(key, archive);
     return { ok: true, archive, digest, isCached: false };
@@ -117,7 +129,10 @@ export class BuildPackages
     const response = await this.#ask(`${name}/-/${file}`, `${name}@${version}`);
     if (!response.ok) return `is not in the registry, which answers ${response.status}`;
     const bytes = await readLimited(response.body, MAX_PACKAGE_BYTES);
-    return bytes ?? `is too large: more than ${MAX_PACKAGE_BYTES} bytes`;
+    return (
+      bytes ??
+      `is too large: more than ${MAX_PACKAGE_BYTES / BYTES_PER_MB} MB. To have it, ${BUILD_LOCALLY}`
+    );
   }
 
   /** What the registry tells of a version's archive; null where it has no such version, or tells nothing. */
