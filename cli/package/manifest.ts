@@ -40,7 +40,7 @@ export function packageManifest(): object {
     dependencies: Object.fromEntries(INSTALLED.map((name) => [name, versionOf(name)])),
     // A project brings its own LangGraph, and the bundler of components only where it has components.
     peerDependencies: {
-      "@langchain/core": ">=0.3.58",
+      "@langchain/core": ">=0.3.29",
       "@langchain/langgraph": ">=0.2.31",
       "@langchain/langgraph-ui": versionOf("@langchain/langgraph-ui"),
     },

@@ -23,8 +23,12 @@ const COMPACT = {
   sourcemap: "external",
 } as const;
 
-/** A base of tsconfig.json that is a development dependency changes nothing about a bundle. */
-const MEANINGLESS_WARNING = /^Cannot find base config file /;
+/**
+ * A base of tsconfig.json that is a development dependency changes nothing about a bundle; and the graph host does
+ * without what LangChain does not have before 0.3.58.
+ */
+const MEANINGLESS_WARNING =
+  /^Cannot find base config file |^Import "(?:isZodSchemaV[34]|toJsonSchema)" will always be undefined /;
 
 export type BundleOptions = {
   project: ProjectConfig;

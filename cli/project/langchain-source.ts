@@ -21,7 +21,7 @@ const SHARED = /^@langchain\/(?:core|langgraph|langgraph-checkpoint|langgraph-sd
 /** The oldest that the graph host works with; docs/compatibility.md has what is tested. */
 const OLDEST: Readonly<Record<string, string>> = {
   "@langchain/langgraph": "0.2.31",
-  "@langchain/core": "0.3.58",
+  "@langchain/core": "0.3.29",
 };
 
 /** Packages that bring LangGraph along: where nothing is hoisted, it is found from theirs. */

@@ -1,5 +1,5 @@
-import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import { isZodSchemaV3, isZodSchemaV4 } from "@langchain/core/utils/types";
+import * as jsonSchemas from "@langchain/core/utils/json_schema";
+import * as coreTypes from "@langchain/core/utils/types";
 import {
   getConfigTypeSchema,
   getInputTypeSchema,
@@ -94,9 +94,15 @@ function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
   };
 }
 
+/** LangChain has these from 0.3.58 on; without them the types are what is left to read. */
+const isZodSchemaV3 = coreTypes.isZodSchemaV3 as typeof coreTypes.isZodSchemaV3 | undefined;
+const isZodSchemaV4 = coreTypes.isZodSchemaV4 as typeof coreTypes.isZodSchemaV4 | undefined;
+
 function zodToJsonSchema(schema: unknown): object | undefined {
-  if (!isZodSchemaV4(schema) && !isZodSchemaV3(schema)) return undefined;
-  return derived(() => toJsonSchema(schema));
+  if (isZodSchemaV4?.(schema) !== true && isZodSchemaV3?.(schema) !== true) return undefined;
+  return derived(() =>
+    jsonSchemas.toJsonSchema(schema as Parameters<typeof jsonSchemas.toJsonSchema>[0]),
+  );
 }
 
 /**
