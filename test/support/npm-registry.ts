@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { packTar } from "modern-tar";
 import { REPO_ROOT } from "./built-fixtures.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -248,6 +249,8 @@ function nameOf(folder: string): string {
   return folder.slice(folder.lastIndexOf("node_modules/") + "node_modules/".length);
 }
 
+const compress = promisify(gzip);
+
 async function packFolder(folder: string): Promise<Uint8Array> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -259,5 +262,6 @@ async function packFolder(folder: string): Promise<Uint8Array> {
       return { header: { name: `package/${path}`, size: body.length }, body };
     }),
   );
-  return gzipSync(archive, { level: 1 });
+  // Beside this process, which would not hear for seconds of connections that are closed.
+  return compress(archive, { level: 1 });
 }

@@ -189,10 +189,10 @@ describe("the index of runs", () => {
   }) => {
     const workspaceId = crypto.randomUUID();
     const id = idEnding("f");
-    const { getByName } = restarting(1).RUN_INDEX;
+    const index = restarting(1).RUN_INDEX;
     const RUN_INDEX = {
       getByName: (name: string) => {
-        const stub = getByName(name);
+        const stub = index.getByName(name);
         const keep = async (instance: string): Promise<boolean> => {
           const isKept = await stub.keep(instance);
           if (!isKept) await indexRuns(env, workspaceId, [place(id, { bucket: 2 })]);
