@@ -20,9 +20,6 @@ const test = testWithServer();
 const LARGE_EVENTS = 2000;
 const LARGE_EVENT_CHARS = 10_000;
 
-/** Else the proxy of the test harness gzips JSON, and lets neither white space nor a leave through. */
-const UNZIPPED = { "accept-encoding": "identity" };
-
 async function newThread(client: Client): Promise<string> {
   return (await client.threads.create()).thread_id;
 }
@@ -178,9 +175,7 @@ describe("a connection that breaks", () => {
 describe("a reader with nothing to read", () => {
   /** A join of a run: its first piece, which is a keep-alive, and all that comes after it. */
   async function openJoin(server: TestServer, threadId: string, runId: string) {
-    const response = await server.fetch(`/threads/${threadId}/runs/${runId}/join`, {
-      headers: UNZIPPED,
-    });
+    const response = await server.fetch(`/threads/${threadId}/runs/${runId}/join`);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     const read = async (): Promise<string | undefined> => (await reader?.read())?.value;
     const rest = async (): Promise<string> => {
@@ -253,7 +248,7 @@ describe("a client that goes away", () => {
   test("cancels a run that it waited for", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const leave = new AbortController();
-    const waiting = server.client({ headers: UNZIPPED });
+    const waiting = server.client();
     const wait = waiting.runs.wait(thread_id, "forever", { input: {}, signal: leave.signal });
     const waited = expect(wait).rejects.toThrow(/abort/i);
     await vi.waitFor(async () => {
