@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import ignore from "ignore";
+import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import { MAX_TARBALL_BYTES } from "../../src/lib/project-manifest.ts";
 import { CliError } from "../cli-error.ts";
 import { filesBelow } from "../project/project-files.ts";
@@ -22,8 +23,6 @@ const NEVER = ignore().add([
 ]);
 
 const LOCKFILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"];
-
-const BYTES_PER_MB = 1024 * 1024;
 
 export type PackedSources = {
   bytes: Uint8Array;

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { packTar } from "modern-tar";
+import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import {
   MANIFEST_FILE,
   MAX_TARBALL_BYTES,
@@ -22,8 +23,6 @@ export const CONFIG_IN_TARBALL = "langgraph.json";
 
 /** Not the name of the built-in project, whose source map is not that of this one. */
 const MAIN_MODULE = "deployment.js";
-const BYTES_PER_MB = 1024 * 1024;
-
 export type BuildTarballOptions = {
   /** `langgraph.json`, or the folder that holds it. */
   configPath: string;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import hostModules from "./host-modules.json";
 import graphHost from "./graph-host.js";
 import wasmModule from "./esbuild.wasm";
+import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import type {
   BuildAnswer,
   BuildRequest,
@@ -33,7 +34,6 @@ const GRAPH_HOST = join(REPO_ROOT, "src/graph-runtime/graph-host.js");
 /** What the graph host imports and an old version lacks is found here, and counts as the graph host's too. */
 const HOST_PACKAGES = join(REPO_ROOT, "src/node_modules");
 
-const BYTES_PER_MB = 1024 * 1024;
 const MAX_TOLD = 20;
 
 type Env = {

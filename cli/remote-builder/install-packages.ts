@@ -1,3 +1,4 @@
+import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import { mapLimited } from "../../src/lib/map-limited.ts";
 import { readArchive } from "../../src/lib/package-archive.ts";
 import {
@@ -15,8 +16,6 @@ import { files } from "./node-fs.ts";
 
 /** As many requests as a Worker may have under way. */
 const AT_ONCE = 6;
-
-const BYTES_PER_MB = 1024 * 1024;
 
 /** How much was fetched from the registry, and how much was at hand. */
 export type Installed = {

@@ -51,12 +51,19 @@ export class KeptBundles {
   get(decidedBy: string): KeptBundle | undefined {
     const key = keyOf(decidedBy);
     const own = this.#used.get(key);
+    if (own !== undefined) return parsed(own);
     const earlier = this.#earlier.get(key);
-    const bytes = own ?? (earlier === undefined ? undefined : bytesOf(earlier));
-    if (bytes === undefined) return undefined;
-    if (own === undefined) this.#taken += 1;
-    this.#used.set(key, bytes);
-    return JSON.parse(new TextDecoder().decode(bytes)) as KeptBundle;
+    if (earlier === undefined) return undefined;
+    try {
+      const bytes = bytesOf(earlier);
+      const bundle = parsed(bytes);
+      this.#used.set(key, bytes);
+      this.#taken += 1;
+      return bundle;
+    } catch {
+      // What cannot be read is made anew, and kept in the place of this one.
+      return undefined;
+    }
   }
 
   add(decidedBy: string, bundle: KeptBundle): void {
@@ -70,6 +77,10 @@ export class KeptBundles {
     const archive = packArchive([...this.#used].map(([path, bytes]) => ({ path, bytes })));
     return archive.length > MAX_KEPT_BUNDLES_BYTES ? null : archive;
   }
+}
+
+function parsed(bytes: Uint8Array): KeptBundle {
+  return JSON.parse(new TextDecoder().decode(bytes)) as KeptBundle;
 }
 
 function keyOf(text: string): string {

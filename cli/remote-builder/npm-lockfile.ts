@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import type { InstallPlan, LockedProject } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
-import { isOfSystem } from "./package-systems.ts";
+import { isOfSystem, lockedSystems } from "./package-systems.ts";
 
 const names = z.record(z.string(), z.string()).optional();
 
@@ -15,8 +15,7 @@ const entry = z.object({
   link: z.boolean().optional(),
   optional: z.boolean().optional(),
   devOptional: z.boolean().optional(),
-  os: z.array(z.string()).optional(),
-  cpu: z.array(z.string()).optional(),
+  ...lockedSystems,
   dependencies: names,
   optionalDependencies: names,
   peerDependencies: names,

@@ -3,13 +3,11 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import type { InstallPlan, LockedProject } from "./lockfile.ts";
-import { isOfSystem } from "./package-systems.ts";
+import { isOfSystem, lockedSystems } from "./package-systems.ts";
 
 const versions = z.record(z.string(), z.string()).optional();
 
 const wanted = z.record(z.string(), z.object({ version: z.string() })).optional();
-
-const systems = z.array(z.string()).optional();
 
 const lockfile = z.object({
   lockfileVersion: z.coerce.number(),
@@ -19,8 +17,7 @@ const lockfile = z.object({
       z.string(),
       z.object({
         resolution: z.object({ integrity: z.string().optional() }),
-        os: systems,
-        cpu: systems,
+        ...lockedSystems,
       }),
     )
     .optional(),

@@ -1,4 +1,5 @@
 import { createTarDecoder } from "modern-tar";
+import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import {
   MAX_ARCHIVE_UNPACKED_BYTES,
   MAX_REPOSITORY_FILES,
@@ -9,8 +10,6 @@ import { files } from "./node-fs.ts";
 
 /** Larger ones are no sources: the bundler would not get far with them. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-
-const BYTES_PER_MB = 1024 * 1024;
 
 /**
  * Unpacks a repository's archive into the folder `into`. Links and what package managers installed are left out;

@@ -1,3 +1,5 @@
+export const BYTES_PER_MB = 1024 * 1024;
+
 /** The chunks in one piece; not a copy when there is only one. */
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const [first] = chunks;

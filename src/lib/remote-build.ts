@@ -1,3 +1,5 @@
+import { BYTES_PER_MB } from "./bytes.ts";
+
 /** What the platform and the isolate that builds a project say to each other, and what bounds a build. */
 
 /** Of a repository's archive or an upload, compressed. A build holds it in 128 MB. */
@@ -27,8 +29,6 @@ export const BUILD_TIMEOUT_MS = 300_000;
 /** What to do about a build that is beyond these bounds. */
 export const BUILD_LOCALLY =
   "build the project on your machine, with threadworks deploy --build local";
-
-const BYTES_PER_MB = 1024 * 1024;
 
 /** The part of a sentence that says which package to look at. */
 export function largestOf({ name, bytes }: LargestPackage): string {

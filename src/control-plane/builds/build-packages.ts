@@ -1,7 +1,7 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { z } from "zod";
 import { parseSettings } from "../../env.ts";
-import { readLimited } from "../../lib/bytes.ts";
+import { BYTES_PER_MB, readLimited } from "../../lib/bytes.ts";
 import {
   BUILD_LOCALLY,
   type LockedPackage,
@@ -12,8 +12,6 @@ import {
   type PackageSource,
 } from "../../lib/remote-build.ts";
 import { hasIntegrity, parseIntegrity, repackPackage } from "./package-tarball.ts";
-
-const BYTES_PER_MB = 1024 * 1024;
 
 /** What Node says of an archive that unpacks to more than it may. */
 const TOO_LARGE = "ERR_BUFFER_TOO_LARGE";

@@ -19,6 +19,7 @@ import {
   keepBundles,
 } from "../../../cli/remote-builder/bundle-graphs.ts";
 import { KeptBundles } from "../../../cli/remote-builder/kept-bundles.ts";
+import { packArchive, readArchive } from "../../../src/lib/package-archive.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 type Files = Record<string, string | object>;
@@ -377,6 +378,18 @@ describe("with the bundles of packages that an earlier build has kept", () => {
     const folder = projectWith(first, files);
     const fresh = await bundledWith(folder, null);
     const built = await bundledWith(folder, new TextEncoder().encode("no archive"));
+
+    expect(built).toEqual(fresh);
+  });
+
+  test("a build makes anew what is damaged in an archive", async ({ expect }) => {
+    const folder = projectWith(first, files);
+    const fresh = await bundledWith(folder, null);
+    const damaged = readArchive(fresh.kept ?? new Uint8Array()).map(({ path }) => ({
+      path,
+      bytes: new TextEncoder().encode("{"),
+    }));
+    const built = await bundledWith(folder, packArchive(damaged));
 
     expect(built).toEqual(fresh);
   });
