@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { createPackage } from "./support/installed-package.ts";
 import { userProject } from "./support/user-project.ts";
@@ -30,9 +30,17 @@ test("npm init threadworks writes the same project, of a package that brings not
   const args = ["exec", "--yes", "--offline", "--package", `./${packed.stdout.trim()}`];
   const made = await project.run("npm", [...args, "--", "create-threadworks", "first"]);
   expect(made).toMatchObject({ code: 0, stderr: "" });
-  expect(made.stdout).toContain("cd first\n");
+  const commands = made.stdout.split("\n\n")[1]?.match(/(?<=^ {2})\S.*?(?= {2}|$)/gm);
+  expect(commands).toEqual(["cd first", "npm install", "npx threadworks dev", "npm test"]);
   const bin = join(project.folder, "node_modules/.bin/threadworks");
-  expect(await project.run(bin, ["init", "second"])).toMatchObject({ code: 0 });
+  const second = await project.run(bin, ["init", "second", "--json"]);
+  expect(second).toMatchObject({ code: 0 });
+  const { folder, files } = JSON.parse(second.stdout) as { folder: string; files: string[] };
+  expect(folder).toBe(join(project.folder, "second"));
+  const written = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  expect(files.toSorted()).toEqual(written.toSorted());
   const read = (name: string): unknown[] =>
     readdirSync(join(project.folder, name), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name !== "package.json")

@@ -107,6 +107,12 @@ test("up makes a platform, repeated changes nothing, down leaves the data, and w
   const planned = await run("up --dry-run");
   expect(planned).toMatchObject({ code: 0 });
   expect(planned.stdout).toContain("Would make the database threadworks.");
+  const unhealthy = await run("doctor --account --json");
+  expect(unhealthy).toMatchObject({ code: 1 });
+  expect(JSON.parse(unhealthy.stdout)).toContainEqual({
+    ok: false,
+    text: "up would make the database threadworks. Run npx threadworks up",
+  });
   expect(changes(cloudflare)).toEqual([]);
 
   const atUpload: object[] = [];
