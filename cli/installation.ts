@@ -4,6 +4,7 @@ import { BUILT_FOLDER, IS_PACKAGE, pathFromUser, REPO_ROOT } from "./invocation.
 
 /** What a package brings built, and a checkout builds from its sources when it needs it. */
 export type BuiltParts = {
+  folder: string;
   /** The Worker's bundle; its source map lies beside it. */
   worker: string;
   /** Its configuration, as `readWorkerConfig` reads it from `wrangler.toml`. */
@@ -33,6 +34,7 @@ export function startCommandWith(options: string): string {
 /** The names of the built parts in their folder. */
 export function builtParts(folder: string): BuiltParts {
   return {
+    folder,
     worker: join(folder, "worker.js"),
     config: join(folder, "worker-config.json"),
     templates: join(folder, "templates.js"),

@@ -2,9 +2,10 @@ import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
+import { settingsFile } from "./installation.ts";
 import { checkGraphs } from "./platform/check-graphs.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
-import { type Build, buildPlatform, platformConfig } from "./platform/build-platform.ts";
+import { type Build, buildPlatform } from "./platform/build-platform.ts";
 import {
   chooseS3Port,
   type LocalS3,
@@ -13,6 +14,7 @@ import {
   rememberS3Port,
 } from "./platform/local-s3.ts";
 import { answerDisk } from "./platform/local-disk.ts";
+import { keptWorkerConfig } from "./platform/kept-config.ts";
 import { prepareDatabases } from "./platform/local-databases.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
 import { loadMiniflare } from "./platform/miniflare.ts";
@@ -107,7 +109,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= runAll(cleanUps));
   try {
-    const config = await platformConfig(options, state.buildDir);
+    const settings = settingsFile(options.configPath);
+    const config = await keptWorkerConfig(options.repoRoot, settings);
     // The bundler is a process of its own: what the Worker needs besides is made ready meanwhile.
     const building = buildPlatform(options, config, state.buildDir);
     // Nobody else may have its folder before it is over.
@@ -230,7 +233,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         first: built,
         inputsOf: ({ inputs }) => inputs,
         build: async () => {
-          const changed = await platformConfig(options, state.buildDir);
+          const changed = await keptWorkerConfig(options.repoRoot, settings);
           return buildPlatform(options, changed, state.buildDir);
         },
         serve: async (build) => {

@@ -5,14 +5,9 @@ import { openInstalledDatabase } from "../account/installed-database.ts";
 import { CliError } from "../cli-error.ts";
 import { START_COMMAND } from "../installation.ts";
 import { IS_PACKAGE } from "../invocation.ts";
-import { applyMigrations } from "../platform/d1-migrations.ts";
-import { refuseMissingDatabases } from "../platform/local-databases.ts";
+import { keptWorkerConfig } from "../platform/kept-config.ts";
+import { withLocalDatabase } from "../platform/local-databases.ts";
 import { stateRegion } from "../platform/state-region.ts";
-import {
-  createMiniflare,
-  databaseMiniflareOptions,
-  readWorkerConfig,
-} from "../platform/worker-options.ts";
 import { localDatabase, type Database } from "./database.ts";
 import { remoteDatabase } from "./remote-database.ts";
 
@@ -59,16 +54,8 @@ async function withState<T>(
   if (!existsSync(persistPath)) {
     throw new CliError(`${stateDir} holds no platform yet: start one with ${START_COMMAND}`);
   }
-  const config = await readWorkerConfig(repoRoot);
-  refuseMissingDatabases(config, persistPath);
-  const miniflare = createMiniflare(databaseMiniflareOptions(config, persistPath));
-  try {
-    const database = await miniflare.getD1Database(BINDING);
-    const { migrationsDir, table } =
-      config.databases.find(({ binding }) => binding === BINDING) ?? {};
-    if (migrationsDir !== undefined) await applyMigrations(database, { dir: migrationsDir, table });
-    return await use(localDatabase(database, stateRegion(stateDir)));
-  } finally {
-    await miniflare.dispose();
-  }
+  const config = await keptWorkerConfig(repoRoot);
+  return withLocalDatabase({ config, persistPath, binding: BINDING }, (database) =>
+    use(localDatabase(database, stateRegion(stateDir))),
+  );
 }

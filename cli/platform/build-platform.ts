@@ -1,44 +1,19 @@
-import { copyFileSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
-import { BUILT, settingsFile } from "../installation.ts";
-import { REPO_ROOT } from "../invocation.ts";
+import { settingsFile } from "../installation.ts";
 import { buildProject, type BuiltProject } from "../project/build-project.ts";
 import { buildTemplates } from "../project/build-templates.ts";
 import { buildBuilder } from "../remote-builder/build-builder.ts";
 import type { LangGraphChoice } from "../project/langchain-source.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { readProjectFiles } from "../project/project-files.ts";
+import { resolvedBy, toolFiles } from "./build-inputs.ts";
 import { unlessUnchanged } from "./build-record.ts";
 import { sourceMapper } from "./stack-frames.ts";
-import {
-  bundleWorker,
-  PROJECT_MODULE,
-  WORKER_MODULE,
-  workerModules,
-  type WorkerModule,
-} from "./worker-bundle.ts";
+import { builtWorker } from "./built-worker.ts";
+import { PROJECT_MODULE, workerModules, type WorkerModule } from "./worker-bundle.ts";
 import { makePrivateFolder } from "./private-folder.ts";
-import { readWorkerConfig, type WorkerConfig } from "./worker-options.ts";
-
-/** What bundles, besides its options: a change of it changes what comes out. */
-const TOOLS_FOLDER = join(REPO_ROOT, "cli/project");
-const OTHER_TOOLS = [
-  "cli/platform/worker-bundle.ts",
-  "cli/platform/worker-options.ts",
-  "package-lock.json",
-];
-
-/** What package managers leave in a folder, and what says how its modules are resolved. */
-const RESOLUTION = [
-  "package.json",
-  "tsconfig.json",
-  "node_modules",
-  "node_modules/.package-lock.json",
-  "node_modules/.modules.yaml",
-  "node_modules/.yarn-integrity",
-  "node_modules/.yarn-state.yml",
-];
+import type { WorkerConfig } from "./worker-options.ts";
 
 export type BuildOptions = {
   repoRoot: string;
@@ -61,15 +36,9 @@ export type Build = {
   mapFrames: (text: string) => string;
 };
 
-/** Reads the configuration, when it has changed since it was read into `buildDir` last. */
-export function platformConfig(options: BuildOptions, buildDir: string): Promise<WorkerConfig> {
-  makePrivateFolder(buildDir);
-  return configOf(options.repoRoot, settingsFile(options.configPath), buildDir);
-}
-
 /**
- * Bundles the project and the Worker into `buildDir`; each of them only when something has changed since it was there
- * last. The console is built beside them, for all platforms of a checkout.
+ * Bundles the project into `buildDir`, and the Worker and the console for all platforms of a checkout; each of them only
+ * when something has changed since it was bundled last.
  */
 export async function buildPlatform(
   options: BuildOptions,
@@ -77,46 +46,33 @@ export async function buildPlatform(
   buildDir: string,
 ): Promise<Build> {
   const { repoRoot } = options;
+  makePrivateFolder(buildDir);
   const consoleBuild = buildConsole();
   // Should something else fail first, that is what is told.
   consoleBuild.catch(() => {});
   const project = await projectOf(options, buildDir);
   await buildTemplates();
   const main = options.workerMain ?? config.main;
-  const workerInputs = await workerOf({ repoRoot, main, define: config.define }, buildDir);
+  const worker = await builtWorker({ repoRoot, main, define: config.define });
   const consoleInputs = await consoleBuild;
   const builderInputs = await buildBuilder();
   const settings = [join(repoRoot, "wrangler.toml"), settingsFile(options.configPath)];
   return {
     config,
     project,
-    modules: workerModules(buildDir, project.files),
+    modules: workerModules({ worker: worker.folder, project: buildDir }, project.files),
     consoleFolder: CONSOLE_FOLDER,
     inputs: [
       ...new Set([
         ...project.inputs,
-        ...workerInputs,
+        ...worker.inputs,
         ...consoleInputs,
         ...builderInputs,
         ...settings,
       ]),
     ],
-    mapFrames: sourceMapper(buildDir),
+    mapFrames: sourceMapper([worker.folder, buildDir]),
   };
-}
-
-function configOf(repoRoot: string, settingsPath: string, buildDir: string): Promise<WorkerConfig> {
-  const names = ["wrangler.toml", ".env", ".env.local"];
-  const cloudflare = Object.entries(process.env).filter(([name]) => name.startsWith("CLOUDFLARE_"));
-  return unlessUnchanged({
-    recordFile: join(buildDir, "config.json"),
-    key: [repoRoot, settingsPath, cloudflare],
-    outputs: [],
-    build: async () => ({
-      result: await readWorkerConfig(repoRoot, settingsPath),
-      inputs: [settingsPath, ...names.map((name) => join(repoRoot, name)), ...toolFiles()],
-    }),
-  });
 }
 
 async function projectOf(options: BuildOptions, buildDir: string): Promise<BuiltProject> {
@@ -161,54 +117,4 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
     readsFiles: recorded.readsFiles,
     warnings: recorded.warnings,
   };
-}
-
-/** Returns the files that somebody edits. */
-function workerOf(
-  options: { repoRoot: string; main: string; define: Record<string, string> },
-  buildDir: string,
-): Promise<string[]> {
-  const outFile = join(buildDir, WORKER_MODULE);
-  return unlessUnchanged({
-    recordFile: join(buildDir, "worker.json"),
-    key: options,
-    outputs: [outFile, `${outFile}.map`],
-    build: async () => {
-      if (BUILT !== undefined) return takeBuiltWorker(BUILT.worker, outFile);
-      const { inputs, modules } = await bundleWorker({ ...options, outFile });
-      return {
-        result: inputs,
-        inputs: [...modules, ...resolvedBy(inputs), ...toolFiles()],
-      };
-    },
-  });
-}
-
-function takeBuiltWorker(worker: string, outFile: string): { result: string[]; inputs: string[] } {
-  const files = [worker, `${worker}.map`];
-  copyFileSync(worker, outFile);
-  copyFileSync(`${worker}.map`, `${outFile}.map`);
-  return { result: [], inputs: files };
-}
-
-/** What decides which modules the imports of these files are: other names beside them, and what is installed. */
-function resolvedBy(files: readonly string[]): string[] {
-  const folders = new Set(files.map((file) => dirname(file)));
-  const above = new Set(folders);
-  // A set that grows while it is walked is walked to its end.
-  for (const folder of above) above.add(dirname(folder));
-  return [
-    ...folders,
-    ...[...above].flatMap((folder) => RESOLUTION.map((name) => join(folder, name))),
-  ];
-}
-
-function toolFiles(): string[] {
-  // All of a package is written when it is installed.
-  if (BUILT !== undefined) return [join(REPO_ROOT, "package.json"), BUILT.config];
-  const names = readdirSync(TOOLS_FOLDER);
-  return [
-    ...names.map((name) => join(TOOLS_FOLDER, name)),
-    ...OTHER_TOOLS.map((name) => join(REPO_ROOT, name)),
-  ];
 }

@@ -52,8 +52,31 @@ export async function prepareDatabases(preparation: Preparation): Promise<void> 
   if (unready.length > 0) await migrate(preparation, unready);
 }
 
+/**
+ * Lends one database, with all migrations, to `use`. A platform may be running on it: both have the same file open, in
+ * WAL mode, and each sees with its next query what the other has written.
+ */
+export async function withLocalDatabase<T>(
+  at: Pick<Preparation, "config" | "persistPath"> & { binding: string },
+  use: (database: D1) => Promise<T>,
+): Promise<T> {
+  const { config, persistPath, binding } = at;
+  const databases = config.databases.filter((database) => database.binding === binding);
+  let used: { result: T } | undefined;
+  await prepareDatabases({
+    config: { ...config, databases },
+    persistPath,
+    runtimeEnv: {},
+    prepare: async (database) => {
+      used = { result: await use(database) };
+    },
+  });
+  if (used === undefined) throw new Error(`There is no database ${binding}`);
+  return used.result;
+}
+
 /** Throws a `CliError` when a state that has been served lacks a database: an empty one would take its place. */
-export function refuseMissingDatabases(config: WorkerConfig, persistPath: string): void {
+function refuseMissingDatabases(config: WorkerConfig, persistPath: string): void {
   // Objects are made when a Worker is served, and the databases before that.
   if (!existsSync(join(persistPath, "do"))) return;
   for (const { binding } of config.databases) {
@@ -150,7 +173,7 @@ function databaseFile(persistPath: string, config: WorkerConfig, binding: string
   return join(persistPath, "d1", D1_OBJECT, `${objectId}.sqlite`);
 }
 
-/** A file that no Worker has open, with what the tools use of a D1 binding. */
+/** A database's file, with what the tools use of a D1 binding. */
 function fileDatabase(opened: DatabaseSync): D1 {
   const statement = (sql: string, values: SQLInputValue[]): ReturnType<D1["prepare"]> => ({
     bind: (...given) => statement(sql, given),

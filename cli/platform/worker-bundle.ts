@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import {
@@ -15,7 +15,7 @@ import { runEsbuild } from "../project/run-esbuild.ts";
 
 export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
-export const TEMPLATES_MODULE = "templates.js";
+const TEMPLATES_MODULE = "templates.js";
 
 /** Names stay as they are: stack traces tell them. */
 const SHIPPED = { minifyWhitespace: true, minifySyntax: true } as const;
@@ -33,7 +33,7 @@ export async function bundleWorker(options: {
   shipped?: boolean;
 }): Promise<{ inputs: string[]; modules: string[] }> {
   try {
-    const result = await runEsbuild({
+    const { metafile, outputFiles } = await runEsbuild({
       ...WORKERD_BUILD_OPTIONS,
       absWorkingDir: options.repoRoot,
       entryPoints: [options.main],
@@ -41,8 +41,9 @@ export async function bundleWorker(options: {
       ...(options.shipped === true ? SHIPPED : {}),
       define: { "process.env.NODE_ENV": '"production"', ...options.define },
       plugins: [projectModulePlugin, nodeBuiltinsPlugin()],
+      write: false,
     });
-    const { metafile } = result;
+    for (const { path, contents } of outputFiles) writeWhole(path, contents);
     return {
       inputs: bundledFiles(metafile, options.repoRoot),
       modules: bundledModules(metafile, options.repoRoot),
@@ -53,6 +54,14 @@ export async function bundleWorker(options: {
     const problems = errors.map((message) => `  ${describeMessage(message)}`);
     throw new CliError(`the Worker does not build:\n${problems.join("\n")}`);
   }
+}
+
+/** Other processes may read the file, or be about to write the same. */
+function writeWhole(path: string, contents: Uint8Array): void {
+  const partial = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(partial, contents);
+  renameSync(partial, path);
 }
 
 const projectModulePlugin: esbuild.Plugin = {
@@ -66,11 +75,17 @@ const projectModulePlugin: esbuild.Plugin = {
 
 export type WorkerModule = { type: "ESModule" | "Text"; path: string; contents: string };
 
-/** The Worker's modules as workerd names them: the entry, what it imports, and files of the project. */
-export function workerModules(buildDir: string, projectFiles: ProjectFile[]): WorkerModule[] {
+/**
+ * The Worker's modules as workerd names them: the entry, what it imports, and files of the project. The folders are those
+ * that the Worker and the project were bundled into.
+ */
+export function workerModules(
+  folders: { worker: string; project: string },
+  projectFiles: ProjectFile[],
+): WorkerModule[] {
   const files = {
-    [WORKER_MODULE]: join(buildDir, WORKER_MODULE),
-    [PROJECT_MODULE]: join(buildDir, PROJECT_MODULE),
+    [WORKER_MODULE]: join(folders.worker, WORKER_MODULE),
+    [PROJECT_MODULE]: join(folders.project, PROJECT_MODULE),
     [TEMPLATES_MODULE]: TEMPLATES_FILE,
   };
   const scripts = Object.entries(files).map(([name, file]): WorkerModule => ({

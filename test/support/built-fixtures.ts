@@ -17,7 +17,10 @@ export const PREPARED_EXAMPLES = join(BUILT, "examples");
 /** `wrangler.toml` as it was read when the fixtures were built, without the variables of a `.dev.vars` beside it. */
 export const CONFIG_FILE = join(BUILT, "config.json");
 
-/** The folder of a project's bundled Worker, and of the modules that it imports. */
+/** The folder of the bundled Worker. */
+export const BUILT_WORKER = join(BUILT, "worker");
+
+/** The folder of a project's bundle. */
 export function builtProject(name: string): string {
   return join(BUILT, name);
 }

@@ -1,16 +1,14 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { unstable_readConfig } from "wrangler";
-import { buildPlatform, platformConfig } from "../../cli/platform/build-platform.ts";
+import { buildPlatform } from "../../cli/platform/build-platform.ts";
+import { builtWorker } from "../../cli/platform/built-worker.ts";
+import { keptWorkerConfig } from "../../cli/platform/kept-config.ts";
 import { prepareDatabases } from "../../cli/platform/local-databases.ts";
-import {
-  PROJECT_MODULE,
-  TEMPLATES_MODULE,
-  WORKER_MODULE,
-} from "../../cli/platform/worker-bundle.ts";
+import { PROJECT_MODULE } from "../../cli/platform/worker-bundle.ts";
 import { buildProject } from "../../cli/project/build-project.ts";
-import { TEMPLATES_FILE } from "../../cli/project/build-templates.ts";
 import {
+  BUILT_WORKER,
   builtProject,
   CONFIG_FILE,
   FIXTURES,
@@ -37,32 +35,30 @@ const PROJECTS = {
 const buildDir = join(PREPARED_STATE, "build");
 const configPath = join(FIXTURES, PROJECTS.project);
 const options = { repoRoot: REPO_ROOT, configPath };
-const config = await platformConfig(options, buildDir);
+const config = await keptWorkerConfig(REPO_ROOT);
 const { vars } = unstable_readConfig(
   { config: join(REPO_ROOT, "wrangler.toml") },
   { hideWarnings: true },
 );
+mkdirSync(dirname(CONFIG_FILE), { recursive: true });
 writeFileSync(
   CONFIG_FILE,
   JSON.stringify({ ...config, miniflare: { ...config.miniflare, bindings: vars } }),
 );
 await buildPlatform(options, config, buildDir);
+const worker = await builtWorker({ ...options, main: config.main, define: config.define });
+cpSync(worker.folder, BUILT_WORKER, { recursive: true });
 await prepareDatabases({
   config,
   persistPath: join(PREPARED_STATE, "v3"),
   runtimeEnv: {},
   prepare: async () => {},
 });
-// The Worker and the console are the same for all projects.
 const examples = { repoRoot: REPO_ROOT, configPath: REPO_ROOT };
-const examplesBuild = join(PREPARED_EXAMPLES, "build");
-if (!existsSync(examplesBuild)) cpSync(buildDir, examplesBuild, { recursive: true });
-await buildPlatform(examples, await platformConfig(examples, examplesBuild), examplesBuild);
+await buildPlatform(examples, config, join(PREPARED_EXAMPLES, "build"));
 for (const [name, configFile] of Object.entries(PROJECTS)) {
   const folder = builtProject(name);
   mkdirSync(folder, { recursive: true });
-  copyFileSync(join(buildDir, WORKER_MODULE), join(folder, WORKER_MODULE));
-  copyFileSync(TEMPLATES_FILE, join(folder, TEMPLATES_MODULE));
   const { warnings } = await buildProject({
     configPath: join(FIXTURES, configFile),
     outFile: join(folder, PROJECT_MODULE),

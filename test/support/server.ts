@@ -14,7 +14,7 @@ import {
   type WorkerConfig,
 } from "../../cli/platform/worker-options.ts";
 import { watchAnswers } from "./documented-answers.ts";
-import { builtConfig, builtProject, seedDatabases } from "./built-fixtures.ts";
+import { BUILT_WORKER, builtConfig, builtProject, seedDatabases } from "./built-fixtures.ts";
 
 /** Text, or a table as in wrangler.toml. */
 export type TestVars = Record<string, string | Record<string, number>>;
@@ -84,7 +84,7 @@ export async function startServer(
     serveMiniflareOptions(config, {
       persistPath,
       runtimeEnv: {},
-      modules: workerModules(builtProject(project), []),
+      modules: workerModules({ worker: BUILT_WORKER, project: builtProject(project) }, []),
       host: S3_HOST,
       port: 0,
       vars: {},

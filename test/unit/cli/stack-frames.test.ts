@@ -27,7 +27,7 @@ test("places in every module of a build are those of its source files", async ({
   const place = `${chunk}:${line + 1}:${column + 1}`;
   const source = `${relative(process.cwd(), join(folder, "late.ts"))}:3:3`;
 
-  const map = sourceMapper(outdir);
+  const map = sourceMapper([folder, outdir]);
 
   expect(map(`at fail (${place})`)).toBe(`at fail (${source})`);
   expect(map(`at file:///${place}`)).toBe(`at ${source}`);

@@ -1,8 +1,8 @@
 import {
-  globSync,
-  openSync,
   closeSync,
   existsSync,
+  globSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -108,8 +108,11 @@ describe("a state folder", () => {
 });
 
 describe("what was built", { timeout: TIMEOUT_MS }, () => {
-  const builtAt = (folder: string): number[] =>
-    ["project.js", "worker.js"].map((name) => statSync(join(folder, "state/build", name)).mtimeMs);
+  const builtAt = (folder: string): number[] => {
+    const worker = globSync(".threadworks/worker/*/worker.js", { cwd: folder });
+    const files = ["state/build/project.js", ...worker];
+    return files.map((name) => statSync(join(folder, name)).mtimeMs);
+  };
 
   test("is built again only when something has changed", async () => {
     const { folder } = await served();
@@ -123,6 +126,7 @@ describe("what was built", { timeout: TIMEOUT_MS }, () => {
     const second = builtAt(folder);
     expect(second[0]).toBe(first[0]);
     expect(second[1]).toBeGreaterThan(first[1] ?? Infinity);
+    expect(second).toHaveLength(2);
 
     writeFileSync(join(folder, "state/build/project.js"), "throw new Error('not what was built');");
     const platform = await start(folder);

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { BUILT } from "../installation.ts";
+import { resolvedBy, toolFiles } from "./build-inputs.ts";
+import { unlessUnchanged } from "./build-record.ts";
+import { bundleWorker, WORKER_MODULE } from "./worker-bundle.ts";
+
+export type BuiltWorker = {
+  folder: string;
+  /** The files that somebody edits. */
+  inputs: string[];
+};
+
+/**
+ * Returns the folder that has the Worker's bundle with its source map. Nothing of it depends on a project or a state, so
+ * platforms of a checkout share what was bundled, unless they have another entry.
+ */
+export async function builtWorker(options: {
+  repoRoot: string;
+  main: string;
+  define: Record<string, string>;
+}): Promise<BuiltWorker> {
+  if (BUILT !== undefined) return { folder: BUILT.folder, inputs: [] };
+  const digest = createHash("sha256").update(JSON.stringify(options)).digest("hex");
+  const folder = join(options.repoRoot, ".threadworks/worker", digest.slice(0, 16));
+  const outFile = join(folder, WORKER_MODULE);
+  const inputs = await unlessUnchanged({
+    recordFile: join(folder, "worker.json"),
+    key: options,
+    outputs: [outFile, `${outFile}.map`],
+    build: async () => {
+      const { inputs, modules } = await bundleWorker({ ...options, outFile });
+      return { result: inputs, inputs: [...modules, ...resolvedBy(inputs), ...toolFiles()] };
+    },
+  });
+  return { folder, inputs };
+}
