@@ -2,6 +2,7 @@ import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
 import { CliError } from "./cli-error.ts";
+import type { D1 } from "./database/database.ts";
 import { settingsFile } from "./installation.ts";
 import { checkGraphs } from "./platform/check-graphs.ts";
 import { startCronTicker } from "./platform/cron-ticker.ts";
@@ -29,10 +30,10 @@ import { stateFailure } from "./platform/state-failure.ts";
 import {
   createMiniflare,
   serveMiniflareOptions,
-  type D1,
   type WorkerConfig,
 } from "./platform/worker-options.ts";
 import { keepRegion } from "./platform/state-region.ts";
+import { databaseOf } from "./platform/worker-calls.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import type { LangGraphChoice } from "./project/langchain-source.ts";
 
@@ -91,7 +92,7 @@ export type Platform = {
   /** Fires the cron trigger now, beside the minutes. */
   fireCron: () => Promise<void>;
   /** A D1 database as the Worker has it: no other process on its files gets in the Worker's way. */
-  database: (binding: string) => Promise<D1>;
+  database: (binding: string) => D1;
   close: () => Promise<void>;
 };
 
@@ -179,7 +180,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       await releaseAfterCrash({
         release: async () => {
           for (const { binding } of built.config.databases) {
-            await options.releaseLeases?.(await miniflare.getD1Database(binding));
+            await options.releaseLeases?.(databaseOf(miniflare, binding));
           }
         },
         signal: given.signal,
@@ -261,7 +262,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       vars,
       s3: credentials === undefined ? undefined : localS3(s3Port, credentials),
       fireCron,
-      database: (binding) => miniflare.getD1Database(binding),
+      database: (binding) => databaseOf(miniflare, binding),
       close,
     };
   } catch (error) {

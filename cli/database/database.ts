@@ -1,6 +1,17 @@
 import type { SqlRunner } from "../../src/db/tools/sql-runner.ts";
 import type { Region } from "../../src/lib/region.ts";
-import type { D1 } from "../platform/worker-options.ts";
+
+/** What the tools use of a D1 binding; those of Miniflare, of node:sqlite and of `worker-calls.ts` have it. */
+export type D1 = {
+  prepare: (sql: string) => D1Statement;
+  // A method: each kind of database takes the statements that it has prepared.
+  batch(statements: D1Statement[]): Promise<unknown>;
+};
+
+export type D1Statement = {
+  bind: (...values: (string | number | null)[]) => D1Statement;
+  all: () => Promise<{ results: Record<string, unknown>[] }>;
+};
 
 /** A D1 database, on this machine or Cloudflare's. */
 export type Database = SqlRunner & {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import type { D1 } from "./worker-options.ts";
+import type { D1 } from "../database/database.ts";
 
 const DEFAULT_TABLE = "d1_migrations";
 

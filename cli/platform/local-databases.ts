@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { CliError } from "../cli-error.ts";
+import type { D1 } from "../database/database.ts";
 import {
   appliedMigrations,
   applyMigrations,
@@ -11,12 +12,7 @@ import {
 } from "./d1-migrations.ts";
 import { sqlite } from "./sqlite.ts";
 import { damagedFile, sqliteFailure, stateFailure } from "./state-failure.ts";
-import {
-  createMiniflare,
-  type D1,
-  databaseMiniflareOptions,
-  type WorkerConfig,
-} from "./worker-options.ts";
+import { createMiniflare, databaseMiniflareOptions, type WorkerConfig } from "./worker-options.ts";
 
 /** The class of Miniflare that has the databases, which names their files. */
 const D1_OBJECT = "miniflare-D1DatabaseObject";

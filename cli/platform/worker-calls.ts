@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Miniflare, V4WorkerOptions } from "miniflare";
 import { z } from "zod";
+import type { D1, D1Statement } from "../database/database.ts";
 
 /** A Worker beside the platform's that passes on what this process asks of it. */
 const CALLER = "worker-calls";
@@ -17,13 +18,19 @@ const answers = {
     return { project, graphs: await GRAPHS.check() };
   },
   scheduled: ({ PLATFORM }, { cron, time }) =>
-    PLATFORM.scheduled({ cron, scheduledTime: new Date(Number(time)) }),
+    PLATFORM.scheduled({ cron, scheduledTime: new Date(time) }),
+  query: async (env, { binding, statements }) => {
+    const database = env[binding];
+    const bound = statements.map(({ sql, values }) => database.prepare(sql).bind(...values));
+    const [only] = bound;
+    const results = bound.length === 1 ? [await only.all()] : await database.batch(bound);
+    return results.map(({ results }) => results);
+  },
 };
 export default {
   async fetch(request, env) {
-    const { pathname, searchParams } = new URL(request.url);
-    const asked = Object.fromEntries(searchParams);
-    return answers[pathname.slice(1)](env, asked).then(
+    const { pathname } = new URL(request.url);
+    return answers[pathname.slice(1)](env, await request.json()).then(
       (answer) => Response.json({ answer }),
       (error) => Response.json({ error: problemOf(error).message }),
     );
@@ -38,6 +45,7 @@ const checked = z.object({
   graphs: z.array(problem.extend({ graph_id: z.string() })),
 });
 const ended = z.object({ outcome: z.string() });
+const rows = z.array(z.array(z.record(z.string(), z.unknown())));
 
 /** Why something of a project does not load. */
 export type Problem = z.infer<typeof problem>;
@@ -45,7 +53,7 @@ export type Problem = z.infer<typeof problem>;
 /** What a `Miniflare` needs, beside the Worker of this name, for the calls below. */
 export function callerOptions(
   name: string,
-  { compatibilityDate, compatibilityFlags = [] }: Partial<V4WorkerOptions>,
+  { compatibilityDate, compatibilityFlags = [], d1Databases }: Partial<V4WorkerOptions>,
 ): V4WorkerOptions {
   return {
     name: CALLER,
@@ -53,6 +61,7 @@ export function callerOptions(
     script: SCRIPT,
     routes: [`${HOST}/*`],
     ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
+    ...(d1Databases === undefined ? {} : { d1Databases }),
     compatibilityFlags: [...compatibilityFlags, "service_binding_extra_handlers"],
     serviceBindings: { PLATFORM: { name }, GRAPHS: { name, entrypoint: "GraphHost" } },
   };
@@ -60,18 +69,40 @@ export function callerOptions(
 
 /** Loads the project and each of its graphs, and returns what does not load. */
 export async function checkProject(miniflare: Miniflare): Promise<z.infer<typeof checked>> {
-  return checked.parse(await call(miniflare, "check"));
+  return checked.parse(await call(miniflare, "check", {}));
 }
 
 /** Fires the Worker's `scheduled` handler. Rejects when it failed. */
 export async function fireScheduled(miniflare: Miniflare, cron: string): Promise<void> {
-  const asked = new URLSearchParams({ cron, time: String(Date.now()) });
-  const { outcome } = ended.parse(await call(miniflare, `scheduled?${asked}`));
+  const { outcome } = ended.parse(await call(miniflare, "scheduled", { cron, time: Date.now() }));
   if (outcome !== "ok") throw new Error(`its outcome is "${outcome}"`);
 }
 
-async function call(miniflare: Miniflare, path: string): Promise<unknown> {
-  const response = await miniflare.dispatchFetch(`http://${HOST}/${path}`);
+/** A database of the Worker, which is asked as the Worker asks it; values are texts, numbers and null. */
+export function databaseOf(miniflare: Miniflare, binding: string): D1 {
+  type Statement = ReturnType<D1["prepare"]> & { sql: string; values: unknown[] };
+  const query = async (statements: D1Statement[]): Promise<z.infer<typeof rows>> => {
+    const asked = (statements as Statement[]).map(({ sql, values }) => ({ sql, values }));
+    return rows.parse(await call(miniflare, "query", { binding, statements: asked }));
+  };
+  const statement = (sql: string, values: unknown[]): Statement => {
+    const self: Statement = {
+      sql,
+      values,
+      bind: (...given) => statement(sql, given),
+      all: async () => ({ results: (await query([self]))[0] ?? [] }),
+    };
+    return self;
+  };
+  return { prepare: (sql) => statement(sql, []), batch: query };
+}
+
+async function call(miniflare: Miniflare, name: string, asked: object): Promise<unknown> {
+  const body = JSON.stringify(asked);
+  const response = await miniflare.dispatchFetch(`http://${HOST}/${name}`, {
+    method: "POST",
+    body,
+  });
   const given = reply.parse(await response.json());
   if ("error" in given) throw new Error(given.error);
   return given.answer;

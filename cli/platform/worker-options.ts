@@ -18,17 +18,6 @@ import { loadMiniflare } from "./miniflare.ts";
 import type { WorkerModule } from "./worker-bundle.ts";
 import { callerOptions } from "./worker-calls.ts";
 
-/** What the tools use of a D1 binding; those of Miniflare and of node:sqlite have it. */
-export type D1 = {
-  prepare: (sql: string) => D1Statement;
-  // A method: each kind of database takes the statements that it has prepared.
-  batch(statements: D1Statement[]): Promise<unknown>;
-};
-type D1Statement = {
-  bind: (...values: (string | number | null)[]) => D1Statement;
-  all: () => Promise<{ results: Record<string, unknown>[] }>;
-};
-
 export type D1Config = {
   binding: string;
   database_name?: string;

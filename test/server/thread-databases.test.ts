@@ -1,7 +1,7 @@
 import { type Client, type Thread } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { ensureWorkspace } from "../../cli/database/identity.ts";
-import type { D1 } from "../../cli/platform/worker-options.ts";
+import type { D1 } from "../../cli/database/database.ts";
 import { generateApiKey } from "../../src/identity/api-key.ts";
 import { testWithServer, type WorkerServer } from "../support/server.ts";
 import { makeWorkspace } from "../support/workspaces.ts";

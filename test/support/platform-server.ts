@@ -35,7 +35,7 @@ async function startPlatformServer(vars: TestVars, workerMain?: string): Promise
   if (s3 === undefined) throw new Error("The platform has no bucket for exports");
   return {
     url: platform.url,
-    database: localDatabase(await platform.database("DB"), vars["REGION"] === "eu" ? "eu" : "us"),
+    database: localDatabase(platform.database("DB"), vars["REGION"] === "eu" ? "eu" : "us"),
     s3,
     sweep: platform.fireCron,
     ...requestsTo(platform.url),

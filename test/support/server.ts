@@ -7,7 +7,7 @@ import { localDatabase, type Database } from "../../cli/database/database.ts";
 import { prepareDatabases } from "../../cli/platform/local-databases.ts";
 import { type LocalS3, localS3, S3_HOST } from "../../cli/platform/local-s3.ts";
 import { workerModules } from "../../cli/platform/worker-bundle.ts";
-import { fireScheduled } from "../../cli/platform/worker-calls.ts";
+import { databaseOf, fireScheduled } from "../../cli/platform/worker-calls.ts";
 import {
   createMiniflare,
   serveMiniflareOptions,
@@ -100,7 +100,7 @@ export async function startServer(
   const { port } = await miniflare.ready;
   const unwatch = watchAnswers(url.origin);
   const database = localDatabase(
-    await miniflare.getD1Database("DB"),
+    databaseOf(miniflare, "DB"),
     vars["REGION"] === "eu" ? "eu" : "us",
   );
   return {

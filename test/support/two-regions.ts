@@ -70,7 +70,7 @@ async function startRegion(
     stateDir,
     url: platform.url,
     database: {
-      ...localDatabase(await platform.database("DB"), region),
+      ...localDatabase(platform.database("DB"), region),
       ...(billing === undefined ? {} : { billing }),
     },
     s3,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, onTestFinished, test } from "vitest";
 import { applyMigrations, applyToEmptyFile } from "../../../cli/platform/d1-migrations.ts";
-import type { D1 } from "../../../cli/platform/worker-options.ts";
+import type { D1 } from "../../../cli/database/database.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 
