@@ -106,8 +106,9 @@ describe("what a shard writes", () => {
     const ref = await new TestStore().shardOn(new Date(NOON));
     const post = (run: object) => readRun("post", run, { identity: "required" });
     const [top, one, two, ...models] = trace(0);
-    const ended = [top, one, two].map((run) => ({ ...run, end_time: "2026-03-01T12:10:00Z" }));
-    const [, rows] = await rowsOf(ref, [ended.map(post), models.map(post)]);
+    const above = [top, one, two].map((run) => post(run ?? {}));
+    for (const write of above) write.endTime = (NOON + 1_000) * 1_000;
+    const [, rows] = await rowsOf(ref, [above, models.map(post)]);
     // And the trace's, which goes on for longer than it was known to.
     expect(rows).toBe(2 + 3 + 1);
   });
