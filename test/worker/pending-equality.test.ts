@@ -9,7 +9,7 @@ import type { PendingLimits } from "../../src/tracing/shard/pending-runs.ts";
 import { ShardDatabase } from "../../src/tracing/shard/shard-database.ts";
 import { ShardGate } from "../../src/tracing/shard/shard-gate.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
-import { deleteTraceRows, TraceTable } from "../../src/tracing/shard/trace-table.ts";
+import { TraceTable } from "../../src/tracing/shard/trace-table.ts";
 import { writeRuns } from "../../src/tracing/shard/write-runs.ts";
 import { loadPrices } from "../../src/tracing/usage/workspace-prices.ts";
 import { child, root, TestStore, updateOf } from "./run-shard-support.ts";
@@ -83,7 +83,7 @@ const later: fc.Arbitrary<Step[]> = fc.array(
 
 const steps = fc
   .tuple(fc.option(creates), later)
-  .map(([first, others]) => (first === null ? others : [first, ...others]));
+  .map(([first, others]) => (first === null ? others : [first].concat(others)));
 
 /** Three traces of three runs, one below the other. */
 function traces() {
@@ -147,7 +147,7 @@ async function stored(
       else if (step.does === "read") gate.settle();
       else if (step.does === "delete") {
         const id = runs[step.trace * 3]?.id ?? "";
-        gate.change(() => deleteTraceRows(sql, [id]));
+        gate.deleteTraces([id]);
       } else {
         const given = readWrites(runs, step.writes);
         try {

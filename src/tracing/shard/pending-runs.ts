@@ -43,8 +43,8 @@ type PendingRow = { receivedAt: Micros; chars: number; waiting: Set<string> };
  * Creates of runs that have not ended, which wait for their updates: a request's in one row, instead of one row
  * for each run that its update would write again. Whoever takes runs from here writes them to `runs` in the same
  * transaction. A row goes with the last of its runs; until then its text still has those that were taken, and
- * a shard that is opened knows them by their being in `runs`. So nothing may be deleted from `runs` while anything
- * waits: see shard-gate.ts.
+ * a shard that is opened knows them by their being in `runs`. So whatever deletes from `runs` settles all that waits
+ * in the same transaction: see shard-gate.ts.
  */
 export class PendingRuns {
   readonly #sql: SqlStorage;
@@ -165,6 +165,16 @@ export class PendingRuns {
   /** Takes those that came at this time or before. */
   takeReceived(until: Micros): WaitingRun[] {
     return this.#takeRows(({ receivedAt }) => receivedAt <= until);
+  }
+
+  /** Forgets those of these traces: nothing but the rows that hold them tells of them. */
+  discard(traceIds: readonly string[]): void {
+    this.#open();
+    const traces = new Set(traceIds);
+    const ids = [...this.#runs.values()].flatMap(({ create: { id, identity } }) =>
+      identity !== undefined && traces.has(identity.traceId) ? [id] : [],
+    );
+    this.take(ids);
   }
 
   /** The oldest rows first, as long as the condition holds. */

@@ -20,7 +20,7 @@ import { ShardGate } from "./shard-gate.ts";
 import { listForWrites, raiseBuckets, unlist } from "./shard-settings.ts";
 import { deletePayloadsUnder, Garbage, shardPrefix } from "./stored-payload.ts";
 import { readTurn, type TurnQuery, type TurnRows } from "./scan-turn.ts";
-import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./trace-table.ts";
+import { discardAttachments, feedbackOf, TraceTable } from "./trace-table.ts";
 import { readPage } from "./run-page.ts";
 import type { RunSelection } from "./selection.ts";
 import { ShardAlarm } from "./shard-alarm.ts";
@@ -293,7 +293,7 @@ export class RunShardObject extends DurableObject<Env> {
     // First in D1: a crash in between leaves the shard's rows, by which both are deleted again.
     const feedback = feedbackOf(this.#sql, traceIds);
     await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
-    this.#gate.change(() => deleteTraceRows(this.#sql, traceIds));
+    this.#gate.deleteTraces(traceIds);
     await this.#garbage.collect();
   }
 

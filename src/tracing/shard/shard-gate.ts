@@ -1,6 +1,7 @@
 import type { DayMessages } from "./day-messages.ts";
 import { WAIT_MS } from "./pending-runs.ts";
 import type { ShardDatabase } from "./shard-database.ts";
+import { deleteTraceRows } from "./trace-table.ts";
 import { writeWaiting } from "./write-runs.ts";
 
 /**
@@ -32,6 +33,18 @@ export class ShardGate {
     return this.#db.transaction(() => {
       this.settle();
       return change();
+    });
+  }
+
+  /**
+   * Deletes all of these traces. It comes before the others' runs are settled, so that there is room for those where
+   * the shard is full.
+   */
+  deleteTraces(traceIds: readonly string[]): void {
+    this.#db.transaction(() => {
+      this.#db.pending.discard(traceIds);
+      deleteTraceRows(this.#db.sql, traceIds);
+      this.settle();
     });
   }
 
