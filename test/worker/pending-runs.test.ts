@@ -122,7 +122,7 @@ describe("creates of a request", () => {
     ["has ended", { end_time: "2026-03-01T12:00:01Z" }],
     ["has failed", { error: "broken" }],
     ["is long", { inputs: { text: "x".repeat(17_000) } }],
-    ["is long by what filters see of it", { inputs: { text: "é\n".repeat(6_000) } }],
+    ["is long as what waits", { inputs: { text: "\n".repeat(7_000) } }],
     ["is in R2", { inputs: { text: "x".repeat(70_000) } }],
     ["reports tokens", { outputs: { usage_metadata: { input_tokens: 1, output_tokens: 1 } } }],
     [
@@ -308,6 +308,38 @@ describe("what waits", () => {
     },
   );
 
+  test("is found as the parent of a run that does not say where it is", async ({ expect }) => {
+    const { store, ref, runs } = await waitingTrace();
+    const [top] = runs;
+    const below = {
+      id: crypto.randomUUID(),
+      name: "below",
+      run_type: "tool",
+      parent_run_id: runs[2].id,
+    };
+    expect(
+      await store.post({
+        ...below,
+        start_time: NOON.toISOString(),
+        session_name: top.session_name,
+      }),
+    ).toEqual([]);
+    expect(await counts(ref)).toEqual([4, 0]);
+    expect(await store.run(below.id)).toMatchObject({ trace_id: top.id });
+  });
+
+  test("goes where a release that does not know of it has written the runs", async ({ expect }) => {
+    const { store, ref } = await waitingTrace();
+    const copied = await inShard(ref, (sql) => sql.exec("SELECT * FROM pending_writes").one());
+    expect(await store.ids()).toHaveLength(3);
+    await inShard(ref, (sql) =>
+      sql.exec("INSERT INTO pending_writes VALUES (?, ?, ?)", ...Object.values(copied)).toArray(),
+    );
+    await evictDurableObject(shardStub(env, ref));
+    expect(await store.ids()).toHaveLength(3);
+    expect(await counts(ref)).toEqual([3, 0]);
+  });
+
   test("stays as it was when a request fails, and nothing of that one does", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace();
     const [top, step, model] = runs;
@@ -409,6 +441,15 @@ describe("bounds", () => {
     await evictDurableObject(shardStub(env, ref));
     await post();
     expect(await counts(ref)).toEqual([1_000, 4]);
+  });
+
+  test("a request that is too long by itself does not wait, and what waits goes on to", async ({
+    expect,
+  }) => {
+    const { store, ref } = await waitingTrace();
+    const inputs = { text: "x".repeat(15_000) };
+    await store.post(...Array.from({ length: 300 }, () => root({ start: NOON, inputs })));
+    expect(await counts(ref)).toEqual([300, 1]);
   });
 
   test("the oldest are settled where their texts are too long together", async ({ expect }) => {

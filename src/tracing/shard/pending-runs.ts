@@ -180,9 +180,12 @@ export class PendingRuns {
   /** The oldest rows first, as long as the condition holds. */
   #takeRows(isTaken: (row: PendingRow) => boolean): WaitingRun[] {
     const taken: WaitingRun[] = [];
-    for (const row of this.#open().values()) {
+    const rows = this.#open();
+    for (const [seq, row] of rows) {
       if (!isTaken(row)) break;
       taken.push(...this.take([...row.waiting]));
+      // An earlier release, which does not know of these rows, may have written all of its runs.
+      if (rows.has(seq)) this.#remove(seq, row);
     }
     return taken;
   }
