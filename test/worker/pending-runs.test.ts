@@ -340,6 +340,27 @@ describe("what waits", () => {
     expect(await counts(ref)).toEqual([3, 0]);
   });
 
+  test("tells another day of its totals when it is settled, should the runs above it be of there", async ({
+    expect,
+  }) => {
+    const store = new TestStore();
+    const top = root({ start: new Date(NOON.getTime() - DAY_MS) });
+    const step = child(top, { start: NOON });
+    // It says of its parent that this is in another trace.
+    const elsewhere = child(root({ start: NOON }), { start: NOON, id: step.id });
+    const below = child(elsewhere, { start: NOON });
+    const usage = { usage_metadata: { input_tokens: 3, output_tokens: 4 } };
+    await store.post(top, step);
+    await store.post(below, root({ start: NOON }), root({ start: NOON }));
+    const ref = await store.shardOn(NOON);
+    expect(await counts(ref)).toEqual([1, 1]);
+    await store.post(child(below, { start: NOON, run_type: "llm", outputs: usage }));
+    await shardStub(env, ref).page({}, PAGE);
+    expect(await counts(ref)).toEqual([5, 0]);
+    await store.settle();
+    expect(await store.run(top.id)).toMatchObject({ total_tokens: 7 });
+  });
+
   test("stays as it was when a request fails, and nothing of that one does", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace();
     const [top, step, model] = runs;
