@@ -1,3 +1,4 @@
+import { ApiError } from "../lib/api-error.ts";
 import { isSignatureOf, MIN_SECRET_CHARS, signatureOf } from "./signature.ts";
 
 /**
@@ -29,9 +30,14 @@ export async function readToken<Value extends object>(
   return typeof expiresAt === "number" && expiresAt >= Date.now() ? (value as Value) : null;
 }
 
+/** It throws a 503 that says what an operator has to do: no link can be signed without a secret. */
 function checked(secret: string): string {
   if (secret.length >= MIN_SECRET_CHARS) return secret;
-  throw new Error(`SIGNING_SECRET must have at least ${MIN_SECRET_CHARS} characters`);
+  const what = secret === "" ? "is not set" : `has fewer than ${MIN_SECRET_CHARS} characters`;
+  const remedy =
+    "in a checkout `npm start` writes one to .dev.vars when it has none, and in an account " +
+    "`wrangler secret put SIGNING_SECRET` sets it";
+  throw new ApiError("unavailable", `Links cannot be signed: SIGNING_SECRET ${what}; ${remedy}`);
 }
 
 function signed(purpose: string, body: string): string {

@@ -22,6 +22,11 @@ const bare = testWithServer({ ENCRYPTION_KEYS: "" }, "project", { rollouts: fals
   ({ server }) => newDeployer(server),
 );
 
+const unsigned = testWithServer({ SIGNING_SECRET: "" }, "project", { rollouts: false }).extend(
+  "deployer",
+  ({ server }) => newDeployer(server, "plus"),
+);
+
 const OWN_PROJECTS =
   "Deployments of own projects are not enabled for this workspace: source internal_source needs the plan Plus or Enterprise";
 
@@ -205,6 +210,17 @@ describe("a new deployment is refused", () => {
     await createDeployment(deployer, templateBody("mine"));
   });
 });
+
+unsigned(
+  "a place for a tarball is refused where its link cannot be signed",
+  async ({ deployer, expect }) => {
+    const { status, body } = await deployer.call("POST", "/deployments/upload-url");
+    const detail = expect.stringMatching(
+      /^Links cannot be signed: SIGNING_SECRET is not set; in a/,
+    );
+    expect([status, body]).toEqual([503, { detail }]);
+  },
+);
 
 describe("a change is refused", () => {
   test.for([

@@ -79,7 +79,7 @@ async function rowsOf(ref: ShardRef, requests: readonly RunWrite[][]): Promise<n
 }
 
 describe("what a shard writes", () => {
-  test("is a row for a run, one for a trace, and one for a run that an update changes", async ({
+  test("is a row for a run, one for a trace, and one for what waits for updates", async ({
     expect,
   }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
@@ -96,20 +96,32 @@ describe("what a shard writes", () => {
       others.flat().map(post),
       patches,
     ]);
-    expect(created).toBe(100 + 20);
-    // The models no longer report what they used: their updates take it from those above, too.
-    expect(updated).toBe(100);
+    // The models report what they used: they do not wait for their updates, as the others do, in one row.
+    expect(created).toBe(40 + 20 + 1);
+    // What waited is written once, and the row that held it goes.
+    expect(updated).toBe(100 + 1);
   });
 
   test("is a row for each run above one whose amounts have changed", async ({ expect }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
     const post = (run: object) => readRun("post", run, { identity: "required" });
     const [top, one, two, ...models] = trace(0);
-    const [, rows] = await rowsOf(ref, [
-      [top, one, two].map((run) => post(run ?? {})),
-      models.map(post),
-    ]);
+    const above = [top, one, two].map((run) => post(run ?? {}));
+    for (const write of above) write.endTime = (NOON + 1_000) * 1_000;
+    const [, rows] = await rowsOf(ref, [above, models.map(post)]);
     // And the trace's, which goes on for longer than it was known to.
     expect(rows).toBe(2 + 3 + 1);
+  });
+
+  test("is no row for runs above one whose amounts have changed, as long as they wait", async ({
+    expect,
+  }) => {
+    const ref = await new TestStore().shardOn(new Date(NOON));
+    const post = (run: object) => readRun("post", run, { identity: "required" });
+    const [top, one, two, ...models] = trace(0);
+    const above = [top, one, two].map((run) => post(run ?? {}));
+    const [, rows] = await rowsOf(ref, [above, models.map(post)]);
+    // The trace's, and a mark of the first segment.
+    expect(rows).toBe(2 + 1 + 1);
   });
 });

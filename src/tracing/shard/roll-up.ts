@@ -37,6 +37,8 @@ export type WrittenNode = {
   before: AmountColumns | null;
   /** Whether it is new, or its own amounts or its type changed. */
   isChanged: boolean;
+  /** Whether runs below it may be stored that it has not counted, because it is new to the table of runs. */
+  hasChildren: boolean;
 };
 
 /**
@@ -69,8 +71,9 @@ export class RollUp {
     for (const { node } of runs) this.#written.set(node.id, node);
     const created = changed.filter(({ before }) => before === null).map(({ node }) => node.id);
     const expected = this.#children.expectedParents(created);
-    for (const { node, before } of changed) {
-      const hasStored = before === null ? expected.has(node.id) : dependsOnChildren(node);
+    for (const { node, before, hasChildren } of changed) {
+      const isAwaited = hasChildren || expected.has(node.id);
+      const hasStored = before === null ? isAwaited : dependsOnChildren(node);
       if (hasStored) this.#recount(node, before ?? NO_AMOUNTS);
       else this.#set(node, before ?? NO_AMOUNTS, totalsOf(node, []));
     }
@@ -147,7 +150,8 @@ export class RollUp {
     }
     const parent = this.#find(parentRunId);
     if (parent === null) {
-      this.#children.expectParent(parentRunId);
+      const isWaiting = this.#db.pending.noteChild(parentRunId);
+      if (!isWaiting) this.#children.expectParent(parentRunId);
       return null;
     }
     return parent.dotted_order.length < order.length ? parent : null;

@@ -33,6 +33,8 @@ export class RunMerge {
   readonly isNew: boolean;
   /** Payloads to write. */
   readonly payloads = new Map<PayloadField, Payload>();
+  /** How many payloads were set: a write may set one to what it is. */
+  puts = 0;
   /** Where its row is; null of a new run. */
   readonly key: KeyParts | null;
   /** Where those that are stored are; null of a new run. */
@@ -202,6 +204,7 @@ export class RunMerge {
     const replaced = this.payloads.get(field) ?? fromStored(this.places?.[field] ?? undefined);
     if (replaced !== null && "object" in replaced) this.dropped.push(replaced.object);
     this.payloads.set(field, payload);
+    this.puts += 1;
   }
 }
 

@@ -16,10 +16,11 @@ import { type FeedbackRun, removeFeedback, saveFeedback } from "./shard-feedback
 import type { ShardFeedback } from "./feedback-stats.ts";
 import { ShardDatabase } from "./shard-database.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { ShardGate } from "./shard-gate.ts";
 import { listForWrites, raiseBuckets, unlist } from "./shard-settings.ts";
 import { deletePayloadsUnder, Garbage, shardPrefix } from "./stored-payload.ts";
 import { readTurn, type TurnQuery, type TurnRows } from "./scan-turn.ts";
-import { deleteTraceRows, discardAttachments, feedbackOf, TraceTable } from "./trace-table.ts";
+import { discardAttachments, feedbackOf, TraceTable } from "./trace-table.ts";
 import { readPage } from "./run-page.ts";
 import type { RunSelection } from "./selection.ts";
 import { ShardAlarm } from "./shard-alarm.ts";
@@ -54,6 +55,7 @@ export class RunShardObject extends DurableObject<Env> {
   readonly #traces: TraceTable;
   readonly #garbage: Garbage;
   readonly #messages: DayMessages;
+  readonly #gate: ShardGate;
   readonly #alarm: ShardAlarm;
   readonly #commits: GroupCommit;
   readonly #load = new LoadMeter();
@@ -74,10 +76,12 @@ export class RunShardObject extends DurableObject<Env> {
       longlivedMs: longlivedTraceMs,
     });
     this.#messages = new DayMessages(this.#db, this.#outbox, this.#traces);
+    this.#gate = new ShardGate(this.#db, this.#messages, () => ctx.waitUntil(this.#schedule()));
     this.#alarm = new ShardAlarm(ctx.storage, {
       traces: this.#traces,
       outbox: this.#outbox,
       garbage: this.#garbage,
+      pending: this.#db.pending,
     });
   }
 
@@ -133,7 +137,7 @@ export class RunShardObject extends DurableObject<Env> {
   async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
     await this.#db.moved();
     while (this.#destroying !== null) await this.#destroying;
-    this.#db.transaction(() => {
+    this.#gate.change(() => {
       this.#db.open(ref);
       for (const message of messages) this.#messages.apply(ref, message);
     });
@@ -144,7 +148,7 @@ export class RunShardObject extends DurableObject<Env> {
   async putFeedback(ref: ShardRef, rows: ShardFeedback[]): Promise<{ runs: FeedbackRun[] }> {
     await this.#db.moved();
     if (!this.#db.exists) return { runs: [] };
-    const runs = this.#db.transaction(() => {
+    const runs = this.#gate.change(() => {
       const { runs, extended } = saveFeedback(this.#db, rows, ref.projectId);
       for (const traceId of extended) this.#messages.upgrade(traceId);
       return runs;
@@ -155,14 +159,13 @@ export class RunShardObject extends DurableObject<Env> {
 
   async deleteFeedback(ids: string[]): Promise<void> {
     await this.#db.moved();
-    if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#db, ids));
+    if (this.#db.exists) this.#gate.change(() => removeFeedback(this.#db, ids));
   }
 
   /** Runs of the selection in order of their start. */
   async page(selection: RunSelection, query: PageQuery, known?: KnownTraces): Promise<RunPage> {
-    await this.#db.moved();
-    if (!this.#db.exists) return { runs: [], next: null };
-    return readPage(this.#db, selection, query, known);
+    const none = { runs: [], next: null };
+    return this.#gate.read(none, (db) => readPage(db, selection, query, known));
   }
 
   /** As `page`, in ascending order and column by column. */
@@ -171,9 +174,8 @@ export class RunShardObject extends DurableObject<Env> {
     query: ExportPageQuery,
     known?: KnownTraces,
   ): Promise<ExportPage> {
-    await this.#db.moved();
-    if (!this.#db.exists) return { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
-    return readExportPage(this.#db, selection, query, known);
+    const none: ExportPage = { runs: { rows: 0, texts: {}, numbers: {} }, next: null };
+    return this.#gate.read(none, (db) => readExportPage(db, selection, query, known));
   }
 
   /** Totals of the runs behind `after`, as far as a turn goes. */
@@ -212,14 +214,12 @@ export class RunShardObject extends DurableObject<Env> {
 
   /** Traces of this shard that have runs on other days too. */
   async splitTraces(): Promise<{ traceId: string; days: number[] }[]> {
-    await this.#db.moved();
-    return this.#db.exists ? splitTraces(this.#sql) : [];
+    return this.#gate.read([], ({ sql }) => splitTraces(sql));
   }
 
   /** The days on which a trace whose root is here has runs too. */
   async otherDaysOf(traceId: string): Promise<number[]> {
-    await this.#db.moved();
-    return this.#db.exists ? otherDaysOf(this.#sql, traceId) : [];
+    return this.#gate.read([], ({ sql }) => otherDaysOf(sql, traceId));
   }
 
   /** Which of these traces fulfil a scope's filter by a run of this shard. */
@@ -228,8 +228,7 @@ export class RunShardObject extends DurableObject<Env> {
     filter: string,
     traceIds: string[],
   ): Promise<string[]> {
-    await this.#db.moved();
-    return this.#db.exists ? matchingTraces(this.#sql, scope, filter, traceIds) : [];
+    return this.#gate.read([], ({ sql }) => matchingTraces(sql, scope, filter, traceIds));
   }
 
   async deleteTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
@@ -262,6 +261,7 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   async #tidy(ref: ShardRef): Promise<void> {
+    this.#gate.settleOld(Date.now());
     await this.#drain(ref);
     await this.#garbage.collect();
     const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
@@ -293,7 +293,7 @@ export class RunShardObject extends DurableObject<Env> {
     // First in D1: a crash in between leaves the shard's rows, by which both are deleted again.
     const feedback = feedbackOf(this.#sql, traceIds);
     await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
-    this.#db.transaction(() => deleteTraceRows(this.#sql, traceIds));
+    this.#gate.deleteTraces(traceIds);
     await this.#garbage.collect();
   }
 
@@ -321,8 +321,7 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   async #turn<T>(query: TurnQuery, read: Parameters<typeof readTurn<T>>[2]): Promise<TurnRows<T>> {
-    await this.#db.moved();
-    return this.#db.exists ? readTurn(this.#db, query, read) : { rows: [], next: null };
+    return this.#gate.read({ rows: [], next: null }, (db) => readTurn(db, query, read));
   }
 
   #destroy(ref: ShardRef, uploadedBefore: number): Promise<void> {

@@ -26,7 +26,7 @@ const FIXED_COLUMNS = new Set<Column>([
 ]);
 
 const ROW_COLUMNS: readonly Column[] = [...RUN_COLUMNS, ...LEAF_COLUMNS];
-const CHANGING_COLUMNS = ROW_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
+export const CHANGING_COLUMNS = ROW_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
 
 /** Few runs have all of them: those that are null, or none, need not be said. */
 const OFTEN_EMPTY = new Set<Column>([

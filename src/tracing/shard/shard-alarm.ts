@@ -1,6 +1,7 @@
 import type { TraceTier } from "../../db/tracing-schema.ts";
 import type { Garbage } from "./stored-payload.ts";
 import type { Outbox } from "./day-messages.ts";
+import type { PendingRuns } from "./pending-runs.ts";
 import type { TraceTable } from "./trace-table.ts";
 
 /** How long after a failure, or a crash, what was left undone is tried again. */
@@ -9,7 +10,7 @@ const RETRY_MS = 5_000;
 const FAILED_ALARM_RETRY_MS = 60_000;
 
 /** What there may be to do. */
-type Work = { traces: TraceTable; outbox: Outbox; garbage: Garbage };
+type Work = { traces: TraceTable; outbox: Outbox; garbage: Garbage; pending: PendingRuns };
 
 /** When a shard's alarm goes off: it is set for the first thing to be done, and never put off. */
 export class ShardAlarm {
@@ -25,7 +26,7 @@ export class ShardAlarm {
 
   /** Sets it for what is to be done next; `newTraceTier` is of a trace that was stored just now. */
   async schedule(newTraceTier?: TraceTier): Promise<void> {
-    const { traces, outbox, garbage } = this.#work;
+    const { traces, outbox, garbage, pending } = this.#work;
     const now = Date.now();
     const isWaiting = !outbox.isEmpty() || !garbage.isEmpty() || traces.isEmpty();
     this.#dueAt ??= await this.#storage.getAlarm();
@@ -34,6 +35,8 @@ export class ShardAlarm {
     if (this.#dueAt === null) due.push(traces.nextDue() ?? now + traces.longestMs);
     if (newTraceTier !== undefined) due.push(now + traces.ttlMs(newTraceTier));
     if (isWaiting) due.push(now + RETRY_MS);
+    const settlingDue = pending.nextDue();
+    if (settlingDue !== null) due.push(settlingDue);
     if (due.length > 0) await this.setBy(Math.min(...due));
   }
 

@@ -1,5 +1,6 @@
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { OldRuns } from "./move-old-runs.ts";
+import { type PendingLimits, PendingRuns } from "./pending-runs.ts";
 import { RunSegments } from "./segments/run-segments.ts";
 import type { ShardRef } from "./shard-ref.ts";
 import { ShardSettings } from "./shard-settings.ts";
@@ -10,16 +11,18 @@ export class ShardDatabase {
   readonly sql: SqlStorage;
   readonly settings: ShardSettings;
   readonly segments: RunSegments;
+  readonly pending: PendingRuns;
   readonly #storage: DurableObjectStorage;
   #exists: boolean;
   #oldRuns: OldRuns | null = null;
   #moving: Promise<void> | null = null;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, limits?: PendingLimits) {
     this.#storage = storage;
     this.sql = storage.sql;
     this.settings = new ShardSettings(this.sql);
     this.segments = new RunSegments(this.sql);
+    this.pending = new PendingRuns(this.sql, this.segments, limits);
     this.#exists = hasTables(this.sql);
     if (!this.#exists) return;
     migrateTables(storage, SHARD_MIGRATIONS, SHARD_SCHEMA);
@@ -55,6 +58,7 @@ export class ShardDatabase {
     } catch (error) {
       this.#exists = existed;
       this.segments.reset();
+      this.pending.reset();
       throw error;
     }
   }
@@ -71,6 +75,7 @@ export class ShardDatabase {
   async erase(): Promise<void> {
     this.#exists = false;
     this.segments.reset();
+    this.pending.reset();
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
   }

@@ -17,7 +17,7 @@ export type StoredRun = {
 
 /** Reads columns of the runs `r` of these ids that are here. */
 export function readRunsById<Row extends Record<string, SqlStorageValue>>(
-  { sql, segments }: ShardDatabase,
+  { sql, segments }: Pick<ShardDatabase, "sql" | "segments">,
   columns: string,
   ids: Iterable<string>,
 ): Row[] {

@@ -88,6 +88,16 @@ const RUNS_AND_TRACES = `
   CREATE TABLE open_segments (first_start INTEGER PRIMARY KEY) STRICT;
 `;
 
+const PENDING_WRITES = `
+  -- Creates of runs that wait for their updates, as many of a request as fit: see pending-runs.ts.
+  CREATE TABLE pending_writes (
+    seq INTEGER PRIMARY KEY,
+    received_at INTEGER NOT NULL,
+    -- JSON list of writes
+    writes TEXT NOT NULL
+  ) STRICT;
+`;
+
 const WHAT_GOES_WITH_THEM = `
   CREATE TABLE feedback (
     id TEXT PRIMARY KEY,
@@ -129,11 +139,12 @@ const WHAT_GOES_WITH_THEM = `
 `;
 
 /** What a new shard is made of, and what all versions lead to: a later version is added here, too. */
-export const SHARD_SCHEMA = RUNS_AND_TRACES + WHAT_GOES_WITH_THEM;
+export const SHARD_SCHEMA = RUNS_AND_TRACES + WHAT_GOES_WITH_THEM + PENDING_WRITES;
 
 export const SHARD_MIGRATIONS: readonly string[] = [
   // A new shard is made by the schema. Of the first version, what there was of it is read by move-old-runs.ts.
   "",
   // The rows follow, some at a time.
   `ALTER TABLE runs RENAME TO indexed_runs; ALTER TABLE traces RENAME TO bare_traces; ${RUNS_AND_TRACES}`,
+  PENDING_WRITES,
 ];

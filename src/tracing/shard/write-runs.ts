@@ -1,12 +1,14 @@
+import { ownTime } from "../model/dotted-order.ts";
 import { metadataOf, threadIdOf } from "../model/text-leaves.ts";
-import type { Leaf, RunWrite } from "../model/run-write.ts";
-import { newRunRow } from "../model/run-row.ts";
+import type { Leaf, Micros, RunWrite } from "../model/run-write.ts";
+import { newRunRow, type RunRow } from "../model/run-row.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/reported-usage.ts";
 import { toColumns, type OwnAmounts } from "./amounts.ts";
-import { type ForeignChild, RollUp } from "./roll-up.ts";
+import type { Packed, WaitingRun } from "./pending-runs.ts";
+import { type ForeignChild, RollUp, type WrittenNode } from "./roll-up.ts";
 import { RunMerge } from "./run-merge.ts";
-import { saveRuns } from "./save-runs.ts";
+import { CHANGING_COLUMNS, saveRuns } from "./save-runs.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { readStoredRuns } from "./stored-runs.ts";
 import type { TraceStarts } from "./trace-table.ts";
@@ -25,7 +27,7 @@ export type WriteOutcome = {
   /** Runs of writes with which `extra` would have become too large. */
   tooLarge: string[];
   foreign: ForeignChild[];
-  /** When the runs that were written start. */
+  /** When the runs start, those that wait for their updates as well. */
   starts: TraceStarts;
 };
 
@@ -41,13 +43,23 @@ export type WriteResult = {
 
 export const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLarge: [] };
 
-/** Lays writes over what is stored, in their order. To be called inside of a transaction. */
+/**
+ * Lays writes over what is stored, in their order; creates that can wait for their updates are kept as they came.
+ * To be called inside of a transaction.
+ */
 export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): WriteOutcome {
   const { db, day, now } = context;
-  const runs = loadRuns(db, writes);
+  const { packed, others } = db.pending.divide(writes, day);
+  const runs = loadRuns(db, others);
+  const waited = new Map<RunMerge, WaitingRun>();
+  for (const waiting of takeWaiting(db, others, packed)) {
+    const run = createdRun(waiting);
+    waited.set(run, waiting);
+    runs.set(run.row.id, run);
+  }
   const unknown: string[] = [];
   const tooLarge: string[] = [];
-  for (const write of writes) {
+  for (const write of others) {
     let run = runs.get(write.id);
     if (run === undefined && write.identity === undefined) {
       unknown.push(write.id);
@@ -57,17 +69,47 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
       run = new RunMerge(newRunRow(write, now), null);
       runs.set(write.id, run);
     }
-    if (!run.apply(write)) tooLarge.push(write.id);
+    const isApplied = waited.has(run) ? applyLater(run, write, now) : run.apply(write);
+    if (!isApplied) tooLarge.push(write.id);
   }
-  const pending = [...runs.values()];
-  const nodes = pending.map((run) => {
+  const written = [...runs.values()];
+  const nodes = written.map((run) => {
     const isChanged = deriveOwnAmounts(context, run);
-    if (run.attributesChanged) deriveAttributes(run);
-    return { node: run.row, before: run.before, isChanged };
+    const hasChildren = waited.get(run)?.hasChildren ?? false;
+    return { node: run.row, before: run.before, isChanged, hasChildren };
   });
+  // Before totals go up the tree: what is below these runs is noted there, and not in a row.
+  db.pending.hold(packed, now);
+  const foreign = store(context, written, nodes);
+  const places = [...written.map(({ row }) => row), ...packed.flatMap(placeOf)];
+  return { unknown, tooLarge, foreign, starts: startsOf(places) };
+}
+
+/**
+ * Writes runs that were taken from those that wait as their creates made them. None of them reports amounts
+ * (see can-wait.ts), so it needs no prices. To be called inside of a transaction.
+ */
+export function writeWaiting(
+  context: Omit<WriteContext, "prices">,
+  waiting: readonly WaitingRun[],
+): ForeignChild[] {
+  const runs = waiting.map(createdRun);
+  const nodes = runs.map(({ row }, index) => {
+    const hasChildren = waiting[index]?.hasChildren ?? false;
+    return { node: row, before: null, isChanged: true, hasChildren };
+  });
+  return store(context, runs, nodes);
+}
+
+function store(
+  { db, day, now }: Omit<WriteContext, "prices">,
+  runs: readonly RunMerge[],
+  nodes: readonly WrittenNode[],
+): ForeignChild[] {
+  for (const run of runs) if (run.attributesChanged) deriveAttributes(run);
   const foreign = new RollUp(db, day).ofWritten(nodes);
-  saveRuns(db, pending, now);
-  return { unknown, tooLarge, foreign, starts: startsOf(pending) };
+  saveRuns(db, runs, now);
+  return foreign;
 }
 
 function loadRuns(db: ShardDatabase, writes: readonly RunWrite[]): Map<string, RunMerge> {
@@ -75,6 +117,34 @@ function loadRuns(db: ShardDatabase, writes: readonly RunWrite[]): Map<string, R
   return new Map(
     readStoredRuns(db, ids).map((stored) => [stored.row.id, new RunMerge(stored.row, stored)]),
   );
+}
+
+/** Those that these writes are of, and the oldest of the others as far as there is no room for more. */
+function takeWaiting(
+  { pending }: ShardDatabase,
+  writes: readonly RunWrite[],
+  more: readonly Packed[],
+): WaitingRun[] {
+  const updated = pending.take(writes.map(({ id }) => id));
+  return [...updated, ...pending.makeRoom(more)];
+}
+
+/** A run as its create made it. */
+function createdRun({ create, receivedAt }: WaitingRun): RunMerge {
+  const run = new RunMerge(newRunRow(create, receivedAt), null);
+  run.apply(create);
+  return run;
+}
+
+/** Lays a write over a run that waited, whose row says when it was changed as if it had been stored before. */
+function applyLater(run: RunMerge, write: RunWrite, now: Micros): boolean {
+  const { row, puts } = run;
+  const before = { ...row };
+  const isApplied = run.apply(write);
+  if (run.puts > puts || CHANGING_COLUMNS.some((column) => row[column] !== before[column])) {
+    row.received_at = now;
+  }
+  return isApplied;
 }
 
 /** Tokens and costs that the run reports itself. True when its totals may be other ones by that. */
@@ -107,12 +177,20 @@ function deriveAttributes({ row, extra }: RunMerge): void {
   row.metadata = pairs.size === 0 ? null : `[${[...pairs.keys()].join(",")}]`;
 }
 
-function startsOf(runs: readonly RunMerge[]): TraceStarts {
+type StartedRun = Pick<RunRow, "trace_id" | "start_time">;
+
+/** Where a run starts that waits for its update. */
+function placeOf({ create: { identity, startTime } }: Packed): StartedRun[] {
+  if (identity === undefined) return [];
+  const start_time = startTime ?? ownTime(identity.dottedOrder);
+  return [{ trace_id: identity.traceId, start_time }];
+}
+
+function startsOf(runs: readonly StartedRun[]): TraceStarts {
   const starts: TraceStarts = new Map();
-  for (const { row } of runs) {
-    const { start_time } = row;
-    const known = starts.get(row.trace_id);
-    starts.set(row.trace_id, {
+  for (const { trace_id, start_time } of runs) {
+    const known = starts.get(trace_id);
+    starts.set(trace_id, {
       first: Math.min(known?.first ?? start_time, start_time),
       last: Math.max(known?.last ?? start_time, start_time),
     });

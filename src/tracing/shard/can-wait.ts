@@ -1,0 +1,36 @@
+import { daysOf } from "../model/dotted-order.ts";
+import { payloadTextLength, type RunWrite } from "../model/run-write.ts";
+
+/** In UTF-16 units. */
+const MAX_PAYLOAD_CHARS = 16 * 1024;
+
+/**
+ * Whether a write may wait for the update of its run: it is the create of a run that has not ended, and nothing
+ * but the run's own row depends on it. `day` is that of the shard.
+ *
+ * - An attachment, or a payload in R2, is deleted with the row that names it.
+ * - Amounts count for the runs above at once.
+ * - Of a trace that crosses midnight, other days' shards are told.
+ * - A long text would go to disk twice, and be in memory until then.
+ */
+export function canWait(write: RunWrite, day: number): boolean {
+  const { kind, identity, endTime, attachments, payloads } = write;
+  return (
+    kind === "post" &&
+    identity !== undefined &&
+    endTime === undefined &&
+    payloads.error === undefined &&
+    attachments === undefined &&
+    Object.values(payloads).every((payload) => "json" in payload) &&
+    payloadTextLength(write) <= MAX_PAYLOAD_CHARS &&
+    !mayReportAmounts(write) &&
+    daysOf(identity.dottedOrder).every((each) => each === day)
+  );
+}
+
+/** Looks at the text of `extra` only: a name can be hidden there by an escape of JSON, and then it counts, too. */
+function mayReportAmounts({ facts, payloads: { extra } }: RunWrite): boolean {
+  if (facts.usage !== undefined && facts.usage !== null) return true;
+  if (extra === undefined || !("json" in extra)) return false;
+  return extra.json.includes("usage_metadata") || extra.json.includes("\\u");
+}

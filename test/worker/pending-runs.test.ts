@@ -1,0 +1,502 @@
+import { env } from "cloudflare:workers";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { beforeAll, describe, inject, test } from "vitest";
+import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
+import { storeRuns } from "../../src/tracing/ingest/store-runs.ts";
+import { WAIT_MS } from "../../src/tracing/shard/pending-runs.ts";
+import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
+import type { RunData } from "../support/trace-data.ts";
+import {
+  child,
+  countIn,
+  inShard,
+  root,
+  runAlarms,
+  TestStore,
+  updateOf,
+} from "./run-shard-support.ts";
+import { migrateIndex } from "./support.ts";
+
+beforeAll(() => migrateIndex(inject("migrations")));
+
+const NOON = new Date("2026-03-01T12:00:00Z");
+const DAY_MS = 86_400_000;
+const END = { end_time: "2026-03-01T12:00:05Z", outputs: { text: "an answer" } };
+const PAGE = {
+  order: "asc",
+  after: null,
+  limit: 100,
+  maxBytes: 1e6,
+  payloads: [],
+  effort: 1,
+} as const;
+const EXPORT = { columns: [], after: null, limit: 100, maxBytes: 1e6 } as const;
+
+type Waiting = { store: TestStore; ref: ShardRef; runs: [RunData, RunData, RunData] };
+
+/** A trace of three runs that nothing but their creates is known of. */
+async function waitingTrace(fields: object = {}): Promise<Waiting> {
+  const store = new TestStore();
+  const top = { ...root({ start: NOON, name: "top" }), ...fields };
+  const step = child(top, { start: NOON });
+  const model = child(step, { start: NOON, run_type: "llm" });
+  await store.post(top, step, model);
+  const ref = await store.shardOn(NOON);
+  return { store, ref, runs: [top, step, model] };
+}
+
+/** Runs that have a row of their own, and rows of those that wait. */
+function counts(ref: ShardRef): Promise<[runs: number, waiting: number]> {
+  return inShard(ref, (sql) => [
+    sql.exec<{ n: number }>("SELECT count(*) AS n FROM runs").one().n,
+    sql.exec<{ n: number }>("SELECT count(*) AS n FROM pending_writes").one().n,
+  ]);
+}
+
+async function statuses(store: TestStore): Promise<Record<string, string>> {
+  return Object.fromEntries((await store.select()).map(({ run }) => [run.id, run.status]));
+}
+
+/** Has what waits there have waited for so long. */
+async function letWait(ref: ShardRef, ms: number): Promise<void> {
+  await inShard(ref, (sql) =>
+    sql.exec("UPDATE pending_writes SET received_at = received_at - ?", ms * 1_000).toArray(),
+  );
+  await evictDurableObject(shardStub(env, ref));
+}
+
+describe("creates of a request", () => {
+  test("wait in one row, and are written with their updates", async ({ expect }) => {
+    const { store, ref, runs } = await waitingTrace();
+    expect(await counts(ref)).toEqual([0, 1]);
+    const [top, step, model] = runs;
+    await store.patch(updateOf(model, END), updateOf(step, END));
+    expect(await counts(ref)).toEqual([2, 1]);
+    await store.patch({ id: top.id, ...END });
+    expect(await counts(ref)).toEqual([3, 0]);
+    const found = await store.select();
+    expect(found.map(({ run }) => [run.status, run.outputs_preview])).toEqual(
+      runs.map(() => ["success", "an answer"]),
+    );
+  });
+
+  test("say when they came, until an update changes something", async ({ expect }) => {
+    const { store, ref, runs } = await waitingTrace({ inputs: { a: 1 }, tags: ["a"] });
+    await letWait(ref, 60_000);
+    const [top, step] = runs;
+    await store.patch(updateOf(top, { tags: ["a"] }), updateOf(step, { tags: ["b"] }));
+    const [same, changed] = await Promise.all([store.run(top.id), store.run(step.id)]);
+    const late = (run: { received_at: number; inserted_at: number }) =>
+      run.received_at - run.inserted_at >= 60_000_000;
+    // Which fields an update has set is kept, too.
+    expect([late(same), late(changed)]).toEqual([true, true]);
+    const again = await waitingTrace();
+    await letWait(again.ref, 60_000);
+    await again.store.post(again.runs[0]);
+    expect(late(await again.store.run(again.runs[0].id))).toBe(false);
+  });
+
+  test.for([
+    ["two", 2, [2, 0]],
+    ["three", 3, [0, 1]],
+  ] as const)("are %s at least", async ([, many, expected], { expect }) => {
+    const store = new TestStore();
+    await store.post(...Array.from({ length: many }, () => root({ start: NOON })));
+    expect(await counts(await store.shardOn(NOON))).toEqual(expected);
+  });
+
+  test("that are too long for one row wait in several", async ({ expect }) => {
+    const store = new TestStore();
+    const inputs = { text: "x".repeat(12_000) };
+    const runs = Array.from({ length: 100 }, () => root({ start: NOON, inputs }));
+    await store.post(...runs);
+    const ref = await store.shardOn(NOON);
+    expect(await counts(ref)).toEqual([0, 3]);
+    await evictDurableObject(shardStub(env, ref));
+    await store.patch(...runs.map((run) => updateOf(run, END)));
+    expect(await counts(ref)).toEqual([100, 0]);
+    expect((await store.select()).map(({ run }) => run.status)).toEqual(runs.map(() => "success"));
+  });
+
+  test.for([
+    ["has ended", { end_time: "2026-03-01T12:00:01Z" }],
+    ["has failed", { error: "broken" }],
+    ["is long", { inputs: { text: "x".repeat(17_000) } }],
+    ["is long as what waits", { inputs: { text: "\n".repeat(7_000) } }],
+    ["is in R2", { inputs: { text: "x".repeat(70_000) } }],
+    ["reports tokens", { outputs: { usage_metadata: { input_tokens: 1, output_tokens: 1 } } }],
+    [
+      "reports tokens in its metadata",
+      { extra: { metadata: { usage_metadata: { input_tokens: 1, output_tokens: 1 } } } },
+    ],
+  ] as const)("do not wait where the run %s", async ([, fields], { expect }) => {
+    const store = new TestStore();
+    const runs = Array.from({ length: 4 }, () => root({ start: NOON }));
+    await store.post({ ...root({ start: NOON }), ...fields }, ...runs);
+    expect(await counts(await store.shardOn(NOON))).toEqual([1, 1]);
+  });
+
+  test("do not wait where the run has an attachment, whose object goes with it", async ({
+    expect,
+  }) => {
+    const store = new TestStore();
+    const runs = Array.from({ length: 4 }, () => root({ start: NOON }));
+    const attachments = { photo: "a photo" };
+    const creates = runs.map((body) => ({ kind: "post", body, attachments }) as const);
+    await store.send(...creates);
+    const ref = await store.shardOn(NOON);
+    expect(await counts(ref)).toEqual([4, 0]);
+    await shardStub(env, ref).destroy(ref);
+    expect(await store.objects()).toEqual([]);
+  });
+
+  test("do not wait where the name of what they report is escaped", async ({ expect }) => {
+    const store = new TestStore();
+    const metadata = { usage_metadata: { input_tokens: 4, output_tokens: 1 } };
+    const writes = Array.from({ length: 3 }, () => {
+      const run = root({ start: NOON, extra: { metadata } });
+      const write = readRun("post", run, { identity: "required" });
+      const json = JSON.stringify({ metadata }).replace("usage_", String.raw`usage\u005f`);
+      return { ...write, payloads: { ...write.payloads, extra: { json } } };
+    });
+    await storeRuns(env, store.workspaceId, writes, () => undefined);
+    expect(await counts(await store.shardOn(NOON))).toEqual([3, 0]);
+  });
+
+  test("do not wait where the trace is of several days, which other shards are told", async ({
+    expect,
+  }) => {
+    const store = new TestStore();
+    const top = root({ start: new Date(NOON.getTime() - DAY_MS) });
+    const steps = Array.from({ length: 4 }, () => child(top, { start: NOON }));
+    await store.post(...steps);
+    expect(await counts(await store.shardOn(NOON))).toEqual([4, 0]);
+  });
+
+  test("do not wait where the run is there, or is updated by the same request", async ({
+    expect,
+  }) => {
+    const store = new TestStore();
+    const runs = Array.from({ length: 3 }, () => root({ start: NOON }));
+    const [first] = runs;
+    if (first === undefined) throw new Error("there are three");
+    await store.post(first);
+    await store.post(...runs, ...[1, 2].map(() => root({ start: NOON })));
+    const ref = await store.shardOn(NOON);
+    expect(await counts(ref)).toEqual([1, 1]);
+    const more = Array.from({ length: 4 }, () => root({ start: NOON }));
+    const [ended] = more;
+    await store.send(...more.map((body) => ({ kind: "post", body }) as const), {
+      kind: "patch",
+      body: { id: ended?.id, ...END },
+    });
+    expect(await counts(ref)).toEqual([2, 2]);
+    expect(await store.run(ended?.id ?? "")).toMatchObject({ status: "success", name: "a run" });
+  });
+});
+
+describe("what waits", () => {
+  /** What each reader of a shard tells of the trace, where it is there. */
+  const readers: [string, (given: Waiting) => Promise<unknown>, unknown][] = [
+    ["pages", async ({ ref }) => (await shardStub(env, ref).page({}, PAGE)).runs.length, 3],
+    ["exports", async ({ ref }) => (await shardStub(env, ref).exportPage({}, EXPORT)).runs.rows, 3],
+    [
+      "statistics",
+      async ({ ref }) => {
+        const query = {
+          groupBy: null,
+          measures: [],
+          details: false,
+          feedback: false,
+          facets: false,
+        };
+        const { rows } = await shardStub(env, ref).stats({}, { ...query, maxGroups: 10 }, null);
+        return rows.map(({ totals }) => totals.runs);
+      },
+      [3],
+    ],
+    ["threads", async ({ ref }) => (await shardStub(env, ref).threads({}, null)).rows.length, 1],
+    [
+      "counts of metadata",
+      async ({ ref }) =>
+        (await shardStub(env, ref).metadataCounts({}, ["thread_id"], null)).rows.length,
+      1,
+    ],
+    [
+      "filters of a trace",
+      async ({ ref, runs }) =>
+        shardStub(env, ref)
+          .matchingTraces("trace", 'eq(name, "top")', [runs[0].id])
+          .then((ids) => ids.length),
+      1,
+    ],
+    [
+      "feedback",
+      async ({ ref, runs }) => {
+        const row = { id: crypto.randomUUID(), runId: runs[1].id, key: "k", score: 1, value: null };
+        const more = {
+          comment: null,
+          source: "api",
+          error: false,
+          extendRetention: true,
+          createdAt: 1,
+        };
+        const { runs: found } = await shardStub(env, ref).putFeedback(ref, [{ ...row, ...more }]);
+        return found.length;
+      },
+      1,
+    ],
+    [
+      "totals of another day",
+      async ({ store, ref, runs }) => {
+        const usage = { usage_metadata: { input_tokens: 3, output_tokens: 4 } };
+        const later = new Date(NOON.getTime() + DAY_MS);
+        await store.post(child(runs[1], { start: later, run_type: "llm", outputs: usage }));
+        await store.settle();
+        return (await store.run(runs[0].id)).total_tokens + (await counts(ref))[0];
+      },
+      7 + 3,
+    ],
+    ["parts of traces", async ({ ref }) => (await shardStub(env, ref).splitTraces()).length, 0],
+    [
+      "other days of a trace",
+      async ({ ref, runs }) => (await shardStub(env, ref).otherDaysOf(runs[0].id)).length,
+      0,
+    ],
+  ];
+
+  test.for(readers)("is there for %s", async ([, read, expected], { expect }) => {
+    const waiting = await waitingTrace({ extra: { metadata: { thread_id: "t" } } });
+    expect(await counts(waiting.ref)).toEqual([0, 1]);
+    expect(await read(waiting)).toEqual(expected);
+    expect(await counts(waiting.ref)).toEqual([3, 0]);
+  });
+
+  test("is there for whoever reads after the shard was opened again, and for updates", async ({
+    expect,
+  }) => {
+    const { store, ref, runs } = await waitingTrace();
+    const [top, step, model] = runs;
+    await evictDurableObject(shardStub(env, ref));
+    expect(await store.patch({ id: model.id, ...END })).toEqual([]);
+    expect(await counts(ref)).toEqual([1, 1]);
+    await evictDurableObject(shardStub(env, ref));
+    await store.patch(updateOf(step, END));
+    expect(await counts(ref)).toEqual([2, 1]);
+    await evictDurableObject(shardStub(env, ref));
+    expect(await statuses(store)).toEqual({
+      [top.id]: "pending",
+      [step.id]: "success",
+      [model.id]: "success",
+    });
+    expect(await counts(ref)).toEqual([3, 0]);
+  });
+
+  test.for([["in memory"], ["that was opened again"]] as const)(
+    "has the totals of what is below it, in a shard %s",
+    async ([how], { expect }) => {
+      const { store, ref, runs } = await waitingTrace();
+      const [top, step, model] = runs;
+      const usage = { usage_metadata: { input_tokens: 3, output_tokens: 4 } };
+      await store.patch(updateOf(model, { ...END, outputs: usage }));
+      expect(await countIn(ref, "expected_parents")).toBe(0);
+      if (how !== "in memory") await evictDurableObject(shardStub(env, ref));
+      await store.patch(updateOf(top, END));
+      await store.patch(updateOf(step, END));
+      expect(await counts(ref)).toEqual([3, 0]);
+      expect((await store.select()).map(({ run }) => run.total_tokens)).toEqual([7, 7, 7]);
+    },
+  );
+
+  test("is found as the parent of a run that does not say where it is", async ({ expect }) => {
+    const { store, ref, runs } = await waitingTrace();
+    const [top] = runs;
+    const below = {
+      id: crypto.randomUUID(),
+      name: "below",
+      run_type: "tool",
+      parent_run_id: runs[2].id,
+    };
+    expect(
+      await store.post({
+        ...below,
+        start_time: NOON.toISOString(),
+        session_name: top.session_name,
+      }),
+    ).toEqual([]);
+    expect(await counts(ref)).toEqual([4, 0]);
+    expect(await store.run(below.id)).toMatchObject({ trace_id: top.id });
+  });
+
+  test("goes where a release that does not know of it has written the runs", async ({ expect }) => {
+    const { store, ref } = await waitingTrace();
+    const copied = await inShard(ref, (sql) => sql.exec("SELECT * FROM pending_writes").one());
+    expect(await store.ids()).toHaveLength(3);
+    await inShard(ref, (sql) =>
+      sql.exec("INSERT INTO pending_writes VALUES (?, ?, ?)", ...Object.values(copied)).toArray(),
+    );
+    await evictDurableObject(shardStub(env, ref));
+    expect(await store.ids()).toHaveLength(3);
+    expect(await counts(ref)).toEqual([3, 0]);
+  });
+
+  test("tells another day of its totals when it is settled, should the runs above it be of there", async ({
+    expect,
+  }) => {
+    const store = new TestStore();
+    const top = root({ start: new Date(NOON.getTime() - DAY_MS) });
+    const step = child(top, { start: NOON });
+    // It says of its parent that this is in another trace.
+    const elsewhere = child(root({ start: NOON }), { start: NOON, id: step.id });
+    const below = child(elsewhere, { start: NOON });
+    const usage = { usage_metadata: { input_tokens: 3, output_tokens: 4 } };
+    await store.post(top, step);
+    await store.post(below, root({ start: NOON }), root({ start: NOON }));
+    const ref = await store.shardOn(NOON);
+    expect(await counts(ref)).toEqual([1, 1]);
+    await store.post(child(below, { start: NOON, run_type: "llm", outputs: usage }));
+    await shardStub(env, ref).page({}, PAGE);
+    expect(await counts(ref)).toEqual([5, 0]);
+    await store.settle();
+    expect(await store.run(top.id)).toMatchObject({ total_tokens: 7 });
+  });
+
+  test("stays as it was when a request fails, and nothing of that one does", async ({ expect }) => {
+    const { store, ref, runs } = await waitingTrace();
+    const [top, step, model] = runs;
+    const write = (kind: "post" | "patch", body: object) =>
+      readRun(kind, body, { identity: "required" });
+    const others = Array.from({ length: 4 }, () => write("post", root({ start: NOON })));
+    const broken = {
+      ...write("patch", updateOf(step, END)),
+      endTime: "never" as unknown as number,
+    };
+    const failing = [...others, write("patch", updateOf(top, END)), broken];
+    const failed = async () => shardStub(env, ref).write(ref, failing, "shortlived");
+    await expect(failed()).rejects.toThrow("cannot store");
+    expect(await counts(ref)).toEqual([0, 1]);
+    await store.patch(updateOf(model, END));
+    expect(await statuses(store)).toEqual({
+      [top.id]: "pending",
+      [step.id]: "pending",
+      [model.id]: "success",
+    });
+  });
+});
+
+describe("a deletion", () => {
+  test("takes what waits of the trace, and what was taken of that does not come again", async ({
+    expect,
+  }) => {
+    const { store, ref, runs } = await waitingTrace();
+    const others = Array.from({ length: 3 }, () => root({ start: NOON }));
+    await store.post(...others);
+    const [top, step] = runs;
+    await store.patch(updateOf(step, END));
+    expect(await counts(ref)).toEqual([1, 2]);
+    await shardStub(env, ref).deleteTraces(ref, [top.id]);
+    expect(await counts(ref)).toEqual([3, 0]);
+    await evictDurableObject(shardStub(env, ref));
+    expect((await store.ids()).toSorted()).toEqual(others.map(({ id }) => id).toSorted());
+    expect(await store.patch({ id: top.id, ...END })).toMatchObject([{ status: 404 }]);
+  });
+
+  test("of a trace of which others wait beside it in one row leaves those", async ({ expect }) => {
+    const store = new TestStore();
+    const runs = Array.from({ length: 4 }, () => root({ start: NOON }));
+    await store.post(...runs);
+    const ref = await store.shardOn(NOON);
+    const [first, second, ...others] = runs.map(({ id }) => id);
+    await store.patch({ id: second, ...END });
+    await shardStub(env, ref).deleteTraces(ref, [first ?? "", second ?? ""]);
+    await evictDurableObject(shardStub(env, ref));
+    expect((await store.ids()).toSorted()).toEqual(others.toSorted());
+  });
+
+  test("by age takes what waits, and the shard goes", async ({ expect }) => {
+    const { store, ref } = await waitingTrace();
+    await inShard(ref, (sql) =>
+      sql
+        .exec("UPDATE traces SET first_received_at = first_received_at - ?", 15 * DAY_MS * 1_000)
+        .toArray(),
+    );
+    await runAlarms([ref]);
+    expect(await store.shards()).toEqual([]);
+    expect(await store.ids()).toEqual([]);
+  });
+
+  test("of the project leaves nothing that waits", async ({ expect }) => {
+    const { store, ref, runs } = await waitingTrace();
+    await shardStub(env, ref).destroy(ref);
+    expect(await store.post(...[1, 2, 3].map(() => root({ start: NOON })))).toEqual([]);
+    expect(await store.ids()).toHaveLength(3);
+    expect(await store.patch({ id: runs[0].id, ...END })).toMatchObject([{ status: 404 }]);
+  });
+});
+
+describe("bounds", () => {
+  test("a shard that nobody reads settles when its alarm comes", async ({ expect }) => {
+    const { ref } = await waitingTrace();
+    const due = await inShard(ref, (_, storage) => storage.getAlarm());
+    expect(due).toBeLessThanOrEqual(Date.now() + WAIT_MS);
+    await runDurableObjectAlarm(shardStub(env, ref));
+    expect(await counts(ref)).toEqual([0, 1]);
+    // It is set again, for what still waits.
+    expect(await inShard(ref, (_, storage) => storage.getAlarm())).toBe(due);
+    await letWait(ref, WAIT_MS / 2);
+    await runDurableObjectAlarm(shardStub(env, ref));
+    expect(await counts(ref)).toEqual([3, 0]);
+    const next = await inShard(ref, (_, storage) => storage.getAlarm());
+    expect(next).toBeGreaterThan(Date.now() + DAY_MS);
+  });
+
+  test("the oldest are settled where too many wait", async ({ expect }) => {
+    const store = new TestStore();
+    const post = async () =>
+      store.post(...Array.from({ length: 500 }, () => root({ start: NOON })));
+    for (let n = 0; n < 4; n += 1) await post();
+    const ref = await store.shardOn(NOON);
+    expect(await counts(ref)).toEqual([0, 4]);
+    await post();
+    expect(await counts(ref)).toEqual([500, 4]);
+    await evictDurableObject(shardStub(env, ref));
+    await post();
+    expect(await counts(ref)).toEqual([1_000, 4]);
+  });
+
+  test("a request that is too long by itself does not wait, and what waits goes on to", async ({
+    expect,
+  }) => {
+    const { store, ref } = await waitingTrace();
+    const inputs = { text: "x".repeat(15_000) };
+    await store.post(...Array.from({ length: 300 }, () => root({ start: NOON, inputs })));
+    expect(await counts(ref)).toEqual([300, 1]);
+  });
+
+  test("the oldest are settled where their texts are too long together", async ({ expect }) => {
+    const store = new TestStore();
+    const inputs = { text: "x".repeat(12_000) };
+    const post = async () =>
+      store.post(...Array.from({ length: 40 }, () => root({ start: NOON, inputs })));
+    const ref = await store.shardOn(NOON);
+    const rows: number[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      if (n === 10) await evictDurableObject(shardStub(env, ref));
+      await post();
+      const [runs, waiting] = await counts(ref);
+      expect(runs).toBe((n + 1 - waiting) * 40);
+      rows.push(waiting);
+    }
+    // As many as there is room for, and no more or fewer from then on.
+    const most = Math.max(...rows);
+    expect(most).toBeGreaterThan(3);
+    expect(most).toBeLessThan(9);
+    expect(rows).toEqual(rows.map((_, n) => Math.min(n + 1, most)));
+    const chars = await inShard(
+      ref,
+      (sql) =>
+        sql.exec<{ n: number }>("SELECT sum(length(writes)) AS n FROM pending_writes").one().n,
+    );
+    expect(chars).toBeLessThan(4.2 * 1024 * 1024);
+  });
+});
