@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { BenchResult } from "./support/bench-result.ts";
 import { postStream } from "./support/multipart-stream.ts";
+import { REPO_ROOT } from "./support/paths.ts";
 import { type RecordedRequest, recordRequests } from "./support/recorded-requests.ts";
 import { replay } from "./support/replay.ts";
 import { reportRatios } from "./support/report-ratios.ts";
@@ -8,7 +9,7 @@ import { type MemoryGrowth, watchMemory } from "./support/resident-memory.ts";
 import { eventsOfTraces } from "./support/sample-trace.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { OPERATIONS_PER_REQUEST } from "./support/send-events.ts";
-import { startDiscardServer } from "./support/start-discard.ts";
+import { type StartedServer, startTellingServer } from "./support/server-process.ts";
 import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
@@ -51,6 +52,14 @@ export async function run(): Promise<BenchResult> {
       one_row_vs_discard: [replayed.kept, "what any store could reach"],
       memory_100mb_vs_20mb: [reportStreams(streams), "about 1, or a growth of few MB"],
     });
+  });
+}
+
+/** Serves the Worker that decodes and drops, under a workerd of its own. */
+function startDiscardServer(stateDir: string): Promise<StartedServer> {
+  return startTellingServer({
+    args: [join(import.meta.dirname, "support/discard-process.ts"), stateDir],
+    cwd: REPO_ROOT,
   });
 }
 

@@ -9,7 +9,7 @@ import { reportRatios } from "./support/report-ratios.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { startServerProcess } from "./support/server-process.ts";
 import { startPeerServer } from "./support/start-peer.ts";
-import type { StartedServer } from "./support/start-platform.ts";
+import type { StartedServer } from "./support/server-process.ts";
 import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 

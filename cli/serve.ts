@@ -17,6 +17,7 @@ import {
 import { answerDisk } from "./platform/local-disk.ts";
 import { keptWorkerConfig } from "./platform/kept-config.ts";
 import { prepareDatabases } from "./platform/local-databases.ts";
+import { graphVariables } from "./platform/graph-variables.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
 import { loadMiniflare } from "./platform/miniflare.ts";
 import { LogGate } from "./platform/log-gate.ts";
@@ -63,6 +64,10 @@ export type PlatformOptions = {
   langGraph?: LangGraphChoice;
   /** Variables that win over those of `wrangler.toml` and `.dev.vars`. */
   vars?: Record<string, string>;
+  /** The shell's variables: graphs get those that their code names, over the project's `env`. */
+  shell?: NodeJS.ProcessEnv;
+  /** Variables of the graphs that win over all others. */
+  env?: Record<string, string>;
   /** The Worker's entry module, in place of wrangler.toml's `main`. */
   workerMain?: string;
   /** The module that exports `defineGraphHost`, in place of this repository's. */
@@ -157,7 +162,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         consoleFolder: build.consoleFolder,
         host,
         port,
-        vars: { PROJECT_ENV: JSON.stringify(build.project.env), ...options.vars },
+        vars: { PROJECT_ENV: JSON.stringify(graphVariables(build, options)), ...options.vars },
         ...(credentials === undefined ? {} : { s3: { port: s3Port, credentials } }),
         schemas: (request) => schemas.answer(request),
         calls: true,

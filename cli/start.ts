@@ -62,6 +62,7 @@ async function serve(options: StartOptions): Promise<void> {
     langGraph: options.langGraph,
     // A line for each request costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
+    shell: process.env,
     releaseLeases: (database) => releaseLeases(localDatabase(database)),
     prepareDatabase: (binding, vars) =>
       ensureLocalWorkspace(localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us"), {

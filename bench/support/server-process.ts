@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
+const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 const MAX_KEPT_OUTPUT = 20_000;
 
@@ -42,6 +43,31 @@ export function startServerProcess(options: {
       clearTimeout(timer);
     },
   };
+}
+
+export type StartedServer = { url: string; stop: () => Promise<void> };
+
+/** Starts a server that sends `{ url }` over its channel once it serves; throws its output when it does not. */
+export async function startTellingServer(
+  options: Parameters<typeof startServerProcess>[0],
+): Promise<StartedServer> {
+  const server = startServerProcess(options);
+  try {
+    const signal = AbortSignal.timeout(START_TIMEOUT_MS);
+    const ended = once(server.child, "exit", { signal }).then(() => {
+      throw new Error("The process ended");
+    });
+    ended.catch(() => undefined);
+    const [message] = (await Promise.race([once(server.child, "message", { signal }), ended])) as [
+      { url: string },
+    ];
+    return { url: message.url, stop: server.stop };
+  } catch (error) {
+    await server.stop();
+    throw new Error(`The server of ${options.args[0]} did not start:\n${server.output()}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Waits until `GET /ok` answers; throws the process's output when it ends first. */

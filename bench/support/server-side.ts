@@ -11,7 +11,7 @@ import {
   type StreamReport,
   StreamWatch,
 } from "./side.ts";
-import type { StartedServer } from "./start-platform.ts";
+import type { StartedServer } from "./server-process.ts";
 
 const GRAPH = "agent";
 /** For the event loop to notice connections that the server closed while others were measured. */

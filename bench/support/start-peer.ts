@@ -2,8 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { BENCH_GRAPHS, REPO_ROOT } from "./paths.ts";
-import { startServerProcess, untilAnswering } from "./server-process.ts";
-import type { StartedServer } from "./start-platform.ts";
+import { type StartedServer, startServerProcess, untilAnswering } from "./server-process.ts";
 
 const PEER = join(REPO_ROOT, "cli/node_modules/@langchain/langgraph-api/dist");
 const START_TIMEOUT_MS = 60_000;

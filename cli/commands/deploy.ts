@@ -8,6 +8,7 @@ import { NAME_VARIABLE } from "../deploy/deployment-name.ts";
 import { secretsOf } from "../deploy/secrets.ts";
 import { watchRevision } from "../deploy/watch-revision.ts";
 import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json.ts";
+import { providerKeys } from "../project/provider-keys.ts";
 import { printJson } from "../terminal/print.ts";
 import { Progress } from "../terminal/progress.ts";
 import { addApiOptions, openApi, type ApiOptions } from "./api-command.ts";
@@ -61,6 +62,12 @@ async function deploy(dir: string | undefined, options: DeployOptions): Promise<
   const { secrets, reserved } = secretsOf(project.env);
   if (reserved.length > 0)
     progress.line(`Not sent, as the platform sets it: ${reserved.join(", ")}`);
+  const left = providerKeys(project).filter(({ where }) => where === "shell");
+  for (const { variable } of left) {
+    progress.line(
+      `Not sent: ${variable}, which is set in this shell and not in "env" of langgraph.json. "env": ["${variable}"] has it sent.`,
+    );
+  }
 
   const { configPath } = project;
   const { deploymentType, build } = options;

@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { openAccount } from "../account/cloudflare-api.ts";
 import { readInstallation } from "../account/installation-config.ts";
 import { planOf } from "../account/plan.ts";
@@ -7,21 +5,13 @@ import { describeError } from "../cli-error.ts";
 import { openApi, type ApiOptions } from "../commands/api-command.ts";
 import { settingsOf } from "../deploy/choose-name.ts";
 import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json.ts";
+import { providerKeys } from "../project/provider-keys.ts";
 import { serveProject } from "../testing/start-test-platform.ts";
 
 /** One line of what was looked at: a problem says what to do about it. */
 export type Finding = { ok: boolean; text: string };
 
 const OLDEST_NODE = [20, 16] as const;
-
-/** The packages that bring models, and the variable that each reads its key from. */
-const PROVIDER_KEYS: Readonly<Record<string, string>> = {
-  "@langchain/openai": "OPENAI_API_KEY",
-  "@langchain/anthropic": "ANTHROPIC_API_KEY",
-  "@langchain/google-genai": "GOOGLE_API_KEY",
-  "@langchain/mistralai": "MISTRAL_API_KEY",
-  "@langchain/groq": "GROQ_API_KEY",
-};
 
 export function checkNode(version: string = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -67,23 +57,16 @@ async function checkGraphsLoad({ configPath }: ProjectConfig): Promise<Finding[]
   return told.length > 0 ? told : [found("the graphs build and load")];
 }
 
-function checkKeys({ projectDir, env }: ProjectConfig): Finding[] {
-  const require = createRequire(join(projectDir, "package.json"));
-  return Object.entries(PROVIDER_KEYS).flatMap(([name, variable]) => {
-    if (!isInstalled(require, name)) return [];
-    return env[variable]
-      ? [found(`${variable} is set for ${name}`)]
-      : [problem(`${name} is installed, and ${variable} is not set: put it into .env`)];
+function checkKeys(project: ProjectConfig): Finding[] {
+  return providerKeys(project).map(({ provider, variable, where }) => {
+    if (where === "env") return found(`${variable} is set for ${provider}`);
+    if (where === "nowhere") {
+      return problem(`${provider} is installed, and ${variable} is not set: put it into .env`);
+    }
+    return found(
+      `${variable} is set for ${provider}, in this shell: a deployment has it when "env" of langgraph.json names it`,
+    );
   });
-}
-
-function isInstalled(require: NodeJS.Require, name: string): boolean {
-  try {
-    require.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Whether the platform that a deployment would go to answers, and takes the key. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
 import { CliError } from "../cli-error.ts";
@@ -37,7 +37,7 @@ export type LangChainSource = {
 
 /**
  * Decides whose LangChain a project is built with. Throws a `CliError` for versions that are too old, with
- * both ways out.
+ * the ways out that there are.
  */
 export function langChainSource(options: {
   projectDir: string;
@@ -54,11 +54,18 @@ export function langChainSource(options: {
   }
   for (const [name, oldest] of Object.entries(OLDEST)) {
     const folder = from.map((root) => findPackage(name, root)).find((found) => found !== undefined);
-    const installed = folder === undefined ? undefined : versionOf(folder);
+    const installed = folder === undefined ? undefined : manifestOf(folder).version;
     if (installed === undefined || !isOlder(installed, oldest)) continue;
+    const tooOld = `${projectDir} has ${name} ${installed} installed, and ${oldest} is the oldest that runs here. `;
+    const others = builtForOlder(projectDir);
+    if (others.length > 0) {
+      const latest = [name, ...others].map((each) => `${each}@latest`);
+      throw new CliError(
+        `${tooOld}Update it, and what was made for the same LangChain: npm install ${latest.join(" ")}`,
+      );
+    }
     throw new CliError(
-      `${projectDir} has ${name} ${installed} installed, and ${oldest} is the oldest that runs here. ` +
-        `Update it (npm install ${name}@^${oldest}), or build the project with the version of this platform: --langgraph ours`,
+      `${tooOld}Update it (npm install ${name}@^${oldest}), or build the project with the version of this platform: --langgraph ours`,
     );
   }
   return { from, hostDir, isForAll: false };
@@ -94,11 +101,22 @@ export function langChainPlugin({ from, hostDir, isForAll }: LangChainSource): P
   };
 }
 
-function versionOf(folder: string): string | undefined {
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    version?: string;
-  };
-  return manifest.version;
+/** The packages of a project, such as those of models, that are made for a LangChain before 1.0, and not for the platform's. */
+function builtForOlder(projectDir: string): string[] {
+  const { dependencies = {} } = manifestOf(projectDir);
+  return Object.keys(dependencies).filter((name) => {
+    if (!name.startsWith("@langchain/") || SHARED.test(name)) return false;
+    const folder = findPackage(name, projectDir);
+    const version = folder === undefined ? undefined : manifestOf(folder).version;
+    return version?.startsWith("0.") === true;
+  });
+}
+
+type Manifest = { version?: string; dependencies?: Record<string, string> };
+
+function manifestOf(folder: string): Manifest {
+  const file = join(folder, "package.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Manifest) : {};
 }
 
 /** By major, minor and patch alone: a pre-release counts as its release. */

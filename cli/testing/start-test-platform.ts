@@ -37,7 +37,7 @@ type ServedProject = { platform: Platform; projectDir: string; stop: () => Promi
  */
 export async function serveProject(options: TestPlatformOptions): Promise<ServedProject> {
   const { project, env = {}, vars = {}, onLog = printProblem } = options;
-  const { configPath, projectDir, env: ownEnv } = loadProjectConfig(resolve(project));
+  const { configPath, projectDir } = loadProjectConfig(resolve(project));
   await prepareHome(projectDir);
   const stateDir = options.state ?? mkdtempSync(join(tmpdir(), "threadworks-test-"));
   const removeState = (): void => {
@@ -51,11 +51,9 @@ export async function serveProject(options: TestPlatformOptions): Promise<Served
       port: 0,
       watch: false,
       schemas: options.schemas ?? false,
-      vars: {
-        LOG_LEVEL: "warn",
-        ...vars,
-        PROJECT_ENV: JSON.stringify({ ...ownEnv, ...env }),
-      },
+      vars: { LOG_LEVEL: "warn", ...vars },
+      shell: process.env,
+      env,
       releaseLeases: (database) => releaseLeases(localDatabase(database)),
       prepareDatabase: (database, settings) =>
         ensureLocalWorkspace(localDatabase(database), {

@@ -3,7 +3,7 @@ import type { Client } from "@langchain/langgraph-sdk";
 export type TestPlatformOptions = {
   /** The project's folder, or its `langgraph.json`. */
   project: string;
-  /** Variables of the graphs, which win over those of the project's `env`. */
+  /** Variables of the graphs, which win over those of the shell and of the project's `env`. */
   env?: Record<string, string>;
   /** Variables of the platform, such as `RUN_TIMEOUT_SECONDS`. */
   vars?: Record<string, string>;

@@ -29,8 +29,13 @@ const GRAPHS = { agent: "./agent.js:graph" };
 
 type Examined = { code: number | null; ok: string[]; problems: string[] };
 
-async function doctor(folder: string, ...args: string[]): Promise<Examined> {
-  const { code, stdout, stderr } = await threadworks(["doctor", folder, "--json", ...args]);
+async function doctor(
+  folder: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Examined> {
+  const command = ["doctor", folder, "--json", ...args];
+  const { code, stdout, stderr } = await threadworks(command, { env });
   if (stderr !== "") throw new Error(stderr);
   const findings = JSON.parse(stdout) as Finding[];
   const texts = (isOk: boolean) => findings.filter(({ ok }) => ok === isOk).map(({ text }) => text);
@@ -63,7 +68,7 @@ test("doctor finds no fault with a project that has all it needs, and says so in
 
 test("doctor names what a project lacks, each by itself", async ({ server, expect }) => {
   const folder = project({ "langgraph.json": { graphs: GRAPHS, grphs: {} } });
-  const examined = await doctor(folder, "--host-url", server.url, "--api-key", "tw_us_wrong");
+  const examined = await doctor(folder, ["--host-url", server.url, "--api-key", "tw_us_wrong"]);
   expect(examined).toEqual({
     code: 1,
     ok: [NODE, `${join(folder, "langgraph.json")} names agent`],
@@ -83,8 +88,14 @@ test("doctor names a graph that does not load, or does not build, and does not s
     ["export const graph = ;", /agent\.js:1/],
   ] as const) {
     const folder = project({ "langgraph.json": { graphs: GRAPHS }, "agent.js": code });
-    const { ok, problems } = await doctor(folder);
-    expect(ok).toEqual([NODE, `${join(folder, "langgraph.json")} names agent`]);
+    const { ok, problems } = await doctor(folder, [], { OPENAI_API_KEY: "sk-shell" });
+    expect(ok).toEqual([
+      NODE,
+      `${join(folder, "langgraph.json")} names agent`,
+      expect.stringMatching(
+        /^OPENAI_API_KEY is set for @langchain\/openai, in this shell: a deploy/,
+      ),
+    ]);
     expect(problems[0]).toMatch(told);
     // It was told of none, and none serves this folder.
     expect(problems.at(-1)).toMatch(/^the platform: which platform\?/);
@@ -102,7 +113,7 @@ test("doctor says how to make a project where there is none, and asks no account
     expect.stringMatching(/langgraph\.json.*: npx threadworks init makes a project$/s),
     expect.stringMatching(/^the platform: .*langgraph\.json/s),
   ]);
-  const { problems } = await doctor(folder, "--account");
+  const { problems } = await doctor(folder, ["--account"]);
   expect(problems).toEqual([
     ...nothing.problems,
     expect.stringMatching(/^the account: .*langgraph\.json/s),

@@ -17,7 +17,7 @@ export type RunningCommand = {
   ended: Promise<CommandResult>;
 };
 
-/** Runs `threadworks <args>`, with none of the variables that tell it about platforms but those given. */
+/** Runs `threadworks <args>`, with no keys and none of the variables that tell it about platforms but those given. */
 export function startThreadworks(args: string[], options: CommandOptions = {}): RunningCommand {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
     cwd: options.cwd,
@@ -38,6 +38,6 @@ export function threadworks(args: string[], options: CommandOptions = {}): Promi
 }
 
 function cleanEnvironment(): Record<string, string | undefined> {
-  const told = /^(?:THREADWORKS|LANGGRAPH|LANGSMITH|LANGCHAIN|npm)_|^INIT_CWD$/;
+  const told = /^(?:THREADWORKS|LANGGRAPH|LANGSMITH|LANGCHAIN|npm)_|_API_KEY$|^INIT_CWD$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !told.test(name)));
 }

@@ -38,6 +38,35 @@ export type RunRow = {
   received_at: number;
 };
 
+/** The columns of a run that hold tokens and costs: its own, or those of its subtree. */
+export const AMOUNT_COLUMNS = [
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "prompt_cost",
+  "completion_cost",
+  "total_cost",
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+] as const satisfies (keyof RunRow)[];
+
+export type AmountColumns = Pick<RunRow, (typeof AMOUNT_COLUMNS)[number]>;
+
+export const NO_AMOUNTS: AmountColumns = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  prompt_cost: null,
+  completion_cost: null,
+  total_cost: null,
+  prompt_token_details: null,
+  completion_token_details: null,
+  prompt_cost_details: null,
+  completion_cost_details: null,
+};
+
 export const RUN_COLUMNS = [
   "id",
   "trace_id",
@@ -56,16 +85,7 @@ export const RUN_COLUMNS = [
   "outputs_preview",
   "first_token_time",
   "own_amounts",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "prompt_cost",
-  "completion_cost",
-  "total_cost",
-  "prompt_token_details",
-  "completion_token_details",
-  "prompt_cost_details",
-  "completion_cost_details",
+  ...AMOUNT_COLUMNS,
   "price_model_id",
   "feedback_stats",
   "attachments",
@@ -120,16 +140,7 @@ export function newRunRow(write: RunWrite, now: number): RunRow & RunLeaves {
     outputs_preview: null,
     first_token_time: null,
     own_amounts: null,
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    total_tokens: 0,
-    prompt_cost: null,
-    completion_cost: null,
-    total_cost: null,
-    prompt_token_details: null,
-    completion_token_details: null,
-    prompt_cost_details: null,
-    completion_cost_details: null,
+    ...NO_AMOUNTS,
     price_model_id: null,
     feedback_stats: null,
     attachments: null,

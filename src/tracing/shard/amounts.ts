@@ -1,20 +1,6 @@
 import type { RunAmounts } from "../usage/costs.ts";
 import type { Usage } from "../model/run-write.ts";
-import type { RunRow } from "../model/run-row.ts";
-
-/** The columns of a run that hold tokens and costs: its own, or those of its subtree. */
-export const AMOUNT_COLUMNS = [
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "prompt_cost",
-  "completion_cost",
-  "total_cost",
-  "prompt_token_details",
-  "completion_token_details",
-  "prompt_cost_details",
-  "completion_cost_details",
-] as const satisfies (keyof RunRow)[];
+import { AMOUNT_COLUMNS, type AmountColumns, NO_AMOUNTS, type RunRow } from "../model/run-row.ts";
 
 const TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
 const COST_COLUMNS = ["prompt_cost", "completion_cost", "total_cost"] as const;
@@ -24,21 +10,6 @@ const DETAILS_COLUMNS = [
   "prompt_cost_details",
   "completion_cost_details",
 ] as const;
-
-export type AmountColumns = Pick<RunRow, (typeof AMOUNT_COLUMNS)[number]>;
-
-export const NO_AMOUNTS: AmountColumns = {
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  total_tokens: 0,
-  prompt_cost: null,
-  completion_cost: null,
-  total_cost: null,
-  prompt_token_details: null,
-  completion_token_details: null,
-  prompt_cost_details: null,
-  completion_cost_details: null,
-};
 
 export function toColumns(amounts: RunAmounts): AmountColumns {
   return {

@@ -1,4 +1,4 @@
-import type { AmountColumns } from "./amounts.ts";
+import type { AmountColumns } from "../model/run-row.ts";
 import type { TraceTier } from "../../db/tracing-schema.ts";
 import { daysOf } from "../model/dotted-order.ts";
 import type { RunWrite } from "../model/run-write.ts";

@@ -1,16 +1,7 @@
 import { ancestorIds, daysOf } from "../model/dotted-order.ts";
 import { keyIs, KEY_PARTS, type KeyParts } from "../filter/run-key.ts";
-import type { RunRow } from "../model/run-row.ts";
-import {
-  AMOUNT_COLUMNS,
-  type AmountColumns,
-  countedAmounts,
-  NO_AMOUNTS,
-  type OwnAmounts,
-  sameAmounts,
-  totalsOf,
-  withChange,
-} from "./amounts.ts";
+import { AMOUNT_COLUMNS, type AmountColumns, NO_AMOUNTS, type RunRow } from "../model/run-row.ts";
+import { countedAmounts, type OwnAmounts, sameAmounts, totalsOf, withChange } from "./amounts.ts";
 import { StoredChildren } from "./stored-children.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { readRunsById } from "./stored-runs.ts";

@@ -1,5 +1,7 @@
 import {
+  AMOUNT_COLUMNS,
   LEAF_COLUMNS,
+  NO_AMOUNTS,
   PAYLOAD_COLUMN,
   RUN_COLUMNS,
   type RunLeaves,
@@ -7,7 +9,7 @@ import {
 } from "../model/run-row.ts";
 import { keyIs, MAX_SHIFT_MICROS, NEXT_KEY } from "../filter/run-key.ts";
 import type { Payload, PayloadField } from "../model/run-write.ts";
-import { AMOUNT_COLUMNS, NO_AMOUNTS, sameAmounts } from "./amounts.ts";
+import { sameAmounts } from "./amounts.ts";
 import type { RunMerge } from "./run-merge.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { isLong, type StoredPayload, toStored } from "./stored-payload.ts";

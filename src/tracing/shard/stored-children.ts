@@ -1,6 +1,5 @@
-import { AMOUNT_COLUMNS, type AmountColumns } from "./amounts.ts";
 import { startsBetween } from "../filter/run-key.ts";
-import type { RunRow } from "../model/run-row.ts";
+import { AMOUNT_COLUMNS, type AmountColumns, type RunRow } from "../model/run-row.ts";
 
 type StoredChild = AmountColumns & Pick<RunRow, "id">;
 

@@ -600,4 +600,30 @@ describe("a project is refused", () => {
         "or build the project with the version of this platform: --langgraph ours",
     );
   });
+
+  test("by version with one way out, where a model's package is of the same age", async ({
+    expect,
+  }) => {
+    const problem = await problemOf({
+      "package.json": {
+        dependencies: {
+          "@langchain/openai": "^0.3.0",
+          "@langchain/groq": "^1.0.0",
+          other: "^0.1.0",
+        },
+      },
+      "node_modules/@langchain/openai/package.json": { version: "0.3.17" },
+      "node_modules/@langchain/groq/package.json": { version: "1.0.2" },
+      "node_modules/other/package.json": { version: "0.1.0" },
+      "node_modules/@langchain/core/package.json": { version: "0.2.36" },
+      "agent.ts": "export const graph = 1;",
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect(problem).toBe(
+      "<project> has @langchain/core 0.2.36 installed, and 0.3.29 is the oldest that runs here. " +
+        "Update it, and what was made for the same LangChain: " +
+        "npm install @langchain/core@latest @langchain/openai@latest",
+    );
+  });
 });

@@ -64,6 +64,7 @@ test(
           LANGSMITH_API_KEY: "tw_key",
           LANGSMITH_TENANT_ID: "workspace-1",
           LANGSMITH_DEPLOYMENT_NAME: "echo",
+          OPENAI_API_KEY: "sk-shell",
         },
       },
     );
@@ -75,6 +76,7 @@ test(
       "unpacked 4 files",
       "BUILDING",
       "Not sent, as the platform sets it: LANGSMITH_API_KEY",
+      'Not sent: OPENAI_API_KEY, which is set in this shell and not in "env"',
       `Created echo: deployment ${DEPLOYMENT_ID}, revision ${REVISION_ID}`,
       "Deployed echo in",
     ]) {

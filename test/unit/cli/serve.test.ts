@@ -7,7 +7,12 @@ import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { AwsClient } from "aws4fetch";
 import { describe, onTestFinished, test, vi } from "vitest";
-import { startPlatform, type Platform, type PlatformLog } from "../../../cli/serve.ts";
+import {
+  startPlatform,
+  type Platform,
+  type PlatformLog,
+  type PlatformOptions,
+} from "../../../cli/serve.ts";
 import { smallPlatform } from "./support/small-platform.ts";
 
 const TIMEOUT_MS = 180_000;
@@ -17,7 +22,7 @@ type Started = Platform & { logs: PlatformLog[] };
 
 async function start(
   folder: string,
-  options: { port?: number; watch?: boolean; vars?: Record<string, string> } = {},
+  options: Pick<Partial<PlatformOptions>, "port" | "watch" | "vars" | "shell" | "env"> = {},
 ): Promise<Started> {
   const logs: PlatformLog[] = [];
   const platform = await startPlatform({
@@ -25,11 +30,11 @@ async function start(
     configPath: folder,
     stateDir: join(folder, "state"),
     graphHostModule: join(folder, "graph-host.js"),
-    port: options.port ?? 0,
-    watch: options.watch ?? false,
+    port: 0,
+    watch: false,
     schemas: false,
     onLog: (line) => logs.push(line),
-    ...(options.vars === undefined ? {} : { vars: options.vars }),
+    ...options,
   });
   onTestFinished(() => platform.close());
   return { ...platform, logs };
@@ -95,6 +100,27 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     expect(await get(url, "/graph")).toBe(1);
     expect(await get(url, "/vars")).toEqual(["given", "from .dev.vars", { MODEL: "local" }]);
     expect(await get(url, "/notes")).toEqual({ object: [], d1: [], r2: null });
+  });
+
+  test("gives graphs the shell's variables that their code names, and those of its caller over all", async ({
+    expect,
+  }) => {
+    const folder = smallPlatform();
+    writeFileSync(
+      join(folder, "answer.js"),
+      "export const graph = [process.env.MODEL, process.env.KEY];",
+    );
+    const { url } = await start(folder, {
+      shell: { MODEL: "of the shell", KEY: "of the shell", OTHER: "of the shell" },
+      env: { KEY: "of the caller", MORE: "of the caller" },
+    });
+
+    const [, , variables] = (await get(url, "/vars")) as unknown[];
+    expect(variables).toEqual({
+      MODEL: "of the shell",
+      KEY: "of the caller",
+      MORE: "of the caller",
+    });
   });
 
   test("keeps D1, R2 and objects when it is closed and started again", async ({ expect }) => {

@@ -1,11 +1,6 @@
 import { describe, test } from "vitest";
-import {
-  type AmountColumns,
-  NO_AMOUNTS,
-  sameAmounts,
-  sumAmounts,
-  totalsOf,
-} from "../../../../src/tracing/shard/amounts.ts";
+import { type AmountColumns, NO_AMOUNTS } from "../../../../src/tracing/model/run-row.ts";
+import { sameAmounts, sumAmounts, totalsOf } from "../../../../src/tracing/shard/amounts.ts";
 
 function amounts(columns: Partial<AmountColumns>): AmountColumns {
   return { ...NO_AMOUNTS, ...columns };

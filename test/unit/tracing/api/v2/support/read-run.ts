@@ -1,4 +1,5 @@
 import { startOfDay } from "../../../../../../src/lib/utc-day.ts";
+import { NO_AMOUNTS } from "../../../../../../src/tracing/model/run-row.ts";
 import type { ReadRun } from "../../../../../../src/tracing/api/v2/run-json.ts";
 
 export const PROJECT_ID = "0198c0de-0000-7000-8000-00000000bbbb";
@@ -30,16 +31,7 @@ export function readRun(columns: Partial<ReadRun["run"]> = {}): ReadRun {
       outputs_preview: null,
       first_token_time: null,
       own_amounts: null,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      total_tokens: 0,
-      prompt_cost: null,
-      completion_cost: null,
-      total_cost: null,
-      prompt_token_details: null,
-      completion_token_details: null,
-      prompt_cost_details: null,
-      completion_cost_details: null,
+      ...NO_AMOUNTS,
       price_model_id: null,
       feedback_stats: null,
       attachments: null,

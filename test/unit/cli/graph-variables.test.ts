@@ -1,0 +1,37 @@
+import { test } from "vitest";
+import { shellVariables } from "../../../cli/platform/graph-variables.ts";
+
+test("variables of the shell that code reads are found, however it writes their names", ({
+  expect,
+}) => {
+  const shell = {
+    DOT: "1",
+    OPTIONAL: "2",
+    DOUBLE: "3",
+    SINGLE: "4",
+    TICKS: "5",
+    EMPTY: "",
+    lower: "6",
+  };
+  const code = [
+    "process.env.DOT + process.env?.OPTIONAL + env.EMPTY",
+    `read("DOUBLE") || read('SINGLE') || process.env[\`TICKS\`] || env.lower`,
+  ];
+  expect(shellVariables(code.join("\n"), shell)).toEqual(shell);
+});
+
+test("a variable of the shell that no code reads stays there", ({ expect }) => {
+  const shell = { AWS_SECRET_ACCESS_KEY: "theirs", TOKEN: "theirs", KEY: "theirs" };
+  const code = `const TOKEN = process.env.TOKEN_FILE; read("KEY_2"); environment.KEY; // AWS_SECRET_ACCESS_KEY`;
+  expect(shellVariables(code, shell)).toEqual({});
+  expect(shellVariables("process.env.TOKEN", { TOKEN: undefined })).toEqual({});
+});
+
+test("what a shell, npm and Node set for themselves stays there, whoever reads it", ({
+  expect,
+}) => {
+  const shell = { PATH: "p", HOME: "h", npm_config_user_agent: "n", NODE_ENV: "test", LC_ALL: "C" };
+  const code = Object.keys(shell).map((name) => `process.env.${name}`);
+  expect(shellVariables(code.join(";"), { ...shell, PATH_TO_DATA: "d" })).toEqual({});
+  expect(shellVariables("env.PATH_TO_DATA", { PATH_TO_DATA: "d" })).toEqual({ PATH_TO_DATA: "d" });
+});
