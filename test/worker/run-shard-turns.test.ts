@@ -6,7 +6,7 @@ import { findThreads } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
-import { encodeCursor } from "../../src/tracing/model/run-page.ts";
+import { encodeCursor, type RunPosition } from "../../src/tracing/model/run-page.ts";
 import { streamItems } from "../../src/tracing/api/v2/item-stream.ts";
 import { inShard, root, TestStore } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
@@ -75,6 +75,46 @@ describe("a shard", () => {
     );
     expect(next).not.toBeNull();
     expect(await store.ids({ traceFilter: 'eq(name, "first")' })).toHaveLength(1000);
+  });
+});
+
+describe("a search", () => {
+  // More segments than may lack their rows.
+  beforeEach(() => copy(10_000, "run"));
+
+  for (const order of ["asc", "desc"] as const) {
+    test(`passes by runs that lack its texts, and finds the one that has them, ${order}`, async ({
+      expect,
+    }) => {
+      const shard = shardStub(env, ref);
+      await inShard(ref, (sql) => {
+        const pair = JSON.stringify([["text", "The needle in the haystack"]]);
+        sql.exec("UPDATE runs SET output_leaves = ? WHERE id LIKE '%2500'", pair);
+      });
+      await evictDurableObject(shard);
+      const looks: string[][] = [];
+      let after: RunPosition | null = null;
+      do {
+        // So little that a turn asks the texts of a few segments, and tries the filter on few runs.
+        const query = { ...page, order, after, effort: 0.002 };
+        const { runs, next } = await shard.page({ filter: 'search("NEEDLE")' }, query);
+        looks.push(runs.map(({ id }) => id));
+        after = next;
+      } while (after !== null);
+      expect(looks.flat()).toEqual(["00000000-0000-4000-8000-000000002500"]);
+      // With 200 microseconds each, only the needle's segment and the last one are looked into for long.
+      expect(looks.length).toBeGreaterThan(5);
+      expect(looks.length).toBeLessThan(60);
+      const all = await shard.page({ filter: 'search("NEEDLE")' }, { ...page, effort: 1 });
+      expect([all.runs.length, all.next]).toEqual([1, null]);
+    });
+  }
+
+  test("looks at the runs of segments whose texts nobody has noted", async ({ expect }) => {
+    const shard = shardStub(env, ref);
+    await shard.page({}, { ...page, effort: 1 });
+    await inShard(ref, (sql) => sql.exec("DELETE FROM segment_texts"));
+    expect(await store.ids({ filter: 'search("first")' })).toHaveLength(1);
   });
 });
 
