@@ -215,6 +215,24 @@ test("a segment is written when the next one has begun, and read when the shard 
   });
 });
 
+test("a segment with a run whose texts nobody told reads them from its runs", async ({
+  expect,
+}) => {
+  await inShard(({ sql }) => {
+    const segments = new RunSegments(sql, LIMITS);
+    for (let n = 0; n < 20; n += 1) {
+      const run = toRun({ id: n, start: n * 10, name: "a", ...PLAIN, input: `number ${n + 100}` });
+      put(sql, run);
+      segments.add(run, true, n === 5 ? null : run);
+    }
+    segments.tidy();
+    for (const known of [segments, new RunSegments(sql, LIMITS)]) {
+      expect(piecesWith(known, "number 105")[0]).toMatchObject({ from: 40, to: 79 });
+      expect(piecesWith(known, "number 109")[0]).toMatchObject({ from: 80, to: 119 });
+    }
+  });
+});
+
 test("runs that no segment knows are divided when they are first read, and known from then on", async ({
   expect,
 }) => {
