@@ -100,7 +100,7 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   database.exec("CREATE TEMP TABLE original_traces AS SELECT * FROM traces");
   database.exec("CREATE TEMP TABLE original_payloads AS SELECT * FROM long_payloads");
   // What is known of the runs is read again from them.
-  database.exec("DELETE FROM segments; DELETE FROM open_segments");
+  database.exec("DELETE FROM segments; DELETE FROM segment_texts; DELETE FROM open_segments");
   database.exec("INSERT INTO open_segments SELECT min(start_time) FROM runs");
   const statements = [
     insertCopies(database, "runs", "originals", {

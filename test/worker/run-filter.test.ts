@@ -9,6 +9,9 @@ import {
   matchingTracesSql,
   parseFilter,
 } from "../../src/tracing/filter/filter.ts";
+import { requiredTexts, TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
+import type { TextRow } from "../../src/tracing/shard/segments/run-segments.ts";
+import { TextFilter, textTest } from "../../src/tracing/shard/segments/text-filter.ts";
 import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
 import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 import { startsWithin } from "../../src/tracing/filter/run-key.ts";
@@ -94,6 +97,20 @@ function idsWhere(database: SqlStorage, condition: Sql): string[] {
     .map((row) => row.id);
 }
 
+/** By id, what the texts of each run are made of. */
+function packedTexts(database: SqlStorage): Map<string, Uint8Array> {
+  const rows = database.exec<{ id: string } & TextRow>(
+    `SELECT id, ${TEXT_COLUMNS.join(", ")} FROM runs`,
+  );
+  return new Map(
+    rows.toArray().map((row) => {
+      const filter = new TextFilter();
+      for (const column of TEXT_COLUMNS) filter.add(row[column] ?? "");
+      return [row.id, filter.packed() ?? new Uint8Array()];
+    }),
+  );
+}
+
 function plan(database: SqlStorage, query: Sql): string[] {
   return database
     .exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${query.text}`, ...query.params)
@@ -131,6 +148,31 @@ describe("a compiled filter", () => {
     });
     // The comparison is worth nothing where every filter selects all runs or none.
     expect(seen.some).toBeGreaterThan(200);
+  });
+
+  test("requires no texts that a run lacks for which it holds", async ({ expect }) => {
+    const seen = { found: 0, leftOut: 0 };
+    await inShard((database) => {
+      const property = fc.property(runs, fc.array(expression, { maxLength: 12 }), (given, all) => {
+        store(database, given);
+        const packed = packedTexts(database);
+        for (const each of all) {
+          const parsed = parseFilter(print(each));
+          const required = requiredTexts(parsed);
+          if (required === null) continue;
+          const holds = textTest(required);
+          const mayMatch = [...packed].filter(([, bits]) => holds(bits)).map(([id]) => id);
+          const matching = idsWhere(database, compileFilter(parsed, "r"));
+          expect(mayMatch, print(each)).toEqual(expect.arrayContaining(matching));
+          seen.found += matching.length;
+          seen.leftOut += given.length - mayMatch.length;
+        }
+      });
+      fc.assert(property, { seed: 20_261_101, numRuns: 500 });
+    });
+    // The comparison is worth nothing where nothing is found, or nothing left out.
+    expect(seen.found).toBeGreaterThan(100);
+    expect(seen.leftOut).toBeGreaterThan(1000);
   });
 
   test("combines the run's own filter with those of its trace", async ({ expect }) => {

@@ -3,17 +3,20 @@ import { runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { assert, test } from "vitest";
 import { termsOfRun } from "../../src/tracing/filter/run-terms.ts";
+import { TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import {
   type Required,
   RunSegments,
   type Span,
+  type TextRow,
 } from "../../src/tracing/shard/segments/run-segments.ts";
+import { textTest } from "../../src/tracing/shard/segments/text-filter.ts";
 import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 
 /** So small that a few runs fill several segments. */
 const LIMITS = { runs: 4, mostRuns: 9, open: 2 };
 
-type Entered = Parameters<RunSegments["add"]>[0];
+type Entered = Parameters<RunSegments["add"]>[0] & TextRow;
 
 const writes = fc.record({
   id: fc.nat({ max: 60 }),
@@ -23,9 +26,18 @@ const writes = fc.record({
   failed: fc.boolean(),
   tags: fc.option(fc.subarray(["x", "y"])),
   metadata: fc.option(fc.constantFrom([["k", "v"]], [["k", "w"]])),
+  input: fc.constantFrom("apples", "Bananas", "Kirschen für Öl", "none"),
+  output: fc.option(fc.constantFrom("walnuts", "HAZELNUTS", "7 \u{1F330} nuts")),
 });
 
-type Write = typeof writes extends fc.Arbitrary<infer Value> ? Omit<Value, "moves"> : never;
+type Write = Omit<
+  typeof writes extends fc.Arbitrary<infer Value> ? Value : never,
+  "moves" | "name" | "input" | "output"
+> & {
+  name: string;
+  input: string;
+  output: string | null;
+};
 
 /** Several runs in a transaction, the shard being opened again, or a transaction that fails. */
 const steps = fc.array(
@@ -37,7 +49,7 @@ const steps = fc.array(
   { maxLength: 25 },
 );
 
-function toRun({ id, start, name, failed, tags, metadata }: Write): Entered {
+function toRun({ id, start, name, failed, tags, metadata, input, output }: Write): Entered {
   return {
     id: `run ${id}`,
     start_time: start,
@@ -49,7 +61,24 @@ function toRun({ id, start, name, failed, tags, metadata }: Write): Entered {
     status: failed ? "error" : "success",
     tags: tags === null ? null : JSON.stringify(tags),
     metadata: metadata === null ? null : JSON.stringify(metadata),
+    error: null,
+    input_leaves: JSON.stringify([["text", input]]),
+    output_leaves: output === null ? null : JSON.stringify([["text", output]]),
   };
+}
+
+const PLAIN = { failed: false, tags: null, metadata: null, input: "plain", output: null };
+
+function textsOf({ input_leaves, output_leaves }: Entered): string[] {
+  const lists = [input_leaves, output_leaves].map((list) => JSON.parse(list ?? "[]") as string[][]);
+  return lists.flat().map(([, text = ""]) => text);
+}
+
+/** Pieces in which there may be runs with the text. */
+function piecesWith(segments: RunSegments, text: string): Span[] {
+  const test = textTest({ kind: "text", text });
+  const all = segments.pieces({ ids: null, terms: [] }, { from: null, to: null });
+  return all.filter((piece) => segments.mayHaveTexts(piece, test));
 }
 
 function put(sql: SqlStorage, run: Entered): void {
@@ -90,7 +119,8 @@ test("segments never miss a run, in whatever order runs come, and after the shar
   await inShard((storage) => {
     const { sql } = storage;
     const property = fc.property(steps, (all) => {
-      for (const table of ["runs", "segments", "open_segments"]) sql.exec(`DELETE FROM ${table}`);
+      for (const table of ["runs", "segments", "segment_texts", "open_segments"])
+        sql.exec(`DELETE FROM ${table}`);
       let segments = new RunSegments(sql, LIMITS);
       const stored = new Map<string, Entered>();
       for (const step of all) {
@@ -99,10 +129,8 @@ test("segments never miss a run, in whatever order runs come, and after the shar
         } else if (step === "fail") {
           const attempt = (): void =>
             storage.transactionSync(() => {
-              segments.add(
-                toRun({ id: 99, start: 20, name: "a", failed: false, tags: null, metadata: null }),
-                true,
-              );
+              const run = toRun({ id: 99, start: 20, name: "a", ...PLAIN });
+              segments.add(run, true, run);
               segments.tidy();
               throw new Error("given up");
             });
@@ -117,7 +145,9 @@ test("segments never miss a run, in whatever order runs come, and after the shar
               const run = toRun({ ...write, start });
               sql.exec("DELETE FROM runs WHERE id = ?", run.id);
               put(sql, run);
-              segments.add(run, before?.start_time !== run.start_time);
+              const isNew = before?.start_time !== run.start_time;
+              const isSame = !isNew && TEXT_COLUMNS.every((name) => before[name] === run[name]);
+              segments.add(run, isNew, isSame ? null : run);
               stored.set(run.id, run);
             }
             segments.tidy();
@@ -131,6 +161,9 @@ test("segments never miss a run, in whatever order runs come, and after the shar
             const spans = segments.pieces(required, { from: null, to: null });
             expect(covers(spans, run.start_time)).toBe(true);
             if (spans.every(({ from, to }) => from > -1000 || to < 1000)) pruned += 1;
+          }
+          for (const text of textsOf(run)) {
+            expect(covers(piecesWith(segments, text), run.start_time)).toBe(true);
           }
         }
       }
@@ -152,12 +185,10 @@ test("a segment is written when the next one has begun, and read when the shard 
         id: n,
         start: n * 10,
         name: n === 1500 ? "rare" : "a",
-        failed: false,
-        tags: null,
-        metadata: null,
+        ...PLAIN,
       });
       put(sql, run);
-      segments.add(run, true);
+      segments.add(run, true, run);
       if (n % 100 === 99) segments.tidy();
     }
     const rows = (table: string): number =>
@@ -165,23 +196,17 @@ test("a segment is written when the next one has begun, and read when the shard 
     expect([rows("segments"), rows("open_segments")]).toEqual([19, 1]);
     const opened = new RunSegments(sql);
     const spans = opened.pieces({ ids: null, terms: [["name rare"]] }, { from: null, to: null });
-    expect(spans).toEqual([{ from: 12_800, to: 15_359, size: 256 }]);
+    expect(spans).toEqual([{ from: 12_800, to: 15_359, size: 256, firstStart: 12_800 }]);
+    // Nothing is known yet of the last, whose row is not written.
+    expect(piecesWith(opened, "rare").map(({ from }) => from)).toEqual([12_800, 48_640]);
     const [located] = opened.locate(["run 4999", "nobody"]);
     assert(located !== undefined);
     expect([located.ids, located.span.from]).toEqual([["run 4999"], 48_640]);
     expect(opened.locate(["nobody"])).toEqual([]);
 
     // An update adds to a segment whose row was written.
-    const before = toRun({
-      id: 10,
-      start: 100,
-      name: "a",
-      failed: false,
-      tags: null,
-      metadata: null,
-    });
-    const update = { ...before, name: "late" };
-    opened.add(update, false);
+    const update = toRun({ id: 10, start: 100, name: "late", ...PLAIN });
+    opened.add(update, false, update);
     opened.tidy();
     sql.exec("UPDATE runs SET name = 'late' WHERE id = 'run 10'");
     const again = new RunSegments(sql);
@@ -190,12 +215,29 @@ test("a segment is written when the next one has begun, and read when the shard 
   });
 });
 
+test("a segment with a run whose texts nobody told reads them from its runs", async ({
+  expect,
+}) => {
+  await inShard(({ sql }) => {
+    const segments = new RunSegments(sql, LIMITS);
+    for (let n = 0; n < 20; n += 1) {
+      const run = toRun({ id: n, start: n * 10, name: "a", ...PLAIN, input: `number ${n + 100}` });
+      put(sql, run);
+      segments.add(run, true, n === 5 ? null : run);
+    }
+    segments.tidy();
+    for (const known of [segments, new RunSegments(sql, LIMITS)]) {
+      expect(piecesWith(known, "number 105")[0]).toMatchObject({ from: 40, to: 79 });
+      expect(piecesWith(known, "number 109")[0]).toMatchObject({ from: 80, to: 119 });
+    }
+  });
+});
+
 test("runs that no segment knows are divided when they are first read, and known from then on", async ({
   expect,
 }) => {
   await inShard(({ sql }) => {
-    const rest = { failed: false, tags: null, metadata: null };
-    for (let n = 0; n < 200; n += 1) put(sql, toRun({ id: n, start: n * 10, name: "a", ...rest }));
+    for (let n = 0; n < 200; n += 1) put(sql, toRun({ id: n, start: n * 10, name: "a", ...PLAIN }));
     sql.exec("INSERT INTO open_segments (first_start) VALUES (0)");
     new RunSegments(sql, LIMITS).pieces({ ids: null, terms: [] }, { from: null, to: null });
     const open = sql.exec<{ n: number }>("SELECT count(*) AS n FROM open_segments").one().n;
@@ -206,6 +248,6 @@ test("runs that no segment knows are divided when they are first read, and known
     expect(located?.span).toEqual(span);
     const named = { ids: ["run 101"], terms: [] };
     const pieces = new RunSegments(sql, LIMITS).pieces(named, { from: null, to: null });
-    expect(pieces).toEqual([{ ...span, size: 4 }]);
+    expect(pieces).toEqual([{ ...span, size: 4, firstStart: 1000 }]);
   });
 });

@@ -6,9 +6,9 @@ import { findThreads } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
-import { encodeCursor } from "../../src/tracing/model/run-page.ts";
+import { encodeCursor, type RunPosition } from "../../src/tracing/model/run-page.ts";
 import { streamItems } from "../../src/tracing/api/v2/item-stream.ts";
-import { inShard, root, TestStore } from "./run-shard-support.ts";
+import { inShard, root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 
 const START = new Date("2026-03-01T00:00:00Z");
@@ -21,12 +21,14 @@ const costly = `and(${Array.from({ length: 8 }, () => `like(name, "${wildcards}"
 
 let store = new TestStore();
 let ref: ShardRef;
+let first: ReturnType<typeof root>;
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
 beforeEach(async () => {
   store = new TestStore();
-  await store.post(root({ name: "first", start: START }));
+  first = root({ name: "first", start: START });
+  await store.post(first);
   ref = await store.shardOn(START);
 });
 
@@ -75,6 +77,73 @@ describe("a shard", () => {
     );
     expect(next).not.toBeNull();
     expect(await store.ids({ traceFilter: 'eq(name, "first")' })).toHaveLength(1000);
+  });
+});
+
+describe("a search", () => {
+  // More segments than may lack their rows.
+  beforeEach(() => copy(10_000, "run"));
+
+  for (const order of ["asc", "desc"] as const) {
+    test(`passes by runs that lack its texts, and finds those that have them, ${order}`, async ({
+      expect,
+    }) => {
+      const shard = shardStub(env, ref);
+      // The first run of a segment, and one at the last microsecond of another.
+      const needles = [
+        "00000000-0000-4000-8000-000000002560",
+        "00000000-0000-4000-8000-000000005119",
+      ];
+      await inShard(ref, (sql) => {
+        const pair = JSON.stringify([["text", "The needle in the haystack"]]);
+        sql.exec(
+          "UPDATE runs SET output_leaves = ? WHERE id IN (SELECT value FROM json_each(?))",
+          pair,
+          JSON.stringify(needles),
+        );
+        sql.exec(
+          "UPDATE runs SET key = key + 999 * 1024, start_time = start_time + 999 WHERE id = ?",
+          needles.at(-1),
+        );
+      });
+      await evictDurableObject(shard);
+      const looks: string[][] = [];
+      let after: RunPosition | null = null;
+      let first: RunPosition | null = null;
+      do {
+        // So little that a turn asks the texts of a few segments, and tries the filter on few runs.
+        const query = { ...page, order, after, effort: 0.002 };
+        const { runs, next } = await shard.page({ filter: 'search("NEEDLE")' }, query);
+        looks.push(runs.map(({ id }) => id));
+        after = next;
+        first ??= next;
+      } while (after !== null);
+      expect(looks.flat()).toEqual(order === "asc" ? needles : needles.toReversed());
+      // With 200 microseconds each, only the needles' segments and the last one are looked into for long.
+      expect(looks.length).toBeGreaterThan(5);
+      expect(looks.length).toBeLessThan(60);
+      if (order === "asc") {
+        expect(first?.startTime).toBeLessThan(START.getTime() * 1000 + 8 * 256_000);
+      }
+      const all = await shard.page({ filter: 'search("NEEDLE")' }, { ...page, effort: 1 });
+      expect([all.runs.length, all.next]).toEqual([2, null]);
+    });
+  }
+
+  test("finds texts that an update brought to a segment whose row was written", async ({
+    expect,
+  }) => {
+    await shardStub(env, ref).page({}, { ...page, effort: 1 });
+    await store.patch(updateOf(first, { outputs: { text: "a needle that came late" } }));
+    expect(await store.ids({ filter: 'search("needle late")' })).toEqual([first.id]);
+    expect(await store.ids({ filter: 'search("needle soon")' })).toEqual([]);
+  });
+
+  test("looks at the runs of segments whose texts nobody has noted", async ({ expect }) => {
+    const shard = shardStub(env, ref);
+    await shard.page({}, { ...page, effort: 1 });
+    await inShard(ref, (sql) => sql.exec("DELETE FROM segment_texts"));
+    expect(await store.ids({ filter: 'search("first")' })).toHaveLength(1);
   });
 });
 

@@ -8,8 +8,7 @@ import {
 } from "../model/packed-runs.ts";
 import type { KnownTraces } from "../filter/filter.ts";
 import { spanSql, piecesOf } from "./page-range.ts";
-import { isBehind } from "./run-page.ts";
-import { findTurnEnd, isFiltered } from "./scan-turn.ts";
+import { isFiltered, planTurn } from "./scan-turn.ts";
 import type { RunSelection } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import type { RunPosition } from "../model/run-page.ts";
@@ -30,15 +29,16 @@ export type ExportPage = { runs: PackedRuns; next: RunPosition | null };
 
 /** Reads runs of the selection in order of their start and then their id. Throws a FilterError. */
 export function readExportPage(
-  { sql, segments }: ShardDatabase,
+  db: ShardDatabase,
   selection: RunSelection,
   { columns, after, limit, maxBytes }: ExportPageQuery,
   known: KnownTraces | undefined,
 ): ExportPage {
   const place = { order: "asc", after } as const;
-  const pieces = piecesOf(segments, selection, place);
-  const turn = { effort: 1, perRun: 0 };
-  const end = isFiltered(selection) ? findTurnEnd(sql, selection, { pieces, place, turn }) : null;
+  const all = piecesOf(db.segments, selection, place);
+  const { pieces, end } = isFiltered(selection)
+    ? planTurn(db, selection, { pieces: all, place, turn: { effort: 1, perRun: 0 } })
+    : { pieces: all, end: null };
   const packers = Array.from(
     new Set<RunColumn>(["start_time", "id", ...columns]),
     (column) => new ColumnPacker(column),
@@ -48,14 +48,13 @@ export function readExportPage(
   let bytes = 0;
   let last: RunPosition | null = null;
   for (const piece of pieces) {
-    if (end !== null && isBehind(piece, end, "asc")) break;
     const { text, params } = spanSql(
       selection,
       piece,
       { place, end, limit: limit + 1 - rows },
       known,
     );
-    const cursor = sql.exec(`SELECT ${selected} FROM ${text}`, ...params).raw();
+    const cursor = db.sql.exec(`SELECT ${selected} FROM ${text}`, ...params).raw();
     for (const row of cursor) {
       if (last !== null && (rows === limit || bytes > maxBytes)) {
         return { runs: pack(packers, rows), next: last };

@@ -68,7 +68,7 @@ export class OldRuns {
     atFreeKey(start, (time) => this.#sql.exec(MOVE_RUN, time, seq));
     this.#sql.exec(MOVE_TRACE, start, home, traceId);
     this.#sql.exec("DELETE FROM payloads WHERE key BETWEEN ?1 * 8 AND ?1 * 8 + 7", seq);
-    this.#segments.add(run, true);
+    this.#segments.add(run, true, null);
   }
 
   /** Deletes some rows of what was moved; false when all tables are empty. */

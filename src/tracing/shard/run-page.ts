@@ -3,7 +3,7 @@ import type { PageQuery, RunPage, RunRecord } from "../model/run-page.ts";
 import { RUN_COLUMNS } from "../model/run-row.ts";
 import type { PayloadField } from "../model/run-write.ts";
 import { spanSql, piecesOf } from "./page-range.ts";
-import { findTurnEnd, isFiltered } from "./scan-turn.ts";
+import { isFiltered, planTurn } from "./scan-turn.ts";
 import type { RunSelection } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { fromStored, payloadSql } from "./stored-payload.ts";
@@ -15,29 +15,27 @@ const TRACE_COLUMNS = ["tier", "first_received_at"]
 
 /** Reads runs of the selection in order of their start. Throws a FilterError. */
 export function readPage(
-  { sql, segments }: ShardDatabase,
+  db: ShardDatabase,
   selection: RunSelection,
   query: PageQuery,
   known: KnownTraces | undefined,
 ): RunPage {
   const { limit, effort } = query;
-  const pieces = piecesOf(segments, selection, query);
-  const turn = { effort, perRun: 0 };
-  const end = isFiltered(selection)
-    ? findTurnEnd(sql, selection, { pieces, place: query, turn })
-    : null;
+  const all = piecesOf(db.segments, selection, query);
+  const { pieces, end } = isFiltered(selection)
+    ? planTurn(db, selection, { pieces: all, place: query, turn: { effort, perRun: 0 } })
+    : { pieces: all, end: null };
   const columns = [COLUMNS, TRACE_COLUMNS, ...query.payloads.map(payloadColumn)].join(", ");
   const runs: RunRecord[] = [];
   let bytes = 0;
   for (const piece of pieces) {
-    if (end !== null && isBehind(piece, end, query.order)) break;
     const { text, params } = spanSql(
       selection,
       piece,
       { place: query, end, limit: limit + 1 - runs.length },
       known,
     );
-    const rows = sql.exec<Omit<RunRecord, "payloads"> & Record<string, SqlStorageValue>>(
+    const rows = db.sql.exec<Omit<RunRecord, "payloads"> & Record<string, SqlStorageValue>>(
       `SELECT ${columns} FROM ${text}`,
       ...params,
     );
@@ -54,15 +52,6 @@ export function readPage(
     }
   }
   return { runs, next: end };
-}
-
-/** Whether the span begins behind the place. */
-export function isBehind(
-  { from, to }: { from: number; to: number },
-  { startTime }: { startTime: number },
-  order: PageQuery["order"],
-): boolean {
-  return order === "asc" ? from > startTime : to < startTime;
 }
 
 function payloadColumn(field: PayloadField): string {

@@ -8,6 +8,7 @@ import {
   type RunRow,
 } from "../model/run-row.ts";
 import { keyIs, MAX_SHIFT_MICROS, NEXT_KEY } from "../filter/run-key.ts";
+import { TEXT_COLUMNS } from "../filter/required-texts.ts";
 import type { Payload, PayloadField } from "../model/run-write.ts";
 import { sameAmounts } from "./amounts.ts";
 import type { RunMerge } from "./run-merge.ts";
@@ -48,12 +49,16 @@ export function saveRuns(db: ShardDatabase, runs: readonly RunMerge[], now: numb
     else if (!updateRun(db.sql, run, now)) continue;
     saveLongPayloads(db.sql, run);
     const isMoved = run.before?.start_time !== run.row.start_time;
-    db.segments.add(run.row, isMoved);
+    db.segments.add(run.row, isMoved, isMoved || hasNewTexts(run) ? run.row : null);
   }
   for (const object of runs.flatMap(({ dropped }) => dropped)) {
     db.sql.exec("INSERT OR IGNORE INTO garbage (object) VALUES (?)", object);
   }
   db.segments.tidy();
+}
+
+function hasNewTexts({ row, before }: RunMerge): boolean {
+  return TEXT_COLUMNS.some((column) => row[column] !== before?.[column]);
 }
 
 function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {

@@ -1,10 +1,12 @@
 import { allOf, type Sql, sql } from "../../db/sql.ts";
 import { type KnownTraces, parsedScopes } from "../filter/filter.ts";
 import { type FilterWork, workOf } from "../filter/filter-work.ts";
+import { requiredTexts } from "../filter/required-texts.ts";
 import { LAST_START, startsBetween, startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
 import { beyond, piecesOf, type Place } from "./page-range.ts";
 import type { Piece, Span } from "./segments/run-segments.ts";
+import { type TextTest, textTest } from "./segments/text-filter.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 
@@ -14,20 +16,34 @@ const TURN_MICROS = 100_000;
 /** How much of a turn's work is done at most, from 0 to 1, and what comes to that of the filters. */
 export type Turn = { effort: number; perRun: number };
 
+/** To ask a segment's texts, in microseconds. */
+const TEXTS_WORK = 40;
+
+/** The pieces whose runs a turn looks at, and the last of these runs; null when they are all that are left. */
+export type TurnPlan = { pieces: Piece[]; end: RunPosition | null };
+
 /**
- * The last run that a turn looks at; null when it looks at all that are left. It goes along the runs of
- * the spans, as far as the work of trying the filters on them fills a turn.
+ * Goes along the pieces as far as the work of trying the filters on their runs fills a turn, and leaves out
+ * those whose texts say that no run there matches.
  */
-export function findTurnEnd(
-  storage: SqlStorage,
+export function planTurn(
+  { sql: storage, segments }: ShardDatabase,
   selection: RunSelection,
   { pieces, place, turn }: { pieces: readonly Piece[]; place: Place; turn: Turn },
-): RunPosition | null {
+): TurnPlan {
   const work = workOf(parsedScopes(selection));
+  const test = textTestOf(selection);
   let left = TURN_MICROS * turn.effort;
   const perRun = work.perRun + turn.perRun;
   const behind = beyond(place.after, place.order === "desc" ? "<" : ">");
-  for (const piece of pieces) {
+  const reached: Piece[] = [];
+  for (const [index, piece] of pieces.entries()) {
+    if (test !== null) {
+      if (left <= 0 && index > 0) return { pieces: reached, end: beforePiece(piece, place.order) };
+      left -= TEXTS_WORK;
+      if (!segments.mayHaveTexts(piece, test)) continue;
+    }
+    reached.push(piece);
     if (work.perByte === 0 && piece.size * perRun < left) {
       left -= piece.size * perRun;
       continue;
@@ -45,10 +61,21 @@ export function findTurnEnd(
       continue;
     }
     const end = endIn(storage, runs, { work, left, perRun, order: place.order });
-    if (end !== null) return end;
+    if (end !== null) return { pieces: reached, end };
     left -= micros;
   }
-  return null;
+  return { pieces: reached, end: null };
+}
+
+function textTestOf({ filter }: RunSelection): TextTest | null {
+  const [parsed] = parsedScopes({ filter });
+  const required = parsed === undefined ? null : requiredTexts(parsed);
+  return required === null ? null : textTest(required);
+}
+
+/** A position before all runs of a piece: ids have letters and digits. */
+function beforePiece({ from, to }: Piece, order: Place["order"]): RunPosition {
+  return order === "asc" ? { startTime: from, id: "" } : { startTime: to, id: "~" };
 }
 
 /** Whether runs are looked at in vain. */
@@ -141,23 +168,25 @@ export type TurnRuns = { from: string; condition: Sql };
 
 /** What `read` makes of the selected runs that one turn comes to, in the order of their start. */
 export function readTurn<T>(
-  { sql: storage, segments }: ShardDatabase,
+  db: ShardDatabase,
   { selection, after, known, perRun }: TurnQuery,
   read: (runs: TurnRuns) => T[],
 ): TurnRows<T> {
   const place = { order: "asc", after } as const;
-  const pieces = piecesOf(segments, selection, place);
+  const { pieces, end } = planTurn(db, selection, {
+    pieces: piecesOf(db.segments, selection, place),
+    place,
+    turn: { effort: 1, perRun },
+  });
   const [first] = pieces;
-  if (first === undefined) return { rows: [], next: null };
-  const end = findTurnEnd(storage, selection, { pieces, place, turn: { effort: 1, perRun } });
-  const reached = pieces.filter(({ from }) => end === null || from <= end.startTime);
+  if (first === undefined) return { rows: [], next: end };
   const bounds = { from: first.from, to: end?.startTime ?? pieces.at(-1)?.to ?? first.to };
   const condition = allOf([
     selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
     beyond(after, ">"),
     beyond(end, "<="),
   ]);
-  return { rows: read({ from: runsIn(reached), condition }), next: end };
+  return { rows: read({ from: runsIn(pieces), condition }), next: end };
 }
 
 /** Numbers are written out: a statement takes few parameters. */

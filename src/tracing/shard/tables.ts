@@ -98,6 +98,11 @@ const PENDING_WRITES = `
   ) STRICT;
 `;
 
+const SEGMENT_TEXTS = `
+  -- What the texts of a segment's runs are made of: see text-filter.ts. Not of all segments.
+  CREATE TABLE segment_texts (first_start INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT;
+`;
+
 const WHAT_GOES_WITH_THEM = `
   CREATE TABLE feedback (
     id TEXT PRIMARY KEY,
@@ -139,7 +144,7 @@ const WHAT_GOES_WITH_THEM = `
 `;
 
 /** What a new shard is made of, and what all versions lead to: a later version is added here, too. */
-export const SHARD_SCHEMA = RUNS_AND_TRACES + WHAT_GOES_WITH_THEM + PENDING_WRITES;
+export const SHARD_SCHEMA = RUNS_AND_TRACES + WHAT_GOES_WITH_THEM + PENDING_WRITES + SEGMENT_TEXTS;
 
 export const SHARD_MIGRATIONS: readonly string[] = [
   // A new shard is made by the schema. Of the first version, what there was of it is read by move-old-runs.ts.
@@ -147,4 +152,5 @@ export const SHARD_MIGRATIONS: readonly string[] = [
   // The rows follow, some at a time.
   `ALTER TABLE runs RENAME TO indexed_runs; ALTER TABLE traces RENAME TO bare_traces; ${RUNS_AND_TRACES}`,
   PENDING_WRITES,
+  SEGMENT_TEXTS,
 ];

@@ -1,8 +1,10 @@
 import type { TimeSpan } from "../../filter/filter.ts";
+import { TEXT_COLUMNS } from "../../filter/required-texts.ts";
 import { termsOfRun } from "../../filter/run-terms.ts";
 import { startsWithin } from "../../filter/run-key.ts";
 import type { RunLeaves, RunRow } from "../../model/run-row.ts";
 import { hashOf, HashSet, Segment } from "./segment.ts";
+import { TextFilter, type TextTest } from "./text-filter.ts";
 
 type SegmentLimits = {
   /** After this many runs, those that start later begin a segment. */
@@ -23,11 +25,14 @@ export const LAST_TIME = Number.MAX_SAFE_INTEGER;
 export type Span = { from: number; to: number };
 
 /** The part of a segment that is asked for; no more than `size` runs start in it. */
-export type Piece = Span & { size: number };
+export type Piece = Span & { size: number; firstStart: number };
 
 /** What segments know of a row of `runs`. */
 export type IndexedRow = Parameters<typeof termsOfRun>[0] &
   Pick<RunRow & RunLeaves, "id" | "start_time">;
+
+/** The columns of a run whose texts filters look into. */
+export type TextRow = Record<(typeof TEXT_COLUMNS)[number], string | null>;
 
 /** What runs have to have: one of the ids, and one of each list of terms. */
 export type Required = { ids: readonly string[] | null; terms: readonly string[][] };
@@ -47,6 +52,8 @@ export class RunSegments {
   #segments: Segment[] | null = null;
   #ids = new HashSet();
   #isFull = false;
+  /** Since rows were written last: the segment before is complete but for what comes late. */
+  #hasBegun = false;
 
   constructor(sql: SqlStorage, limits = LIMITS) {
     this.#sql = sql;
@@ -90,15 +97,28 @@ export class RunSegments {
       if (idHashes !== null && !idHashes.some((hash) => segment.hasId(hash))) continue;
       if (!hashes.every((some) => some.some((hash) => segment.mayHave(hash)))) continue;
       const within = { from: Math.max(span.from, first), to: Math.min(span.to, last) };
-      pieces.push({ ...within, size: segment.size });
+      pieces.push({ ...within, size: segment.size, firstStart: segment.firstStart });
     }
     return pieces;
   }
 
-  /** Enters a run that was written; `isNew` when it was not at this start before. */
-  add(run: IndexedRow, isNew: boolean): void {
+  /** Whether runs of a piece may have such texts: also where that is not known. */
+  mayHaveTexts({ firstStart }: Piece, test: TextTest): boolean {
+    if (this.#open()[this.#indexOf(firstStart)]?.isOpen !== false) return true;
+    const packed = this.#packedTexts(firstStart);
+    return packed === undefined || test(new Uint8Array(packed));
+  }
+
+  /**
+   * Enters a run that was written; `isNew` when it was not at this start before. Its texts are null when they
+   * are what they were, or nobody knows them.
+   */
+  add(run: IndexedRow, isNew: boolean, texts: TextRow | null): void {
     const segment = this.#segmentOf(run.start_time, isNew);
+    if (isNew && texts === null) segment.texts = null;
+    const filter = texts === null ? null : this.#textsOf(segment);
     let isChanged = isNew;
+    if (texts !== null && filter !== null && addTexts(filter, texts)) isChanged = true;
     if (isNew) {
       const hash = hashOf(run.id);
       segment.addId(hash, run.start_time);
@@ -108,7 +128,25 @@ export class RunSegments {
     for (const term of termsOfRun(run)) {
       if (segment.addTerm(hashOf(term))) isChanged = true;
     }
-    if (isChanged && !segment.isOpen) this.#markOpen(segment);
+    if (!isChanged || segment.isOpen) return;
+    segment.isOpen = true;
+    segment.texts = filter;
+    this.#mark(segment);
+  }
+
+  /** The filter of a segment's texts, to be added to; null when it is not known. */
+  #textsOf({ isOpen, texts, firstStart }: Segment): TextFilter | null {
+    if (isOpen) return texts;
+    const packed = this.#packedTexts(firstStart);
+    return packed === undefined ? null : new TextFilter(packed);
+  }
+
+  #packedTexts(firstStart: number): ArrayBuffer | undefined {
+    const rows = this.#sql.exec<{ bits: ArrayBuffer }>(
+      "SELECT bits FROM segment_texts WHERE first_start = ?",
+      firstStart,
+    );
+    return rows.toArray()[0]?.bits;
   }
 
   /** Divides what has become too large, and writes the rows of segments; at the end of a transaction. */
@@ -119,8 +157,7 @@ export class RunSegments {
       const large = segments.findIndex(({ size }) => size > this.#limits.mostRuns);
       if (large !== -1) this.#divide(large);
     }
-    const isClosed = segments.at(-2)?.isOpen === true;
-    if (isClosed || this.#openBeforeLast().length > this.#limits.open) this.#saveAll();
+    if (this.#hasBegun || this.#openBeforeLast().length > this.#limits.open) this.#saveAll();
   }
 
   #openBeforeLast(): Segment[] {
@@ -131,6 +168,7 @@ export class RunSegments {
 
   /** Writes the rows of all but the last, which is still to grow. */
   #saveAll(): void {
+    this.#hasBegun = false;
     for (const segment of this.#openBeforeLast()) this.#save(segment);
   }
 
@@ -171,6 +209,7 @@ export class RunSegments {
       current.addId(hash, run.start_time);
       this.#ids.add(hash);
       for (const term of termsOfRun(run)) current.addTerm(hashOf(term));
+      current.texts = null;
     }
   }
 
@@ -187,6 +226,7 @@ export class RunSegments {
   /** A segment behind another one. */
   #begin(firstStart: number, before: Segment | undefined): Segment {
     const next = new Segment(firstStart);
+    this.#hasBegun = true;
     const segments = this.#open();
     segments.splice(before === undefined ? 0 : segments.indexOf(before) + 1, 0, next);
     this.#mark(next);
@@ -226,11 +266,6 @@ export class RunSegments {
     };
   }
 
-  #markOpen(segment: Segment): void {
-    segment.isOpen = true;
-    this.#mark(segment);
-  }
-
   #mark({ firstStart }: Segment): void {
     this.#sql.exec("INSERT OR IGNORE INTO open_segments (first_start) VALUES (?)", firstStart);
   }
@@ -242,7 +277,46 @@ export class RunSegments {
       segment.ids.slice(),
       segment.terms,
     );
+    this.#saveTexts(segment);
     this.#sql.exec("DELETE FROM open_segments WHERE first_start = ?", segment.firstStart);
     segment.isOpen = false;
   }
+
+  #saveTexts(segment: Segment): void {
+    const bits = (segment.texts ?? this.#readTexts(segment)).packed();
+    if (bits === null) {
+      this.#sql.exec("DELETE FROM segment_texts WHERE first_start = ?", segment.firstStart);
+    } else {
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO segment_texts (first_start, bits) VALUES (?, ?)",
+        segment.firstStart,
+        bits,
+      );
+    }
+    segment.texts = null;
+  }
+
+  /** Of a segment that was read when the shard was opened, or divided, its runs tell the texts. */
+  #readTexts(segment: Segment): TextFilter {
+    const { from, to } = this.#spanOf(this.#open().indexOf(segment));
+    const rows = this.#sql.exec<TextRow>(
+      `SELECT ${TEXT_COLUMNS.join(", ")} FROM runs r WHERE ${startsWithin("r", from, to)}`,
+    );
+    const filter = new TextFilter();
+    for (const texts of rows) {
+      addTexts(filter, texts);
+      if (filter.isFull) break;
+    }
+    return filter;
+  }
+}
+
+/** True when some of them were not known before. */
+function addTexts(filter: TextFilter, texts: TextRow): boolean {
+  let isNew = false;
+  for (const column of TEXT_COLUMNS) {
+    const text = texts[column];
+    if (text !== null && filter.add(text)) isNew = true;
+  }
+  return isNew;
 }

@@ -1,3 +1,5 @@
+import { TextFilter } from "./text-filter.ts";
+
 /** A text in 32 bits: FNV-1a, with its bits mixed, as what is taken of them is the last few. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
@@ -72,6 +74,8 @@ export class Segment {
   lastStart: number;
   /** Whether its row in `segments` lacks something. */
   isOpen: boolean;
+  /** Of one that is open: what its runs' texts are made of, null when that is to be read from them. */
+  texts: TextFilter | null;
   #ids: Uint32Array;
   #count: number;
   readonly #terms: Uint8Array;
@@ -80,6 +84,7 @@ export class Segment {
     this.firstStart = firstStart;
     this.lastStart = firstStart;
     this.isOpen = stored === undefined;
+    this.texts = stored === undefined ? new TextFilter() : null;
     this.#ids = stored === undefined ? new Uint32Array(FIRST_HASHES) : new Uint32Array(stored.ids);
     this.#count = stored === undefined ? 0 : this.#ids.length;
     this.#terms = stored === undefined ? new Uint8Array(TERM_BYTES) : new Uint8Array(stored.terms);
