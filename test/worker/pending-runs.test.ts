@@ -1,27 +1,24 @@
 import { env } from "cloudflare:workers";
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, inject, test } from "vitest";
 import { readRun } from "../../src/tracing/ingest/decode/run-body.ts";
 import { storeRuns } from "../../src/tracing/ingest/store-runs.ts";
-import { WAIT_MS } from "../../src/tracing/shard/pending-runs.ts";
-import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
-import type { RunData } from "../support/trace-data.ts";
+import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import {
-  child,
-  countIn,
-  inShard,
-  root,
-  runAlarms,
-  TestStore,
-  updateOf,
-} from "./run-shard-support.ts";
+  counts,
+  DAY_MS,
+  END,
+  letWait,
+  NOON,
+  statuses,
+  type Waiting,
+  waitingTrace,
+} from "./pending-support.ts";
+import { child, countIn, inShard, root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-const NOON = new Date("2026-03-01T12:00:00Z");
-const DAY_MS = 86_400_000;
-const END = { end_time: "2026-03-01T12:00:05Z", outputs: { text: "an answer" } };
 const PAGE = {
   order: "asc",
   after: null,
@@ -31,39 +28,6 @@ const PAGE = {
   effort: 1,
 } as const;
 const EXPORT = { columns: [], after: null, limit: 100, maxBytes: 1e6 } as const;
-
-type Waiting = { store: TestStore; ref: ShardRef; runs: [RunData, RunData, RunData] };
-
-/** A trace of three runs that nothing but their creates is known of. */
-async function waitingTrace(fields: object = {}): Promise<Waiting> {
-  const store = new TestStore();
-  const top = { ...root({ start: NOON, name: "top" }), ...fields };
-  const step = child(top, { start: NOON });
-  const model = child(step, { start: NOON, run_type: "llm" });
-  await store.post(top, step, model);
-  const ref = await store.shardOn(NOON);
-  return { store, ref, runs: [top, step, model] };
-}
-
-/** Runs that have a row of their own, and rows of those that wait. */
-function counts(ref: ShardRef): Promise<[runs: number, waiting: number]> {
-  return inShard(ref, (sql) => [
-    sql.exec<{ n: number }>("SELECT count(*) AS n FROM runs").one().n,
-    sql.exec<{ n: number }>("SELECT count(*) AS n FROM pending_writes").one().n,
-  ]);
-}
-
-async function statuses(store: TestStore): Promise<Record<string, string>> {
-  return Object.fromEntries((await store.select()).map(({ run }) => [run.id, run.status]));
-}
-
-/** Has what waits there have waited for so long. */
-async function letWait(ref: ShardRef, ms: number): Promise<void> {
-  await inShard(ref, (sql) =>
-    sql.exec("UPDATE pending_writes SET received_at = received_at - ?", ms * 1_000).toArray(),
-  );
-  await evictDurableObject(shardStub(env, ref));
-}
 
 describe("creates of a request", () => {
   test("wait in one row, and are written with their updates", async ({ expect }) => {
@@ -381,122 +345,5 @@ describe("what waits", () => {
       [step.id]: "pending",
       [model.id]: "success",
     });
-  });
-});
-
-describe("a deletion", () => {
-  test("takes what waits of the trace, and what was taken of that does not come again", async ({
-    expect,
-  }) => {
-    const { store, ref, runs } = await waitingTrace();
-    const others = Array.from({ length: 3 }, () => root({ start: NOON }));
-    await store.post(...others);
-    const [top, step] = runs;
-    await store.patch(updateOf(step, END));
-    expect(await counts(ref)).toEqual([1, 2]);
-    await shardStub(env, ref).deleteTraces(ref, [top.id]);
-    expect(await counts(ref)).toEqual([3, 0]);
-    await evictDurableObject(shardStub(env, ref));
-    expect((await store.ids()).toSorted()).toEqual(others.map(({ id }) => id).toSorted());
-    expect(await store.patch({ id: top.id, ...END })).toMatchObject([{ status: 404 }]);
-  });
-
-  test("of a trace of which others wait beside it in one row leaves those", async ({ expect }) => {
-    const store = new TestStore();
-    const runs = Array.from({ length: 4 }, () => root({ start: NOON }));
-    await store.post(...runs);
-    const ref = await store.shardOn(NOON);
-    const [first, second, ...others] = runs.map(({ id }) => id);
-    await store.patch({ id: second, ...END });
-    await shardStub(env, ref).deleteTraces(ref, [first ?? "", second ?? ""]);
-    await evictDurableObject(shardStub(env, ref));
-    expect((await store.ids()).toSorted()).toEqual(others.toSorted());
-  });
-
-  test("by age takes what waits, and the shard goes", async ({ expect }) => {
-    const { store, ref } = await waitingTrace();
-    await inShard(ref, (sql) =>
-      sql
-        .exec("UPDATE traces SET first_received_at = first_received_at - ?", 15 * DAY_MS * 1_000)
-        .toArray(),
-    );
-    await runAlarms([ref]);
-    expect(await store.shards()).toEqual([]);
-    expect(await store.ids()).toEqual([]);
-  });
-
-  test("of the project leaves nothing that waits", async ({ expect }) => {
-    const { store, ref, runs } = await waitingTrace();
-    await shardStub(env, ref).destroy(ref);
-    expect(await store.post(...[1, 2, 3].map(() => root({ start: NOON })))).toEqual([]);
-    expect(await store.ids()).toHaveLength(3);
-    expect(await store.patch({ id: runs[0].id, ...END })).toMatchObject([{ status: 404 }]);
-  });
-});
-
-describe("bounds", () => {
-  test("a shard that nobody reads settles when its alarm comes", async ({ expect }) => {
-    const { ref } = await waitingTrace();
-    const due = await inShard(ref, (_, storage) => storage.getAlarm());
-    expect(due).toBeLessThanOrEqual(Date.now() + WAIT_MS);
-    await runDurableObjectAlarm(shardStub(env, ref));
-    expect(await counts(ref)).toEqual([0, 1]);
-    // It is set again, for what still waits.
-    expect(await inShard(ref, (_, storage) => storage.getAlarm())).toBe(due);
-    await letWait(ref, WAIT_MS / 2);
-    await runDurableObjectAlarm(shardStub(env, ref));
-    expect(await counts(ref)).toEqual([3, 0]);
-    const next = await inShard(ref, (_, storage) => storage.getAlarm());
-    expect(next).toBeGreaterThan(Date.now() + DAY_MS);
-  });
-
-  test("the oldest are settled where too many wait", async ({ expect }) => {
-    const store = new TestStore();
-    const post = async () =>
-      store.post(...Array.from({ length: 500 }, () => root({ start: NOON })));
-    for (let n = 0; n < 4; n += 1) await post();
-    const ref = await store.shardOn(NOON);
-    expect(await counts(ref)).toEqual([0, 4]);
-    await post();
-    expect(await counts(ref)).toEqual([500, 4]);
-    await evictDurableObject(shardStub(env, ref));
-    await post();
-    expect(await counts(ref)).toEqual([1_000, 4]);
-  });
-
-  test("a request that is too long by itself does not wait, and what waits goes on to", async ({
-    expect,
-  }) => {
-    const { store, ref } = await waitingTrace();
-    const inputs = { text: "x".repeat(15_000) };
-    await store.post(...Array.from({ length: 300 }, () => root({ start: NOON, inputs })));
-    expect(await counts(ref)).toEqual([300, 1]);
-  });
-
-  test("the oldest are settled where their texts are too long together", async ({ expect }) => {
-    const store = new TestStore();
-    const inputs = { text: "x".repeat(12_000) };
-    const post = async () =>
-      store.post(...Array.from({ length: 40 }, () => root({ start: NOON, inputs })));
-    const ref = await store.shardOn(NOON);
-    const rows: number[] = [];
-    for (let n = 0; n < 12; n += 1) {
-      if (n === 10) await evictDurableObject(shardStub(env, ref));
-      await post();
-      const [runs, waiting] = await counts(ref);
-      expect(runs).toBe((n + 1 - waiting) * 40);
-      rows.push(waiting);
-    }
-    // As many as there is room for, and no more or fewer from then on.
-    const most = Math.max(...rows);
-    expect(most).toBeGreaterThan(3);
-    expect(most).toBeLessThan(9);
-    expect(rows).toEqual(rows.map((_, n) => Math.min(n + 1, most)));
-    const chars = await inShard(
-      ref,
-      (sql) =>
-        sql.exec<{ n: number }>("SELECT sum(length(writes)) AS n FROM pending_writes").one().n,
-    );
-    expect(chars).toBeLessThan(4.2 * 1024 * 1024);
   });
 });

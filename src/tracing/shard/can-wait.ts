@@ -1,7 +1,7 @@
 import { daysOf } from "../model/dotted-order.ts";
 import { payloadTextLength, type RunWrite } from "../model/run-write.ts";
 
-/** In UTF-16 units. */
+/** In UTF-16 units. What is longer is as JSON, too, for which it need not be written: see pending-runs.ts. */
 const MAX_PAYLOAD_CHARS = 16 * 1024;
 
 /**

@@ -159,7 +159,8 @@ export class RunShardObject extends DurableObject<Env> {
 
   async deleteFeedback(ids: string[]): Promise<void> {
     await this.#db.moved();
-    if (this.#db.exists) this.#gate.change(() => removeFeedback(this.#db, ids));
+    // What has feedback does not wait.
+    if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#db, ids));
   }
 
   /** Runs of the selection in order of their start. */
