@@ -2,13 +2,21 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type * as esbuild from "esbuild";
 import { findPackage, throwing } from "./node-modules.ts";
-import { startNodeResolver } from "./node-resolver.ts";
+import { type ResolverOptions, startResolver } from "./package-resolver.ts";
 import { describeMessage, isInstalled } from "./workerd-build.ts";
 
 const MISSING = "missing-module";
 
 /** What CommonJS asks to know whether it is the program; nothing is assigned to it. */
 const PARENT = /(?<![\w$.])module\d*\.parent\b(?!\s*=(?!=))/;
+
+/** As Node takes packages, with what a Worker has in addition. */
+const AS_NODE = {
+  platform: "node",
+  conditions: ["workerd", "node", "module"],
+  mainFields: ["module", "main"],
+  resolveExtensions: [".js", ".mjs", ".cjs", ".json", ".ts"],
+} satisfies ResolverOptions;
 
 /** A module that an installed package imports and that is not there. */
 type MissingModule = { importer: string; specifier: string };
@@ -147,7 +155,7 @@ export class BundleRepairs {
   }
 
   #resolveAsNode(build: esbuild.PluginBuild): void {
-    const resolver = startNodeResolver();
+    const resolver = startResolver(AS_NODE);
     build.onDispose(() => resolver.end());
     build.onResolve({ filter: /.*/, namespace: "file" }, async ({ path, ...from }) => {
       const importing = packageOf(from.importer) ?? "";

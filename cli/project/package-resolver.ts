@@ -1,18 +1,14 @@
 import type * as esbuild from "esbuild";
 import { runEsbuild } from "./run-esbuild.ts";
 
-/** What a Worker has comes before what Node has, and both before what is for everybody. */
-const AS_NODE = {
-  platform: "node",
-  conditions: ["workerd", "node", "module"],
-  mainFields: ["module", "main"],
-  resolveExtensions: [".js", ".mjs", ".cjs", ".json", ".ts"],
-  // Node knows nothing of the names that it gives.
-  tsconfigRaw: {},
-} as const satisfies esbuild.BuildOptions;
+/** Which of a package's entries is taken: those that esbuild has for it. */
+export type ResolverOptions = Pick<
+  esbuild.BuildOptions,
+  "platform" | "conditions" | "mainFields" | "resolveExtensions"
+>;
 
-export type NodeResolver = {
-  /** The file that Node would take for what is imported from a folder; null where it finds none. */
+export type PackageResolver = {
+  /** The file that is imported from a folder; null where there is none. */
   resolve: (
     path: string,
     from: { resolveDir: string; kind: esbuild.ImportKind },
@@ -21,11 +17,11 @@ export type NodeResolver = {
 };
 
 /**
- * Resolves as Node does for ES modules and CommonJS, beside a build that resolves as browsers do. Conditions are those of a
- * whole build of esbuild, so this is a second one, which has not begun until `end` is called. Nothing here makes code of
- * text, as most resolvers do: a Worker refuses that.
+ * Resolves by other conditions than a build does, beside it. They are those of a whole build of esbuild, so this is a
+ * second one, which waits in its beginning until `end` is called. Names of `tsconfig.json` mean nothing to it.
+ * No code is made of text here, as most resolvers do: a Worker refuses that.
  */
-export function startNodeResolver(): NodeResolver {
+export function startResolver(options: ResolverOptions): PackageResolver {
   const ended = Promise.withResolvers<void>();
   const ready = Promise.withResolvers<esbuild.PluginBuild["resolve"]>();
   const waits: esbuild.Plugin = {
@@ -38,7 +34,8 @@ export function startNodeResolver(): NodeResolver {
     },
   };
   const building = runEsbuild({
-    ...AS_NODE,
+    ...options,
+    tsconfigRaw: {},
     stdin: { contents: "" },
     write: false,
     logLevel: "silent",
