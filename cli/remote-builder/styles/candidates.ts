@@ -10,16 +10,19 @@ const BEHIND = /[\s"'`\0\]{=\\<]/;
 
 /** A class without what is in brackets: `flex`, `-mt-2.5`, `@container`, `w-1/2` up to the slash, `from-10%`. */
 const NAME =
-  /(?:@|-(?=[a-z]))?[a-zA-Z](?:[a-zA-Z0-9]|-(?=[a-zA-Z0-9-])|_(?=\w)|(?<=\d)\.(?=\d))*(?:(?<=\d)%|_)?/y;
+  /(?:@(?=[a-zA-Z])|-(?=[a-z])|(?=[a-z]))(?:[a-zA-Z0-9]|-(?=[a-zA-Z0-9-])|_(?=\w)|(?<=\d)\.(?=\d))*(?:(?<=\d)%|_)?/y;
 
 /** A variant without what is in brackets: `hover`, `2xl`, `*`, `@max-md`. */
 const VARIANT = /(?:@(?=[[\w*-])|[a-z0-9*])(?:[a-zA-Z0-9*]|[-_](?=[-\w])|(?<=\d)\.(?=\d))*/y;
 
+/** No key begins behind these: they are of what it would be a part of. */
+const WITHIN = /[\w@!*-]$|[\w\])*]:$/;
+
 const MODIFIER_NAME = /[a-zA-Z0-9][\w.-]*/y;
 
 /** A variable of CSS: where a text names one of the theme, the theme keeps it. */
-const VARIABLE = /--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+/g;
-const USED_VARIABLE = /(?<=var\()--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+/g;
+const VARIABLE = /--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+(?![\w\\-]|[^\0-\x7f])/g;
+const USED_VARIABLE = new RegExp(String.raw`(?<=var\()${VARIABLE.source}`, "g");
 
 /** Candidates and variables of a text, unsorted. `extension` says what language it is in, where that matters. */
 export function* candidatesOf(text: string, extension: string): Generator<string> {
@@ -34,20 +37,35 @@ export function* candidatesOf(text: string, extension: string): Generator<string
   }
 }
 
-/** Brackets of JSON are no part of a class, and neither are those of attributes in Markdown, `{.flex.p-4}`. */
+/** Brackets of JSON are no part of a class. */
 function prepared(text: string, extension: string): string {
   if (/^(?:json|jsonl|ndjson)$/.test(extension)) {
     return text.replaceAll(/"(?:\\[^]|[^"\\])*"?|[[\]{}]/g, (part) =>
       part.startsWith('"') ? part : " ",
     );
   }
-  if (/^mdx?$/.test(extension)) {
-    return text.replaceAll(
-      /\{([^{}]*)\}/g,
-      (_, inside: string) => ` ${inside.replaceAll(".", " ")} `,
-    );
-  }
-  return text;
+  return /^mdx?$/.test(extension) ? withoutAttributes(text) : text;
+}
+
+/** Classes are attributes in Markdown, `{.flex.p-4}`: dots divide them where they are in no further brackets. */
+function withoutAttributes(text: string): string {
+  let depth = 0;
+  return text.replaceAll(/[.()<>[\]{}]/g, (char) => {
+    const isOpening = "([{<".includes(char);
+    if (depth === 0) {
+      if (char === "{") depth = 1;
+      return char === "{" ? " " : char;
+    }
+    if (char === ".") return depth === 1 ? " " : char;
+    // Any bracket closes any other; only a curly one closes the outermost.
+    if (isOpening) depth += 1;
+    else if (depth > 1) depth -= 1;
+    else if (char === "}") {
+      depth = 0;
+      return " ";
+    }
+    return char;
+  });
 }
 
 function* classesOf(line: string): Generator<string> {
@@ -72,11 +90,11 @@ function classEnd(line: string, start: number): number | null {
   return at === start ? null : keyEnd(line, start);
 }
 
-/** A key of an object is a class, too: `{ underline: isActive }`. */
+/** A key of an object is a class, too, which looks like a variant: `{ underline: isActive }`. */
 function keyEnd(line: string, start: number): number | null {
-  if (/[\w@:./*!\]-]/.test(line[start - 1] ?? "")) return null;
-  const end = nameEnd(line, start);
-  if (end === null || line[end] !== ":") return null;
+  if (WITHIN.test(line.slice(Math.max(0, start - 2), start))) return null;
+  const end = utilityEnd(line, start);
+  if (end === null || variantEnd(line, start) !== end + 1) return null;
   return /^\s?$/.test(line[end + 1] ?? "") ? end : null;
 }
 

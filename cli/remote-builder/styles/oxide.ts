@@ -19,7 +19,6 @@ export class Scanner {
     const found = new Set<string>();
     for (const file of this.files) {
       const text = readFileSync(file, "utf8");
-      if (text.includes("\0")) continue;
       for (const candidate of candidatesOf(text, extname(file).slice(1))) found.add(candidate);
     }
     return [...found].toSorted();

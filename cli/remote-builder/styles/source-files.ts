@@ -4,8 +4,7 @@
  */
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import picomatch from "picomatch";
-import { isFolder, walk } from "./walk.ts";
-import { IGNORED_FOLDERS } from "./not-scanned.ts";
+import { isFolder, isIgnoredFolder, walk } from "./walk.ts";
 
 /** As Tailwind's compiler gives it: a pattern from an absolute path of a folder on. */
 export type Source = { base: string; pattern: string; negated: boolean };
@@ -37,8 +36,7 @@ function filesAt({ folder, pattern }: Place): string[] {
   if (!isFolder(folder)) return [];
   if (pattern === "") {
     // Whoever names a folder that is always left out means it.
-    const isNamed = folder.split("/").some((name) => IGNORED_FOLDERS.has(name));
-    return [...walk(folder, { ignores: !isNamed })];
+    return [...walk(folder, { ignores: !isIgnoredFolder(folder) })];
   }
   const matches = picomatch(pattern, { dot: true });
   const isDeep = pattern.includes("**");

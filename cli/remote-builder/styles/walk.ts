@@ -1,6 +1,6 @@
 /** The files below a folder, without those that `.gitignore` names and those in which nobody looks for classes. */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { IGNORED_FOLDERS, isBinaryName, isIgnoredName } from "./not-scanned.ts";
 
@@ -15,6 +15,15 @@ export type WalkOptions = {
 
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Whether a folder is one that is left out of those above it, or in such a one. */
+export function isIgnoredFolder(folder: string): boolean {
+  const parent = dirname(folder);
+  if (parent === folder) return false;
+  const isIgnored =
+    IGNORED_FOLDERS.has(basename(folder)) || isGitIgnored(`${folder}/`, rulesAbove(folder));
+  return isIgnored || isIgnoredFolder(parent);
 }
 
 /** In each folder its own `.gitignore` counts, and those of the folders above. Links are followed, in no circle. */
