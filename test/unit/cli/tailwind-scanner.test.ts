@@ -1,6 +1,6 @@
 import { globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { extname, join, relative } from "node:path";
+import { extname, join } from "node:path";
 import { Scanner as NativeScanner } from "@tailwindcss/oxide";
 import { compile } from "tailwindcss";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -175,8 +175,7 @@ describe("the files of sources are those that the native scanner reads", () => {
     const native = new NativeScanner({ sources: given });
     const own = new Scanner({ sources: given });
     expect(classesAmong(own.scan())).toEqual(classesAmong(native.scan()));
-    const names = (files: string[]) => files.map((file) => relative(folder, file)).toSorted();
-    expect(names(own.files)).toEqual(names(native.files));
+    expect(new Set(own.files)).toEqual(new Set(native.files));
   });
 
   test("whatever their endings", () => {
