@@ -17,7 +17,7 @@ const VARIABLE = /\((?:[a-z-]+:(?=-))?--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+/y;
 
 /** A value: `[calc(100%-1rem)]`. */
 export function bracketsEnd(line: string, start: number): number | null {
-  return line[start + 1] === "]" ? null : valueEnd(line, start + 1, "]", "");
+  return valueEnd(line, start + 1, "]", "");
 }
 
 /** A property with its value: `[mask-type:luminance]`, `[--gap:1rem]`. */

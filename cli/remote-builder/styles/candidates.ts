@@ -31,10 +31,9 @@ export function* candidatesOf(text: string, extension: string): Generator<string
     for (const [variable] of text.matchAll(USED_VARIABLE)) yield variable;
     return;
   }
-  for (const line of prepared(text, extension).split("\n")) {
-    for (const [variable] of line.matchAll(VARIABLE)) yield variable;
-    yield* classesOf(line);
-  }
+  const source = prepared(text, extension);
+  for (const [variable] of source.matchAll(VARIABLE)) yield variable;
+  yield* classesOf(source);
 }
 
 /** Brackets of JSON are no part of a class. */
@@ -87,7 +86,7 @@ function classEnd(line: string, start: number): number | null {
   const end = utilityEnd(line, at);
   const next = end === null ? undefined : line[end];
   if (end !== null && (next === undefined || BEHIND.test(next))) return end;
-  return at === start ? null : keyEnd(line, start);
+  return keyEnd(line, start);
 }
 
 /** A key of an object is a class, too, which looks like a variant: `{ underline: isActive }`. */
@@ -105,7 +104,6 @@ function utilityEnd(line: string, start: number): number | null {
   let at = line[from] === "[" ? propertyEnd(line, from) : nameEnd(line, from);
   if (at !== null && line[at] === "/") {
     at = modifierEnd(line, at);
-    if (at !== null && line[at] === "/") return null;
   }
   if (at === null || line[at] !== "!") return at;
   return isImportant ? null : at + 1;

@@ -76,6 +76,14 @@ describe("the classes of a text are those that the native scanner finds", () => 
     ["beside tags", "<p>flex</p><b>grid p-4</b>{{hidden}}{%if%}block{%end%}"],
     ["with variables of the theme", "var(--color-red-500) --color-blue-500, --color-lime-500\\"],
     ["over several lines", 'className="flex\n  p-4\n\tm-2"'],
+    ["but not those within another one", "content-['flex'] bg-[url('p-4')] m-1"],
+    ["but no key behind a sign", "{ !hidden: x, -italic: y, flex: z }"],
+    ["but none that is important twice", "!flex! !p-4! grid"],
+    ["but none with too many brackets", `w-[${"(".repeat(33)}1px${")".repeat(33)}] flex`],
+    ["with as many brackets as there may be", `w-[${"(".repeat(32)}1px${")".repeat(32)}]`],
+    ["but none that is put together", "w-[$\u007bwidth}px] bg-[url($\u007bimage})] flex"],
+    ["but none with half a string", `content-['a] content-["b'] flex`],
+    ["with what a variable is replaced by", "bg-(--a,red) bg-(--a,b:c) p-(--b,calc(1:2)) w-[]"],
     ["with signs of other alphabets", "é flex ß p-4é 日本 grid"],
   ])("%s", ([, text]) => {
     const own = classesAmong(candidatesOf(text, "tsx"));
@@ -167,6 +175,8 @@ describe("the files of sources are those that the native scanner reads", () => {
     ["the project without a folder", [ALL, without("sub")]],
     ["the project without files", [ALL, without("sub/**/*.html"), without("app.tsx")]],
     ["a file of a folder that is left out", [ALL, without("sub"), only("sub/a.html")]],
+    ["a file in an ignored folder, by a pattern", [only("di*/a.js")]],
+    ["a file in a folder with a dot, by a pattern", [only("*/a.ts")]],
     ["what is not there", [only("nowhere"), only("nowhere/**/*.ts"), only("nothing.ts")]],
     ["nothing", []],
   ])("%s", ([, sources]) => {
@@ -176,6 +186,16 @@ describe("the files of sources are those that the native scanner reads", () => {
     const own = new Scanner({ sources: given });
     expect(classesAmong(own.scan())).toEqual(classesAmong(native.scan()));
     expect(new Set(own.files)).toEqual(new Set(native.files));
+  });
+
+  test("by an absolute path", () => {
+    const folder = temporaryProject(FILES);
+    const sources = [only(join(folder, "sub/*.html"), "/"), only(join(folder, "dist"), folder)];
+    const own = new Scanner({ sources }).scan();
+    expect(classesAmong(own)).toEqual(classesAmong(new NativeScanner({ sources }).scan()));
+    expect(classesAmong(own)).toEqual(["p-2", "p-22", "p-8"]);
+    // Style sheets have their rules in the order in which classes are met.
+    expect(own).toEqual(own.toSorted());
   });
 
   test("whatever their endings", () => {
