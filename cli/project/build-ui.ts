@@ -1,51 +1,15 @@
-import { dirname, relative } from "node:path";
-import type * as Bundler from "@langchain/langgraph-ui/dist/bundler.mjs";
-import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
+import { type BuiltUi, bundleUi, type UiBundler } from "./bundle-ui.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
-import { bundledFiles, describeMessage } from "./workerd-build.ts";
-import { runEsbuild } from "./run-esbuild.ts";
 
-export type BuiltUi = {
-  /** The text of each file by its name, by the names of `ui` in `langgraph.json`. */
-  files: Record<string, Record<string, string>>;
-  /** Absolute paths of what they were made from, without installed packages. */
-  inputs: string[];
-};
-
-/**
- * Bundles the components of `ui` for browsers, each module to a script and, if it imports styles, a style sheet.
- * The ecosystem's own bundler makes them, because its scripts and the SDK's `LoadExternalComponent` agree on how a page
- * hands over React. Throws a `CliError` for what does not build.
- */
+/** The files of a project's components. Throws a `CliError` for what does not build, and where no bundler is installed. */
 export async function buildUi(project: ProjectConfig): Promise<BuiltUi> {
-  const { ui, projectDir } = project;
-  if (ui === undefined) return { files: {}, inputs: [] };
-  const build = await bundler(projectDir);
-  const files: BuiltUi["files"] = {};
-  const inputs: string[] = [];
-  for (const { name, file } of ui.modules) {
-    try {
-      inputs.push(...(await filesOf(file, projectDir)));
-      const userPath = relative(projectDir, file);
-      const made = await build(name, { cwd: projectDir, userPath, config: { shared: ui.shared } });
-      const texts = made.map(({ basename, contents }) => [
-        basename,
-        new TextDecoder().decode(contents),
-      ]);
-      files[name] = Object.fromEntries(texts);
-    } catch (error) {
-      const { errors } = error as Partial<esbuild.BuildFailure>;
-      if (!Array.isArray(errors)) throw error;
-      const problems = errors.map((message) => `  ui "${name}": ${describeMessage(message)}`);
-      throw new CliError(`${projectDir} does not build:\n${problems.join("\n")}`);
-    }
-  }
-  return { files, inputs };
+  if (project.ui === undefined) return { files: {}, inputs: [] };
+  return bundleUi(project, await bundler(project.projectDir));
 }
 
 /** Many projects have no components, so a project that has some installs what bundles them. */
-async function bundler(projectDir: string): Promise<typeof Bundler.build> {
+async function bundler(projectDir: string): Promise<UiBundler> {
   try {
     return (await import("@langchain/langgraph-ui/dist/bundler.mjs")).build;
   } catch (error) {
@@ -55,20 +19,4 @@ async function bundler(projectDir: string): Promise<typeof Bundler.build> {
         "npm install --save-dev @langchain/langgraph-ui",
     );
   }
-}
-
-/** The bundler above does not tell what it read. Errors are told by it, unless they are met here. */
-async function filesOf(file: string, projectDir: string): Promise<string[]> {
-  const { metafile } = await runEsbuild({
-    absWorkingDir: projectDir,
-    entryPoints: [file],
-    bundle: true,
-    write: false,
-    outdir: dirname(file),
-    metafile: true,
-    packages: "external",
-    jsx: "automatic",
-    logLevel: "silent",
-  });
-  return bundledFiles(metafile, projectDir);
 }

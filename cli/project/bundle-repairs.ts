@@ -1,15 +1,22 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { promisify } from "node:util";
-import enhancedResolve from "enhanced-resolve";
 import type * as esbuild from "esbuild";
 import { findPackage, throwing } from "./node-modules.ts";
+import { type ResolverOptions, startResolver } from "./package-resolver.ts";
 import { describeMessage, isInstalled } from "./workerd-build.ts";
 
 const MISSING = "missing-module";
 
 /** What CommonJS asks to know whether it is the program; nothing is assigned to it. */
 const PARENT = /(?<![\w$.])module\d*\.parent\b(?!\s*=(?!=))/;
+
+/** As Node takes packages, with what a Worker has in addition. */
+const AS_NODE = {
+  platform: "node",
+  conditions: ["workerd", "node", "module"],
+  mainFields: ["module", "main"],
+  resolveExtensions: [".js", ".mjs", ".cjs", ".json", ".ts"],
+} satisfies ResolverOptions;
 
 /** A module that an installed package imports and that is not there. */
 type MissingModule = { importer: string; specifier: string };
@@ -148,15 +155,15 @@ export class BundleRepairs {
   }
 
   #resolveAsNode(build: esbuild.PluginBuild): void {
-    const resolvers = { import: nodeResolver("import"), require: nodeResolver("require") };
+    const resolver = startResolver(AS_NODE);
+    build.onDispose(() => resolver.end());
     build.onResolve({ filter: /.*/, namespace: "file" }, async ({ path, ...from }) => {
       const importing = packageOf(from.importer) ?? "";
       const imported = /^[./]/.test(path) ? importing : (packageOf(`node_modules/${path}`) ?? "");
       if (!this.#nodePackages.has(importing) && !this.#nodePackages.has(imported)) return null;
-      const resolveFrom = resolvers[from.kind.startsWith("require") ? "require" : "import"];
+      const found = await resolver.resolve(path, from);
       // What Node does not find either is for esbuild to tell.
-      const found = await resolveFrom(from.resolveDir, path).catch(() => false as const);
-      return found === false ? null : { path: found };
+      return found === null ? null : { path: found };
     });
   }
 
@@ -216,14 +223,4 @@ function escapePattern(text: string): string {
 function packageOf(file: string): string | undefined {
   const [, below] = /.*(?:^|[\\/])node_modules[\\/](.+)$/.exec(file) ?? [];
   return /^(?:@[^\\/]+[\\/])?[^\\/]+/.exec(below ?? "")?.[0];
-}
-
-/** Resolves as Node does for ES modules or CommonJS, with what a Worker has in addition. */
-function nodeResolver(kind: "import" | "require"): (from: string, path: string) => Promise<string> {
-  const resolver = enhancedResolve.create({
-    conditionNames: ["workerd", "node", kind, "module", "default"],
-    mainFields: ["module", "main"],
-    extensions: [".js", ".mjs", ".cjs", ".json", ".ts"],
-  });
-  return promisify(resolver) as (from: string, path: string) => Promise<string>;
 }

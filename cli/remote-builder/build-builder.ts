@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { CONSOLE_FOLDER } from "../console/build-console.ts";
 import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
@@ -15,7 +15,7 @@ import { runEsbuild } from "../project/run-esbuild.ts";
 const FOLDER = join(CONSOLE_FOLDER, "builder");
 const RECORD = join(REPO_ROOT, ".threadworks/builder.json");
 /** What an isolate is made of; and a digest of it, which says whose bundles are those of another build. */
-const MODULES = ["builder.js", "graph-host.js", "esbuild.wasm"];
+const MODULES = ["builder.js", "shared.js", "ui-bundler.js", "graph-host.js", "esbuild.wasm"];
 const VERSION = "version.txt";
 const HERE = import.meta.dirname;
 
@@ -23,6 +23,7 @@ const HERE = import.meta.dirname;
 const REPLACED: Readonly<Record<string, string>> = {
   esbuild: "esbuild-wasm.ts",
   fs: "node-fs.ts",
+  "fs/promises": "node-fs.ts",
   "node:fs": "node-fs.ts",
   "node:fs/promises": "node-fs.ts",
   "graceful-fs": "node-fs.ts",
@@ -30,6 +31,22 @@ const REPLACED: Readonly<Record<string, string>> = {
   "./build-ui.ts": "without-processes.ts",
   "./bundle-graphs.ts": "bundle-graphs.ts",
   "./extract-schemas.ts": "without-processes.ts",
+  "@tailwindcss/oxide": "styles/oxide.ts",
+  "enhanced-resolve": "styles/enhanced-resolve.ts",
+  jiti: "styles/native-parts.ts",
+  lightningcss: "styles/native-parts.ts",
+};
+
+/** What the bundler of components reads beside its own code, and where it is in the isolate. */
+const UI_FILES: Readonly<Record<string, string>> = {
+  "@langchain/langgraph-ui/dist/render.template.mts": "/platform/cli/render.template.mts",
+  // Below the folder in which everybody looks last: a project need not have installed Tailwind for its styles.
+  ...Object.fromEntries(
+    ["package.json", "index.css", "preflight.css", "theme.css", "utilities.css"].map((name) => [
+      `tailwindcss/${name}`,
+      `/node_modules/tailwindcss/${name}`,
+    ]),
+  ),
 };
 
 /** The packages that the graph host takes from the project. */
@@ -65,9 +82,10 @@ export async function builderModules(): Promise<string[]> {
     build: async () => {
       const lacked = await Promise.all(LACKED_BY_OLD.map((name) => bundleLacked(name)));
       const hostModules = Object.fromEntries(lacked.map(({ name, text }) => [name, text]));
+      const uiFiles = uiFileTexts();
       const inputs = [
         ...lacked.flatMap((module) => module.inputs),
-        ...(await bundleBuilder(hostModules)),
+        ...(await bundleBuilder({ "host-modules": hostModules, "ui-files": uiFiles })),
         ...(await bundleGraphHost()),
       ];
       const wasm = createRequire(import.meta.url).resolve("esbuild-wasm/esbuild.wasm");
@@ -81,7 +99,8 @@ export async function builderModules(): Promise<string[]> {
   });
 }
 
-async function bundleBuilder(hostModules: Record<string, string>): Promise<string[]> {
+/** The builder, what bundles components, and in a third module what both of them need. `texts` are modules of JSON. */
+async function bundleBuilder(texts: Record<string, Record<string, string>>): Promise<string[]> {
   const names = Object.keys(REPLACED).map((name) => name.replaceAll(/[./]/g, String.raw`\$&`));
   const { metafile } = await runEsbuild({
     absWorkingDir: REPO_ROOT,
@@ -89,13 +108,17 @@ async function bundleBuilder(hostModules: Record<string, string>): Promise<strin
     format: "esm",
     platform: "node",
     conditions: ["workerd"],
-    entryPoints: [join(HERE, "builder.ts")],
-    outfile: join(FOLDER, "builder.js"),
+    entryPoints: [join(HERE, "builder.ts"), join(HERE, "ui-bundler.ts")],
+    outdir: FOLDER,
+    splitting: true,
+    chunkNames: "shared",
     external: ["cloudflare:*", "./esbuild.wasm", "./graph-host.js"],
     // It becomes the folder of the platform's sources in the isolate's file system.
     define: {
       "import.meta.dirname": '"/platform/cli"',
       "import.meta.url": '"file:///platform/cli/"',
+      // Hooks of Node's loader are for Node.
+      "process.versions.bun": '"none"',
     },
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire("/");',
@@ -111,12 +134,12 @@ async function bundleBuilder(hostModules: Record<string, string>): Promise<strin
           build.onResolve({ filter: new RegExp(`^(?:${names.join("|")})$`) }, ({ path }) => ({
             path: join(HERE, REPLACED[path] ?? path),
           }));
-          build.onResolve({ filter: /^\.\/host-modules\.json$/ }, ({ path }) => ({
-            path,
-            namespace: "host-modules",
+          build.onResolve({ filter: /^\.\/(?:host-modules|ui-files)\.json$/ }, ({ path }) => ({
+            path: basename(path, ".json"),
+            namespace: "texts",
           }));
-          build.onLoad({ filter: /.*/, namespace: "host-modules" }, () => ({
-            contents: JSON.stringify(hostModules),
+          build.onLoad({ filter: /.*/, namespace: "texts" }, ({ path }) => ({
+            contents: JSON.stringify(texts[path]),
             loader: "json",
           }));
         },
@@ -125,6 +148,13 @@ async function bundleBuilder(hostModules: Record<string, string>): Promise<strin
     ],
   });
   return bundledModules(metafile, REPO_ROOT);
+}
+
+function uiFileTexts(): Record<string, string> {
+  const { resolve } = createRequire(import.meta.url);
+  return Object.fromEntries(
+    Object.entries(UI_FILES).map(([name, path]) => [path, readFileSync(resolve(name), "utf8")]),
+  );
 }
 
 async function bundleGraphHost(): Promise<string[]> {

@@ -7,6 +7,7 @@ import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import type {
   BuildAnswer,
   BuildRequest,
+  NeedsUiBundler,
   PackageSource,
   RemoteBuilderApi,
   TellBuild,
@@ -40,6 +41,7 @@ type Env = {
   PACKAGES: PackageSource;
   /** Of the builder: its modules and the bundler's. */
   VERSION: string;
+  HAS_UI_BUNDLER: boolean;
 };
 
 /**
@@ -47,20 +49,24 @@ type Env = {
  * on a file system in memory. None of the project's code is run.
  */
 export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilderApi {
-  async build(request: BuildRequest, tell: TellBuild): Promise<BuildAnswer> {
+  async build(request: BuildRequest, tell: TellBuild): Promise<BuildAnswer | NeedsUiBundler> {
     const log = new BuildLog(tell);
     const answer = await this.#build(request, log);
     await log.flush();
     return answer;
   }
 
-  async #build(request: BuildRequest, log: BuildLog): Promise<BuildAnswer> {
+  async #build(request: BuildRequest, log: BuildLog): Promise<BuildAnswer | NeedsUiBundler> {
     try {
       const starting = startEsbuild(wasmModule);
       // It is awaited below, unless something else fails before.
       starting.catch(() => {});
       const { archive, isInFolder, configPath } = request;
       const unpacked = await unpackRepository(archive, { into: REPOSITORY, isInFolder });
+      // Before anything is told, because all of it is told by the isolate that is asked next.
+      if (!this.env.HAS_UI_BUNDLER && hasUi(join(REPOSITORY, configPath))) {
+        return { needs: "ui-bundler" };
+      }
       log.info(`The source has ${unpacked.files} files`);
       for (const path of unpacked.tooLarge.slice(0, MAX_TOLD)) {
         log.warn(`${path} is too large for a source, and is left out`);
@@ -106,6 +112,15 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       if (!(error instanceof CliError)) throw error;
       return { ok: false, message: withoutFolder(error.message) };
     }
+  }
+}
+
+/** What cannot be read is no `ui`: it is told of later. */
+function hasUi(configPath: string): boolean {
+  try {
+    return loadProjectConfig(configPath).ui !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -178,9 +178,14 @@ export async function startEsbuild(wasmModule: WebAssembly.Module): Promise<void
   await wasm.initialize({ wasmModule, worker: false });
 }
 
+/** Nobody watches files here, but who could imports it. */
+export { context } from "esbuild-wasm/esm/browser.js";
+
 /** Bundles as esbuild does, and writes what it made, unless it is told not to. */
 export async function build(options: BuildOptions): Promise<BuildResult> {
-  const result: BuildResult = await ending.unlessEnded(wasm.build({ ...options, write: false }));
+  const result: BuildResult = await ending.unlessEnded(
+    wasm.build({ absWorkingDir: process.cwd(), ...options, write: false }),
+  );
   const written = options.write === false ? [] : (result.outputFiles ?? []);
   for (const { path, contents } of written) files.write(path, contents);
   return result;

@@ -23,6 +23,20 @@ declare module "*/host-modules.json" {
   export default texts;
 }
 
+/** Files that are read by the bundler of components, by their paths in the isolate. */
+declare module "*/ui-files.json" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+
+/** As much of it as is used here: it brings no types. */
+declare module "picomatch" {
+  export default function picomatch(
+    patterns: string | string[],
+    options: { dot: boolean },
+  ): (path: string) => boolean;
+}
+
 declare module "esbuild-wasm/esm/browser.js" {
   export * from "esbuild-wasm";
 }

@@ -7,12 +7,13 @@ import { FileSystemError, type Stats, VirtualFileSystem } from "./virtual-fs.ts"
 /** An isolate builds one project. */
 export const files = new VirtualFileSystem();
 
-type Encoding = "utf8" | { encoding?: "utf8" | null } | null | undefined;
+type EncodingName = "utf8" | "utf-8";
+type Encoding = EncodingName | { encoding?: EncodingName | null } | null | undefined;
 
 export function readFileSync(path: string, encoding?: Encoding): string | Uint8Array {
   const bytes = files.read(path);
   const name = typeof encoding === "object" ? encoding?.encoding : encoding;
-  return name === "utf8"
+  return name === "utf8" || name === "utf-8"
     ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
     : Buffer.from(bytes);
 }
@@ -104,7 +105,22 @@ export const readdir = both(readdirSync);
 export const readlink = both(readlinkSync);
 export const realpath = both(realpathSync);
 
+export const promises = {
+  appendFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+};
+
 export default {
+  promises,
   appendFile,
   existsSync,
   lstat,

@@ -2,8 +2,7 @@
  * What a build leaves out where no process can be started: the bundle of the remote builder has this module in the
  * place of those that do these things on Node.
  */
-import { CliError } from "../cli-error.ts";
-import type { BuiltUi } from "../project/build-ui.ts";
+import type { BuiltUi } from "../project/bundle-ui.ts";
 import type { ExtractedSchemas } from "../project/extract-schemas.ts";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
 
@@ -15,9 +14,8 @@ export async function extractSchemas(): Promise<{ schemas: ExtractedSchemas; war
   return { schemas: {}, warnings: [] };
 }
 
-export async function buildUi({ ui }: ProjectConfig): Promise<BuiltUi> {
-  if (ui === undefined) return { files: {}, inputs: [] };
-  throw new CliError(
-    `"ui" in langgraph.json cannot be built on the platform: its bundler needs Node. Build the project on your machine: threadworks deploy --build local`,
-  );
+/** What bundles components is evaluated where there are some: isolates of other projects do not even have it. */
+export async function buildUi(project: ProjectConfig): Promise<BuiltUi> {
+  if (project.ui === undefined) return { files: {}, inputs: [] };
+  return (await import("./ui-bundler.ts")).buildUi(project);
 }

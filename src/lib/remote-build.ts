@@ -73,6 +73,9 @@ export type BuildAnswer =
   /** `message` says what is wrong with the project, for the user. */
   | { ok: false; message: string };
 
+/** The project has components, and this isolate not what bundles them. */
+export type NeedsUiBundler = { needs: "ui-bundler" };
+
 export type BuildLine = {
   level: "info" | "warn";
   message: string;
@@ -87,5 +90,5 @@ export type LargestPackage = { name: string; bytes: number };
 export type TellBuild = (lines: BuildLine[]) => Promise<void>;
 
 export interface RemoteBuilderApi {
-  build: (request: BuildRequest, tell: TellBuild) => Promise<BuildAnswer>;
+  build: (request: BuildRequest, tell: TellBuild) => Promise<BuildAnswer | NeedsUiBundler>;
 }

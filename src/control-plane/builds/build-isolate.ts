@@ -41,30 +41,6 @@ export async function buildInIsolate(
   { workspaceId, tell, limitMs = BUILD_TIMEOUT_MS }: Building,
 ): Promise<BuildAnswer> {
   const endsAt = Date.now() + limitMs;
-  const worker = env.LOADER.get(`build/${crypto.randomUUID()}`, async () => {
-    const [builder, graphHost, esbuild, version] = await Promise.all(
-      ["builder.js", "graph-host.js", "esbuild.wasm", "version.txt"].map((name) =>
-        readFile(env, name),
-      ),
-    );
-    return {
-      compatibilityDate: COMPATIBILITY_DATE,
-      compatibilityFlags: ["nodejs_compat"],
-      mainModule: "builder.js",
-      modules: {
-        "builder.js": { js: text(builder) },
-        "graph-host.js": { text: text(graphHost) },
-        "esbuild.wasm": { wasm: esbuild ?? new ArrayBuffer() },
-      },
-      env: {
-        PACKAGES: exports.BuildPackages({ props: { endsAt, workspaceId } }),
-        VERSION: text(version),
-      },
-      limits: { cpuMs: CPU_MS, subRequests: SUBREQUESTS },
-      globalOutbound: null,
-    };
-  });
-  const builder = worker.getEntrypoint("RemoteBuilder") as unknown as RemoteBuilderApi;
   let isOver = false;
   let largest: LargestPackage | undefined;
   const tellUntilOver = async (lines: BuildLine[]): Promise<void> => {
@@ -73,7 +49,16 @@ export async function buildInIsolate(
     await tell(lines);
   };
   try {
-    return await withTimeout(limitMs, builder.build(request, tellUntilOver), () =>
+    const packages = exports.BuildPackages({ props: { endsAt, workspaceId } });
+    const ask = async (): Promise<BuildAnswer> => {
+      for (const hasUiBundler of [false, true]) {
+        const builder = startBuilder(env, packages, { hasUiBundler });
+        const answer = await builder.build(request, tellUntilOver);
+        if (!("needs" in answer)) return answer;
+      }
+      throw new Error("The builder asks for what it has");
+    };
+    return await withTimeout(limitMs, ask(), () =>
       tooMuch(`The build took longer than ${limitMs / 1000} seconds`, largest),
     );
   } catch (error) {
@@ -85,6 +70,34 @@ export async function buildInIsolate(
   } finally {
     isOver = true;
   }
+}
+
+/** An isolate of its own. Few projects have components, so the others are built without a megabyte of code about them. */
+function startBuilder(
+  env: Env,
+  packages: unknown,
+  { hasUiBundler }: { hasUiBundler: boolean },
+): RemoteBuilderApi {
+  const worker = env.LOADER.get(`build/${crypto.randomUUID()}`, async () => {
+    const names = ["builder.js", "shared.js", ...(hasUiBundler ? ["ui-bundler.js"] : [])];
+    const [esbuild, graphHost, version, ...modules] = await Promise.all(
+      ["esbuild.wasm", "graph-host.js", "version.txt", ...names].map((name) => readFile(env, name)),
+    );
+    return {
+      compatibilityDate: COMPATIBILITY_DATE,
+      compatibilityFlags: ["nodejs_compat"],
+      mainModule: "builder.js",
+      modules: {
+        ...Object.fromEntries(names.map((name, index) => [name, { js: text(modules[index]) }])),
+        "graph-host.js": { text: text(graphHost) },
+        "esbuild.wasm": { wasm: esbuild ?? new ArrayBuffer() },
+      },
+      env: { PACKAGES: packages, VERSION: text(version), HAS_UI_BUNDLER: hasUiBundler },
+      limits: { cpuMs: CPU_MS, subRequests: SUBREQUESTS },
+      globalOutbound: null,
+    };
+  });
+  return worker.getEntrypoint("RemoteBuilder") as unknown as RemoteBuilderApi;
 }
 
 /** What the platform has nothing to set against: it would be the same the next time. */

@@ -1,0 +1,6 @@
+/** Puts the files that the bundler of components reads beside its code where it looks for them. */
+import uiFiles from "./ui-files.json";
+import { files } from "../node-fs.ts";
+
+const encoder = new TextEncoder();
+for (const [path, text] of Object.entries(uiFiles)) files.write(path, encoder.encode(text));
