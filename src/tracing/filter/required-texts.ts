@@ -24,7 +24,7 @@ const LEAST_BYTES = 4;
 const MAX_ALTERNATIVES = 200;
 
 /** What JSON writes otherwise, or encoders replace. */
-const WRITTEN_OTHERWISE = /[\0-\x1f"\\\ufffd]/;
+const WRITTEN_OTHERWISE = /[\p{Cc}"\\\ufffd]/u;
 
 /** Null when a run may match whatever its texts are. */
 export function requiredTexts(filter: Filter): RequiredTexts | null {
