@@ -4,16 +4,10 @@
  */
 import { CliError } from "../cli-error.ts";
 import type { BuiltUi } from "../project/build-ui.ts";
-import type { ExtractedSchemas } from "../project/extract-schemas.ts";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
 
 /** The graph host looks at the project's `Auth` when the revision starts. */
 export async function checkAuth(): Promise<void> {}
-
-/** TypeScript takes more memory than an isolate has: the graphs tell the schemas that they know themselves. */
-export async function extractSchemas(): Promise<{ schemas: ExtractedSchemas; warnings: string[] }> {
-  return { schemas: {}, warnings: [] };
-}
 
 export async function buildUi({ ui }: ProjectConfig): Promise<BuiltUi> {
   if (ui === undefined) return { files: {}, inputs: [] };
