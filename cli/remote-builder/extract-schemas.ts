@@ -15,7 +15,6 @@ import { CliError } from "../cli-error.ts";
 import type { TypedSources } from "../project/extract-schemas.ts";
 import { describeProblem } from "../project/schema-answer.ts";
 import { withTypeOnlyImports } from "../project/type-imports.ts";
-import { CONFIG_FILE } from "../project/type-options.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
@@ -23,6 +22,7 @@ const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
 /** What says how sources are compiled, and where packages that are links have theirs. */
 const SETTINGS = /^(?:package|tsconfig.*)\.json$/;
+const TYPED = new RegExp(`\\.[cm]?tsx?$|${SETTINGS.source}`);
 
 type Reader = {
   source: Pick<PackageSource, "schemas">;
@@ -68,16 +68,14 @@ function requestOf({ project, sources }: TypedSources, plan: Reader["plan"]): Ty
   if (graphs.length === 0) return null;
   // Beside files there are modules that the bundler has made.
   const bundled = sources.filter((path) => files.stat(path)?.isFile());
-  const own = withTypeOnlyImports(bundled, join(projectDir, CONFIG_FILE));
-  const paths = [...new Set([...own, ...settingsIn(plan.repository)])].toSorted();
-  const read = paths.map((path) => ({ path, bytes: files.read(path) }));
-  const bytes = read.reduce((total, file) => total + file.bytes.length, 0);
-  if (bytes > MAX_TYPED_SOURCE_BYTES) {
-    const megabytes = MAX_TYPED_SOURCE_BYTES / BYTES_PER_MB;
-    throw new CliError(`the sources of the graphs have more than ${megabytes} MB`);
-  }
   return {
-    sources: packArchive(read),
+    sources: packArchive(
+      readSome([
+        // Files of types only are in no bundle, and only the compiler knows by which names they are imported.
+        [...bundled, ...filesIn(plan.repository, TYPED)],
+        [...withTypeOnlyImports(bundled), ...filesIn(plan.repository, SETTINGS)],
+      ]),
+    ),
     projectDir,
     graphs: graphs.map(({ id, file, exportName }) => ({ id, file, exportName })),
     packages: plan.packages,
@@ -85,10 +83,23 @@ function requestOf({ project, sources }: TypedSources, plan: Reader["plan"]): Ty
   };
 }
 
-function* settingsIn(folder: string): Generator<string> {
+/** The first of these choices that is not too large. */
+function readSome(choices: string[][]): { path: string; bytes: Uint8Array }[] {
+  for (const paths of choices) {
+    const sorted = [...new Set(paths)].toSorted();
+    const size = sorted.reduce((total, path) => total + (files.stat(path)?.size ?? 0), 0);
+    if (size <= MAX_TYPED_SOURCE_BYTES) {
+      return sorted.map((path) => ({ path, bytes: files.read(path) }));
+    }
+  }
+  const megabytes = MAX_TYPED_SOURCE_BYTES / BYTES_PER_MB;
+  throw new CliError(`the sources of the graphs have more than ${megabytes} MB`);
+}
+
+function* filesIn(folder: string, named: RegExp): Generator<string> {
   for (const { name, kind } of files.names(folder)) {
     const path = join(folder, name);
-    if (kind === "folder" && name !== "node_modules") yield* settingsIn(path);
-    if (kind === "file" && SETTINGS.test(name)) yield path;
+    if (kind === "folder" && name !== "node_modules") yield* filesIn(path, named);
+    if (kind === "file" && named.test(name)) yield path;
   }
 }

@@ -5,6 +5,8 @@ import { system } from "./compiler-files.ts";
 
 /** The folder of what is here beside the project: no package is installed in it. */
 export const OWN_FOLDER = "/types";
+/** The module that the reader of schemas compares types with, beside its own as it looks for it. */
+export const TEMPLATE = join(OWN_FOLDER, "schema/types.template.mts");
 export const CONFIG_FILE = join(OWN_FOLDER, OF_PROJECT);
 
 /** Writes the configuration that the reader of schemas reads; returns what it says. */

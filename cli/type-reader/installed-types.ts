@@ -10,6 +10,8 @@ import { OWN_FOLDER } from "./compiler-options.ts";
 /** The packages that types of states are made of, whoever imports them. */
 const OF_STATES = /^(?:langchain|deepagents|zod|@langchain\/.+|@standard-schema\/.+)$/;
 
+const CORE = "@langchain/core";
+const LIBRARY_FILE = /^\/lib\.[^/]+\.d\.ts$/;
 const LANGGRAPH = "@langchain/langgraph";
 const BUILTINS = new Set(builtinModules);
 
@@ -113,6 +115,16 @@ export class InstalledTypes {
   #real(path: string): string {
     return files.stat(path) === undefined ? path : files.realPath(path);
   }
+}
+
+/**
+ * Whether a file may have classes that inherit from one that is in a state: the language's library and LangChain's packages
+ * have none, but for messages.
+ */
+export function hasClassesOfStates(file: string): boolean {
+  if (LIBRARY_FILE.test(file)) return false;
+  const name = packageOf(file);
+  return name === null || name === CORE || !OF_STATES.test(name);
 }
 
 /** The name of the installed package that a file is of; null for one of the project's own. */

@@ -14,11 +14,8 @@ import { extractGraphSchemas } from "../project/extract-graph-schemas.ts";
 import { answerOf, describeProblem, withWarnings } from "../project/schema-answer.ts";
 import { files } from "../remote-builder/node-fs.ts";
 import { createVirtualCompilerHost, forgetFiles, system, TooManyTypes } from "./compiler-files.ts";
-import { OWN_FOLDER, writeCompilerOptions } from "./compiler-options.ts";
+import { TEMPLATE, writeCompilerOptions } from "./compiler-options.ts";
 import { InstalledTypes, resolveInstalled } from "./installed-types.ts";
-
-/** Beside the reader's module, as that looks for it. */
-const TEMPLATE = join(OWN_FOLDER, "schema/types.template.mts");
 
 const LEFT_OUT =
   "The packages that the graphs import have too many types: those of packages other than LangChain's are left out of the schemas";

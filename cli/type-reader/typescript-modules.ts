@@ -9,7 +9,13 @@ const NAMESPACE = "typescript";
 const OVERRIDDEN = "overridden-typescript";
 
 /** What the reader of schemas is given otherwise. */
-const OVERRIDES = ["findConfigFile", "getPreEmitDiagnostics", "resolveModuleName", "sys"];
+const OVERRIDES = [
+  "createProgram",
+  "findConfigFile",
+  "getPreEmitDiagnostics",
+  "resolveModuleName",
+  "sys",
+];
 
 /** Where the file has its parts: it is one function, whose parts begin with the names of TypeScript's sources. */
 const BEGIN = "var ts = {}; ((module) => {";

@@ -6,7 +6,7 @@ import type { LockedPackage } from "./remote-build.ts";
 export const MAX_TYPED_SOURCE_BYTES = 4 * 1024 * 1024;
 
 /** Of all texts that the compiler reads: its memory is some thirty times as much, and an isolate has 128 MB. */
-export const MAX_TYPE_BYTES = 3 * 1024 * 1024;
+export const MAX_TYPE_BYTES = 2.5 * 1024 * 1024;
 
 /** Of all schemas of a project, as JSON: they become part of its code. */
 export const MAX_SCHEMAS_BYTES = 1024 * 1024;

@@ -20,7 +20,7 @@ const FILES = {
   "agent.ts": `
 import type { BaseMessage } from "@langchain/core/messages";
 import { Annotation, StateGraph } from "@langchain/langgraph";
-import type { Step } from "./types/steps.ts";
+import type { Step } from "@/steps.ts";
 const Child = Annotation.Root({ asked: Annotation<string[]> });
 const child = new StateGraph(Child)
   .addNode("ask", () => ({ asked: [] }))

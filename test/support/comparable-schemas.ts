@@ -1,8 +1,9 @@
 /**
- * Schemas without what says nothing: the order of alternatives, which is that in which the compiler met the types, and the numbers
- * that it gives to symbols.
+ * Schemas without what says nothing: the order of alternatives, which is that in which the compiler met the types, also in
+ * the names that it gives to types; and the numbers that it gives to symbols.
  */
 export function comparable(schema: unknown): unknown {
+  if (typeof schema === "string") return sortedName(schema);
   if (Array.isArray(schema)) {
     return schema
       .map((item) => comparable(item))
@@ -12,7 +13,15 @@ export function comparable(schema: unknown): unknown {
   return Object.fromEntries(
     Object.entries(schema)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name.replace(/^(__@\w+@)\d+$/, "$1"), comparable(value)] as const)
+      .map(([name, value]) => [sortedName(name), comparable(value)] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
+}
+
+function sortedName(text: string): string {
+  return text
+    .replace(/^(__@\w+@)\d+$/, "$1")
+    .replaceAll(/[^;:{}<>(),[\]]*\|[^;:{}<>(),[\]]*/g, (union) =>
+      union.split("|").toSorted().join("|"),
+    );
 }

@@ -33,7 +33,7 @@ export async function schemasOfTypes(
     if (place.known !== null) return { ...place.known, isKept: true };
     const limitMs = Math.min(TYPES_TIMEOUT_MS, props.endsAt - Date.now() - RESERVE_MS);
     const read =
-      limitMs <= 0 ? late(0) : await readInIsolate(env, exports, request, { props, limitMs });
+      limitMs <= 0 ? late() : await readInIsolate(env, exports, request, { props, limitMs });
     if (read.isFinal) await keepSchemas(env, place, read.schemas);
     return { ...read.schemas, isKept: false };
   } catch (error) {
@@ -67,7 +67,7 @@ async function readInIsolate(
     return await withTimeout(
       limitMs,
       reader.read(request).then((schemas) => ({ schemas, isFinal: true })),
-      () => late(limitMs),
+      late,
     );
   } catch (error) {
     if (!EXCEEDED.test(String(error))) throw error;
@@ -76,9 +76,8 @@ async function readInIsolate(
   }
 }
 
-function late(limitMs: number): Read {
-  const problem = `that took longer than ${Math.round(limitMs / 1000)} seconds`;
-  return { schemas: without(problem), isFinal: false };
+function late(): Read {
+  return { schemas: without("that takes more time than a build has for it"), isFinal: false };
 }
 
 function without(problem: string): ReadSchemas {
