@@ -2,9 +2,9 @@ import type { Request, Response as ResponseType } from "miniflare";
 import {
   beginReadingSchemas,
   type ExtractedSchemas,
-  type ReadSchemas,
   type TypedSources,
 } from "../project/extract-schemas.ts";
+import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import { loadMiniflare } from "./miniflare.ts";
 
 /**

@@ -1,8 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { extname, join } from "node:path";
+import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import { homeOf } from "../installation.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
+import {
+  answerOf,
+  describeProblem,
+  type SchemaReply,
+  type SchemaRequest,
+  withWarnings,
+} from "./schema-answer.ts";
 import { cacheKey, readAnswer, type TypesAnswer, writeAnswer } from "./schema-cache.ts";
 import { mirrorProject } from "./type-mirror.ts";
 
@@ -16,16 +24,9 @@ const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
 /** JSON schemas by graph id, then by graph or subgraph (`agent`, `agent|child`). */
 export type ExtractedSchemas = TypesAnswer["schemas"];
-type GraphSchemas = ExtractedSchemas[string];
 
 /** What schemas are read from: a project, and its own files that its graphs import. */
 export type TypedSources = { project: ProjectConfig; sources: string[] };
-
-export type ReadSchemas = { schemas: ExtractedSchemas; warnings: string[] };
-
-export type SchemaRequest = { sourceFile: string; exportSymbol: string };
-/** For each request, in its order. */
-export type SchemaReply = ({ schemas: Record<string, object> } | { problem: string })[];
 
 let mirrors = 0;
 
@@ -64,7 +65,7 @@ export async function beginReadingSchemas(
 
 function failed(error: unknown, signal: AbortSignal): ReadSchemas {
   signal.throwIfAborted();
-  return { schemas: {}, warnings: [describe((error as Error).message)] };
+  return { schemas: {}, warnings: [describeProblem((error as Error).message)] };
 }
 
 /** Reads the schemas, and waits for them; `onSlow` is called when that is worth a word. */
@@ -90,31 +91,10 @@ async function readTypes(
       exportSymbol: exportName,
     }));
     const reply = await runExtractor(requests, options.signal);
-    const answer: TypesAnswer = { schemas: {}, problems: {} };
-    for (const [index, { id, exportName }] of graphs.entries()) {
-      const found = reply[index];
-      if (found === undefined) continue;
-      if ("problem" in found) answer.problems[id] = found.problem;
-      else answer.schemas[id] = underGraphId(found.schemas, exportName, id);
-    }
-    return answer;
+    return answerOf(graphs, reply);
   } finally {
     await mirror.remove();
   }
-}
-
-/** The reader names a graph and its subgraphs by the export; who asks knows the graph's id. */
-function underGraphId(
-  schemas: Record<string, object>,
-  exportName: string,
-  id: string,
-): GraphSchemas {
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [
-      id + name.slice(exportName.length),
-      { ...schema },
-    ]),
-  );
 }
 
 /** A process that ends by itself, by too much memory for instance, has a problem with every graph. */
@@ -152,21 +132,4 @@ function giveWay({ pid }: ChildProcess): void {
   } catch {
     // It has ended already, or the system does not allow it.
   }
-}
-
-function withWarnings({ schemas, problems }: TypesAnswer): ReadSchemas {
-  const [first, ...others] = Object.entries(problems);
-  if (first === undefined) return { schemas, warnings: [] };
-  const isAll = Object.keys(schemas).length === 0;
-  const isShared = others.every(([, problem]) => problem === first[1]);
-  if (isAll && isShared) return { schemas, warnings: [describe(first[1])] };
-  return {
-    schemas,
-    warnings: [first, ...others].map(([id, problem]) => describe(problem, ` of graph "${id}"`)),
-  };
-}
-
-function describe(problem: string, of = ""): string {
-  const where = of === "" ? "the graphs' types" : `the types${of}`;
-  return `no schemas could be read from ${where}: ${problem.split("\n")[0]}`;
 }

@@ -5,7 +5,7 @@
 import Module from "node:module";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { SchemaReply, SchemaRequest } from "./extract-schemas.ts";
+import type { SchemaReply, SchemaRequest } from "./schema-answer.ts";
 
 const PARENT_POLL_MS = 500;
 
@@ -16,27 +16,10 @@ process.once("message", (requests: SchemaRequest[]) => {
   void extract(requests).then((reply) => process.send?.(reply));
 });
 
-/** All in one program, which is fastest; one by one when that fails, for those that have schemas. */
+/** The extractor is imported only now: it asks for TypeScript as soon as it is. */
 async function extract(requests: SchemaRequest[]): Promise<SchemaReply> {
-  try {
-    return await extractTogether(requests);
-  } catch (error) {
-    if (requests.length <= 1) return requests.map(() => ({ problem: messageOf(error) }));
-    const replies: SchemaReply = [];
-    for (const request of requests) replies.push(...(await extract([request])));
-    return replies;
-  }
-}
-
-async function extractTogether(requests: SchemaRequest[]): Promise<SchemaReply> {
-  const { getStaticGraphSchema } = await import("@langchain/langgraph-api/schema");
-  const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
-  const found = await getStaticGraphSchema(byIndex, { mainThread: true });
-  return requests.map((_, index) => ({ schemas: { ...found[String(index)] } }));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const { extractGraphSchemas } = await import("./extract-graph-schemas.ts");
+  return extractGraphSchemas(requests);
 }
 
 /**

@@ -16,7 +16,7 @@ type Resolve = (folder: string, specifier: string) => string | null;
  * from packages that are links: those of types, too, which no bundle contains. Installed packages are left
  * out.
  */
-export function withTypeOnlyImports(sources: string[], tsconfig: string): string[] {
+export function withTypeOnlyImports(sources: string[], tsconfig?: string): string[] {
   const seen = new Set(sources);
   const resolveNamed = namedBy(tsconfig);
   for (const file of seen) {
@@ -39,8 +39,8 @@ function relativeTo(folder: string, specifier: string): string | null {
 }
 
 /** Without a `tsconfig.json` only packages have names. */
-function namedBy(tsconfig: string): Resolve {
-  if (!isFile(tsconfig)) return () => null;
+function namedBy(tsconfig: string | undefined): Resolve {
+  if (tsconfig === undefined || !isFile(tsconfig)) return () => null;
   const find = enhancedResolve.create.sync({
     tsconfig,
     extensions: ENDINGS,

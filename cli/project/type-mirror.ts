@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { CONFIG_FILE, compilerOptionsOf } from "./type-options.ts";
 
 /** A project as TypeScript is to see it. */
 export type TypeMirror = {
@@ -33,29 +34,18 @@ async function mirrorFolder(from: string, projectDir: string, to: string): Promi
   await mkdir(to, { recursive: true });
   const isProject = from === projectDir;
   const next = isProject ? undefined : relative(from, projectDir).split(sep)[0];
-  const hidden = new Set(["tsconfig.json", ".threadworks", ".git"]);
+  const hidden = new Set([CONFIG_FILE, ".threadworks", ".git"]);
   for (const entry of await readdir(from)) {
     if (entry === next) await mirrorFolder(join(from, entry), projectDir, join(to, entry));
     else if (!isProject || !hidden.has(entry)) await symlink(join(from, entry), join(to, entry));
   }
   if (!isProject) return;
-  const ownConfig = join(projectDir, "tsconfig.json");
-  const tsconfig = {
-    ...(existsSync(ownConfig) ? { extends: ownConfig } : {}),
-    compilerOptions: {
-      target: "es2024",
-      lib: ["es2024", "dom"],
-      module: "preserve",
-      moduleResolution: "bundler",
-      allowImportingTsExtensions: true,
-      noEmit: true,
-      skipLibCheck: true,
-      types: ["node"],
-    },
-    files: [],
-    include: [],
-  };
-  await writeFile(join(to, "tsconfig.json"), JSON.stringify(tsconfig));
+  const ownConfig = join(projectDir, CONFIG_FILE);
+  const tsconfig = compilerOptionsOf(existsSync(ownConfig) ? ownConfig : undefined, {
+    lib: ["es2024", "dom"],
+    types: ["node"],
+  });
+  await writeFile(join(to, CONFIG_FILE), JSON.stringify(tsconfig));
 }
 
 function commonDirectory(directories: string[]): string {

@@ -10,6 +10,7 @@ import { unlessUnchanged } from "../platform/build-record.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { bundledModules, isInstalled, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
 import { runEsbuild } from "../project/run-esbuild.ts";
+import { typeReaderModules } from "../type-reader/build-type-reader.ts";
 
 /** Beside the console's files, where the platform reads them by the binding that has those. */
 const FOLDER = join(CONSOLE_FOLDER, "builder");
@@ -30,7 +31,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "./check-auth.ts": "without-processes.ts",
   "./build-ui.ts": "without-processes.ts",
   "./bundle-graphs.ts": "bundle-graphs.ts",
-  "./extract-schemas.ts": "without-processes.ts",
+  "./extract-schemas.ts": "extract-schemas.ts",
   "@tailwindcss/oxide": "styles/oxide.ts",
   "enhanced-resolve": "styles/enhanced-resolve.ts",
   jiti: "styles/native-parts.ts",
@@ -65,7 +66,8 @@ const LACKED_BY_OLD = ["@langchain/langgraph-sdk/auth", "@langchain/langgraph/zo
 
 /**
  * Builds what an isolate needs to build projects, unless it is unchanged: the code of `cli/project` with esbuild as
- * WebAssembly, and the graph host that is bundled with the graphs. Returns the files that somebody edits. A package brings it.
+ * WebAssembly, the graph host that is bundled with the graphs, and what reads their types. Returns the files that somebody
+ * edits. A package brings it.
  */
 export async function buildBuilder(): Promise<string[]> {
   return (await builderModules()).filter((file) => !isInstalled(file));
@@ -75,7 +77,8 @@ export async function buildBuilder(): Promise<string[]> {
 export async function builderModules(): Promise<string[]> {
   if (BUILT !== undefined) return [];
   mkdirSync(FOLDER, { recursive: true });
-  return unlessUnchanged({
+  const ofTypes = await typeReaderModules();
+  const ofBuilder = await unlessUnchanged({
     recordFile: RECORD,
     key: [HERE, "with modules"],
     outputs: [...MODULES, VERSION].map((name) => join(FOLDER, name)),
@@ -97,6 +100,7 @@ export async function builderModules(): Promise<string[]> {
       return { result: [...inputs, wasm], inputs: [...new Set([...inputs, ...tools])] };
     },
   });
+  return [...ofBuilder, ...ofTypes];
 }
 
 /** The builder, what bundles components, and in a third module what both of them need. `texts` are modules of JSON. */

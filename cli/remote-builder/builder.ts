@@ -19,6 +19,7 @@ import { buildTarball } from "../project/tarball.ts";
 import { BuildLog } from "./build-log.ts";
 import { keepBundles } from "./bundle-graphs.ts";
 import { bundleScope } from "./bundle-scope.ts";
+import { readSchemasBy, schemasAreKept } from "./extract-schemas.ts";
 import { startEsbuild } from "./esbuild-wasm.ts";
 import { installPackages } from "./install-packages.ts";
 import { KeptBundles } from "./kept-bundles.ts";
@@ -93,16 +94,18 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       });
       const kept = new KeptBundles(await source.bundles(scope));
       keepBundles(kept);
+      readSchemasBy(source, { ...plan, repository: REPOSITORY });
       await starting;
       const built = await buildTarball({
         configPath: config.configPath,
-        schemas: false,
+        schemas: true,
         graphHostModule: GRAPH_HOST,
       });
       for (const warning of built.warnings) {
         log.warn(withoutFolder(warning));
       }
       if (kept.taken > 0) log.info(`Took ${kept.taken} bundles of packages from an earlier build`);
+      if (schemasAreKept()) log.info("Took the schemas of types from an earlier build");
       log.info(`Bundled ${built.graphs.join(", ")}`);
       const bundles = kept.pack();
       // The next build does without.

@@ -3,16 +3,10 @@
  * place of those that do these things on Node.
  */
 import type { BuiltUi } from "../project/bundle-ui.ts";
-import type { ExtractedSchemas } from "../project/extract-schemas.ts";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
 
 /** The graph host looks at the project's `Auth` when the revision starts. */
 export async function checkAuth(): Promise<void> {}
-
-/** TypeScript takes more memory than an isolate has: the graphs tell the schemas that they know themselves. */
-export async function extractSchemas(): Promise<{ schemas: ExtractedSchemas; warnings: string[] }> {
-  return { schemas: {}, warnings: [] };
-}
 
 /** What bundles components is evaluated where there are some: isolates of other projects do not even have it. */
 export async function buildUi(project: ProjectConfig): Promise<BuiltUi> {

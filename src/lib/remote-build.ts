@@ -1,3 +1,4 @@
+import type { SchemasAnswer, TypesRequest } from "./remote-types.ts";
 import { BYTES_PER_MB } from "./bytes.ts";
 
 /** What the platform and the isolate that builds a project say to each other, and what bounds a build. */
@@ -52,6 +53,8 @@ export interface PackageSource {
   /** What builds of the same workspace have kept for those that are decided by the same, by a digest of all of it. */
   bundles: (decidedBy: string) => Promise<Uint8Array | null>;
   keepBundles: (decidedBy: string, archive: Uint8Array) => Promise<void>;
+  /** What the project's types say of its graphs, or sentences that say why they do not. */
+  schemas: (request: TypesRequest) => Promise<SchemasAnswer>;
 }
 
 /** `digest` is that of the archive in the registry. `message` says what is wrong with the package, for the user. */

@@ -19,8 +19,11 @@ const SUBREQUESTS = 5000;
  * What is said of an isolate that took more than it may: by Cloudflare, by V8 when WebAssembly's memory cannot grow, and
  * by Go when it has none left, in other words for large pieces.
  */
-const EXCEEDED =
+export const EXCEEDED =
   /exceeded .*(?:memory|CPU)|out of memory|cannot allocate memory|memory limit|memory size exceeded/i;
+
+/** What the packages of a build are given to: it ends, and is of a workspace. */
+export type BuildProps = { endsAt: number; workspaceId: string };
 
 type Building = {
   /** Whose build it is: what is kept of it is given to no other workspace. */
@@ -81,7 +84,9 @@ function startBuilder(
   const worker = env.LOADER.get(`build/${crypto.randomUUID()}`, async () => {
     const names = ["builder.js", "shared.js", ...(hasUiBundler ? ["ui-bundler.js"] : [])];
     const [esbuild, graphHost, version, ...modules] = await Promise.all(
-      ["esbuild.wasm", "graph-host.js", "version.txt", ...names].map((name) => readFile(env, name)),
+      ["esbuild.wasm", "graph-host.js", "version.txt", ...names].map((name) =>
+        readBuilderFile(env, `builder/${name}`),
+      ),
     );
     return {
       compatibilityDate: COMPATIBILITY_DATE,
@@ -106,9 +111,10 @@ function tooMuch(what: string, largest: LargestPackage | undefined): BuildAnswer
   return { ok: false, message: `${what}${hint}: ${BUILD_LOCALLY}` };
 }
 
-async function readFile(env: Env, name: string): Promise<ArrayBuffer> {
-  const response = await env.CONSOLE.fetch(new URL(`builder/${name}`, "https://console/"));
-  if (!response.ok) throw new Error(`The installation has no ${name}: run npm run build`);
+/** What an isolate is made of, which lies beside the console's files. */
+export async function readBuilderFile(env: Env, path: string): Promise<ArrayBuffer> {
+  const response = await env.CONSOLE.fetch(new URL(path, "https://console/"));
+  if (!response.ok) throw new Error(`The installation has no ${path}: run npm run build`);
   return response.arrayBuffer();
 }
 

@@ -11,7 +11,15 @@ import {
   type PackageAnswer,
   type PackageSource,
 } from "../../lib/remote-build.ts";
-import { hasIntegrity, parseIntegrity, repackPackage } from "./package-tarball.ts";
+import type { DeclarationSource, SchemasAnswer, TypesRequest } from "../../lib/remote-types.ts";
+import type { BuildProps } from "./build-isolate.ts";
+import {
+  hasIntegrity,
+  parseIntegrity,
+  repackDeclarations,
+  repackPackage,
+} from "./package-tarball.ts";
+import { schemasOfTypes } from "./type-isolate.ts";
 
 /** What Node says of an archive that unpacks to more than it may. */
 const TOO_LARGE = "ERR_BUFFER_TOO_LARGE";
@@ -20,6 +28,9 @@ const FETCH_TIMEOUT_MS = 60_000;
 
 /** A change of what is kept of a package takes another folder. */
 const CACHE_PREFIX = "packages/2/";
+
+/** Declarations of packages, of those that types have led to. */
+const DECLARATIONS_PREFIX = "packages/types/1/";
 
 /** Bundles of packages, by workspace. */
 const BUNDLES_PREFIX = "packages/bundles/1/";
@@ -38,10 +49,30 @@ const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
  * so no project can put there what another one would be given. Bundles have no such name: each workspace has its own.
  */
 export class BuildPackages
-  extends WorkerEntrypoint<Env, { endsAt: number; workspaceId: string }>
-  implements PackageSource
+  extends WorkerEntrypoint<Env, BuildProps>
+  implements PackageSource, DeclarationSource
 {
-  async get(wanted: LockedPackage): Promise<PackageAnswer> {
+  get(wanted: LockedPackage): Promise<PackageAnswer> {
+    return this.#repacked(wanted, CACHE_PREFIX, repackPackage);
+  }
+
+  async declarations(wanted: LockedPackage): Promise<Uint8Array | null> {
+    const answer = await this.#repacked(wanted, DECLARATIONS_PREFIX, repackDeclarations);
+    return answer.ok ? answer.archive : null;
+  }
+
+  /** The schemas that the types of a workspace's project say, or why they say none: types fail no build. */
+  schemas(request: TypesRequest): Promise<SchemasAnswer> {
+    this.#assertGoesOn();
+    return schemasOfTypes(this.env, this.ctx.exports, request, this.ctx.props);
+  }
+
+  /** What is kept of a package, or else made of what the registry has of it, and kept below the prefix. */
+  async #repacked(
+    wanted: LockedPackage,
+    prefix: string,
+    repack: (tarball: Uint8Array) => Promise<Uint8Array>,
+  ): Promise<PackageAnswer> {
     const { name, version } = wanted;
     this.#assertGoesOn();
     if (!NAME.test(name) || !VERSION.test(version)) {
@@ -56,7 +87,7 @@ export class BuildPackages
       return refused(`${name}@${version} has an integrity that is none: ${named}`);
     }
     const digest = `${integrity.algorithm}-${Buffer.from(integrity.digest).toString("hex")}`;
-    const key = CACHE_PREFIX + digest;
+    const key = prefix + digest;
     const kept = await this.env.SOURCES.get(key);
     if (kept !== null) {
       return {
@@ -75,7 +106,7 @@ export class BuildPackages
     }
     let archive: Uint8Array;
     try {
-      archive = await repackPackage(tarball);
+      archive = await repack(tarball);
     } catch (error) {
       const isTooLarge = error instanceof Error && "code" in error && error.code === TOO_LARGE;
       return refused(

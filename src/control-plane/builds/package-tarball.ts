@@ -14,6 +14,9 @@ export type Integrity = { algorithm: (typeof ALGORITHMS)[number]; digest: Uint8A
 const UNUSED =
   /\.(?:d\.[cm]?ts|map|md|markdown|flow|tsbuildinfo)$|(?:^|\/)(?:LICENSE|CHANGELOG)[^/]*$/i;
 
+/** What the compiler of types reads of a package: declarations, and the manifests that say where they are. */
+const DECLARES = /\.d\.[cm]?ts$|(?:^|\/)package\.json$/;
+
 /** What a bundler reads of a package, by its endings; the rest are pictures, programs and the like. */
 const READ = new Set([
   ".js",
@@ -59,13 +62,25 @@ export async function hasIntegrity(
  * Makes what a build is given of a package of what the registry has: the files that a bundler may read. It throws
  * for what is no tarball of a package, and for one that is too large.
  */
-export async function repackPackage(tarball: Uint8Array): Promise<Uint8Array> {
+export function repackPackage(tarball: Uint8Array): Promise<Uint8Array> {
+  return repackFiles(tarball, isRead);
+}
+
+/** Makes what the compiler of types reads of a package, as `repackPackage` does for the bundler. */
+export function repackDeclarations(tarball: Uint8Array): Promise<Uint8Array> {
+  return repackFiles(tarball, (path) => DECLARES.test(path) && !path.split("/").includes(".."));
+}
+
+async function repackFiles(
+  tarball: Uint8Array,
+  isWanted: (path: string) => boolean,
+): Promise<Uint8Array> {
   const unpacked = gunzipSync(tarball, { maxOutputLength: MAX_PACKAGE_UNPACKED_BYTES });
   const files = new Map<string, Uint8Array>();
   for (const { header, data } of await unpackTar(unpacked)) {
     // Everything is in one folder, which most packages call "package".
     const path = header.name.replace(/^(?:\.\/)*[^/]+\//, "");
-    if (header.type !== "file" || data === undefined || !isRead(path)) continue;
+    if (header.type !== "file" || data === undefined || !isWanted(path)) continue;
     files.set(path, data);
   }
   return packArchive([...files].map(([path, bytes]) => ({ path, bytes })));

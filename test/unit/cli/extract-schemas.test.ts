@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, onTestFinished, test, vi } from "vitest";
-import { beginReadingSchemas, type ReadSchemas } from "../../../cli/project/extract-schemas.ts";
+import { beginReadingSchemas } from "../../../cli/project/extract-schemas.ts";
 import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
 import { cacheKey } from "../../../cli/project/schema-cache.ts";
+import type { ReadSchemas } from "../../../src/lib/remote-types.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");

@@ -1,0 +1,56 @@
+import type { ReadSchemas } from "../../src/lib/remote-types.ts";
+import type { ProjectConfig } from "./langgraph-json.ts";
+import type { TypesAnswer } from "./schema-cache.ts";
+
+export type SchemaRequest = { sourceFile: string; exportSymbol: string };
+/** For each request, in its order. */
+export type SchemaReply = ({ schemas: Record<string, object> } | { problem: string })[];
+
+/** What a reply says of the graphs that were asked for, in their order. */
+export function answerOf(
+  graphs: readonly Pick<ProjectConfig["graphs"][number], "id" | "exportName">[],
+  reply: SchemaReply,
+): TypesAnswer {
+  const answer: TypesAnswer = { schemas: {}, problems: {} };
+  for (const [index, { id, exportName }] of graphs.entries()) {
+    const found = reply[index];
+    if (found === undefined) continue;
+    if ("problem" in found) answer.problems[id] = found.problem;
+    else answer.schemas[id] = underGraphId(found.schemas, exportName, id);
+  }
+  return answer;
+}
+
+/** The reader names a graph and its subgraphs by the export; who asks knows the graph's id. */
+function underGraphId(
+  schemas: Record<string, object>,
+  exportName: string,
+  id: string,
+): TypesAnswer["schemas"][string] {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      id + name.slice(exportName.length),
+      { ...schema },
+    ]),
+  );
+}
+
+/** The schemas, and a sentence for each graph that has none; one for all, where they have the same problem. */
+export function withWarnings({ schemas, problems }: TypesAnswer): ReadSchemas {
+  const [first, ...others] = Object.entries(problems);
+  if (first === undefined) return { schemas, warnings: [] };
+  const isAll = Object.keys(schemas).length === 0;
+  const isShared = others.every(([, problem]) => problem === first[1]);
+  if (isAll && isShared) return { schemas, warnings: [describeProblem(first[1])] };
+  return {
+    schemas,
+    warnings: [first, ...others].map(([id, problem]) =>
+      describeProblem(problem, ` of graph "${id}"`),
+    ),
+  };
+}
+
+export function describeProblem(problem: string, of = ""): string {
+  const where = of === "" ? "the graphs' types" : `the types${of}`;
+  return `no schemas could be read from ${where}: ${problem.split("\n")[0]}`;
+}

@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import * as ts from "typescript";
+import { CONFIG_FILE as OF_PROJECT, compilerOptionsOf } from "../project/type-options.ts";
+import { system } from "./compiler-files.ts";
+
+/** The folder of what is here beside the project: no package is installed in it. */
+export const OWN_FOLDER = "/types";
+/** The module that the reader of schemas compares types with, beside its own as it looks for it. */
+export const TEMPLATE = join(OWN_FOLDER, "schema/types.template.mts");
+export const CONFIG_FILE = join(OWN_FOLDER, OF_PROJECT);
+
+/** Writes the configuration that the reader of schemas reads; returns what it says. */
+export function writeCompilerOptions(projectDir: string): ts.CompilerOptions {
+  const own = join(projectDir, OF_PROJECT);
+  const config = compilerOptionsOf(system.fileExists(own) ? own : undefined, {
+    lib: ["es2024"],
+    types: [],
+  });
+  system.writeFile(CONFIG_FILE, JSON.stringify(config));
+  const { config: read } = ts.readConfigFile(CONFIG_FILE, system.readFile);
+  const { options } = ts.parseJsonConfigFileContent(read, system, OWN_FOLDER);
+  return { ...options, noEmit: true, strict: true };
+}

@@ -1,0 +1,85 @@
+import {
+  type ReadSchemas,
+  type SchemasAnswer,
+  TYPES_TIMEOUT_MS,
+  type TypeReaderApi,
+  type TypesRequest,
+} from "../../lib/remote-types.ts";
+import { withTimeout } from "../../lib/with-timeout.ts";
+import { COMPATIBILITY_DATE } from "../../revision-host/compatibility-date.ts";
+import { type BuildProps, EXCEEDED, readBuilderFile } from "./build-isolate.ts";
+import { keptSchemas, keepSchemas } from "./kept-schemas.ts";
+
+const CPU_MS = 60_000;
+const SUBREQUESTS = 200;
+
+/** What a build has left to do when its schemas have been read. */
+const RESERVE_MS = 30_000;
+
+/**
+ * Reads the schemas of a project from its types, or finds those that were read from the same before. The compiler has an
+ * isolate of its own, whose memory is not that of the build, and which asks for declarations and for nothing else. It
+ * always resolves: a graph without schemas is still served, so what goes wrong is a warning.
+ */
+export async function schemasOfTypes(
+  env: Env,
+  exports: Cloudflare.Exports,
+  request: TypesRequest,
+  props: BuildProps,
+): Promise<SchemasAnswer> {
+  try {
+    const version = new TextDecoder().decode(await readBuilderFile(env, "types/version.txt"));
+    const place = await keptSchemas(env, props.workspaceId, { version, request });
+    if (place.known !== null) return { ...place.known, isKept: true };
+    const limitMs = Math.min(TYPES_TIMEOUT_MS, props.endsAt - Date.now() - RESERVE_MS);
+    const read =
+      limitMs <= 0 ? late() : await readInIsolate(env, exports, request, { props, limitMs });
+    if (read.isFinal) await keepSchemas(env, place, read.schemas);
+    return { ...read.schemas, isKept: false };
+  } catch (error) {
+    return { ...without(String(error)), isKept: false };
+  }
+}
+
+/** `isFinal`: the same request gives the same the next time. */
+type Read = { schemas: ReadSchemas; isFinal: boolean };
+
+async function readInIsolate(
+  env: Env,
+  exports: Cloudflare.Exports,
+  request: TypesRequest,
+  { props, limitMs }: { props: BuildProps; limitMs: number },
+): Promise<Read> {
+  const worker = env.LOADER.get(`types/${crypto.randomUUID()}`, async () => {
+    const reader = await readBuilderFile(env, "types/type-reader.js");
+    return {
+      compatibilityDate: COMPATIBILITY_DATE,
+      compatibilityFlags: ["nodejs_compat"],
+      mainModule: "type-reader.js",
+      modules: { "type-reader.js": { js: new TextDecoder().decode(reader) } },
+      env: { PACKAGES: exports.BuildPackages({ props }) },
+      limits: { cpuMs: CPU_MS, subRequests: SUBREQUESTS },
+      globalOutbound: null,
+    };
+  });
+  const reader = worker.getEntrypoint("TypeReader") as unknown as TypeReaderApi;
+  try {
+    return await withTimeout(
+      limitMs,
+      reader.read(request).then((schemas) => ({ schemas, isFinal: true })),
+      late,
+    );
+  } catch (error) {
+    if (!EXCEEDED.test(String(error))) throw error;
+    const problem = "that needs more memory or time of a processor than an isolate has";
+    return { schemas: without(problem), isFinal: true };
+  }
+}
+
+function late(): Read {
+  return { schemas: without("that takes more time than a build has for it"), isFinal: false };
+}
+
+function without(problem: string): ReadSchemas {
+  return { schemas: {}, warnings: [`no schemas could be read from the graphs' types: ${problem}`] };
+}

@@ -1,0 +1,24 @@
+/** Reads types as the isolate of a build does, in a thread that has the declarations of what is installed here. */
+import { getBuiltinModule } from "node:process";
+import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { readTypes } from "../../../../cli/type-reader/read-types.ts";
+import { packArchive } from "../../../../src/lib/package-archive.ts";
+import type { TypesRequest } from "../../../../src/lib/remote-types.ts";
+
+/** The bundle has files in memory in the place of these. */
+const { readdirSync, readFileSync } = getBuiltinModule("node:fs");
+
+const { request, root } = workerData as { request: TypesRequest; root: string };
+const asked: string[] = [];
+
+async function declarations({ name }: { name: string }): Promise<Uint8Array> {
+  asked.push(name);
+  const folder = join(root, "node_modules", name);
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (path) => /\.d\.[cm]?ts$|(?:^|\/)package\.json$/.test(path) && !path.includes("node_modules/"),
+  );
+  return packArchive(paths.map((path) => ({ path, bytes: readFileSync(join(folder, path)) })));
+}
+
+parentPort?.postMessage({ ...(await readTypes(request, { declarations })), asked });
