@@ -83,7 +83,7 @@ async function buildLocally(folder: string, files: Files, registry: string): Pro
   const run = promisify(execFile);
   const options = ["--no-audit", "--no-fund", "--ignore-scripts", `--registry=${registry}`];
   await run("npm", ["ci", ...options, `--cache=${join(folder, "cache")}`], { cwd: folder });
-  // The platform cannot read the schemas of types, either.
+  // The platform reads the schemas of types besides.
   await buildTarball({ configPath: folder, schemas: false });
 }
 

@@ -92,7 +92,7 @@ export async function bundleTypeReader(
       nodeBuiltinsPlugin(),
     ],
   });
-  const { text = "" } = outputFiles[0] ?? {};
+  const text = outputFiles[0]?.text ?? "";
   return { text, inputs: bundledModules(metafile, REPO_ROOT) };
 }
 

@@ -18,6 +18,11 @@ const BUILTINS = new Set(builtinModules);
 /** An isolate reads the types of one project. */
 let installed: InstalledTypes | null = null;
 
+/** Has modules resolved among these packages from now on. */
+export function resolveAmong(packages: InstalledTypes): void {
+  installed = packages;
+}
+
 /** As the compiler resolves a module; what the reader of schemas imports itself is the project's. */
 export const resolveInstalled: typeof ts.resolveModuleName = (name, from, ...rest) => {
   if (installed === null) return ts.resolveModuleName(name, from, ...rest);
@@ -49,7 +54,6 @@ export class InstalledTypes {
     this.#folders = new Map(packages.map(({ folder, locked }) => [folder, locked]));
     for (const { folder } of packages) files.makeFolder(folder);
     for (const { path, target } of links) files.link(path, target);
-    installed = this;
   }
 
   /** Takes away what has been loaded, to begin with less. */

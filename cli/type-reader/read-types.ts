@@ -15,7 +15,7 @@ import { answerOf, describeProblem, withWarnings } from "../project/schema-answe
 import { files } from "../remote-builder/node-fs.ts";
 import { createVirtualCompilerHost, forgetFiles, system, TooManyTypes } from "./compiler-files.ts";
 import { TEMPLATE, writeCompilerOptions } from "./compiler-options.ts";
-import { InstalledTypes, resolveInstalled } from "./installed-types.ts";
+import { InstalledTypes, resolveAmong, resolveInstalled } from "./installed-types.ts";
 
 const LEFT_OUT =
   "The packages that the graphs import have too many types: those of packages other than LangChain's are left out of the schemas";
@@ -33,6 +33,7 @@ export async function readTypes(
   for (const [name, text] of Object.entries(libraries)) system.writeFile(join("/", name), text);
   system.writeFile(TEMPLATE, template.text);
   const installed = new InstalledTypes(request, source);
+  resolveAmong(installed);
   const options = writeCompilerOptions(projectDir);
   const roots = [TEMPLATE, ...graphs.map(({ file }) => file)];
   const warnings: string[] = [];

@@ -21,4 +21,5 @@ async function declarations({ name }: { name: string }): Promise<Uint8Array> {
   return packArchive(paths.map((path) => ({ path, bytes: readFileSync(join(folder, path)) })));
 }
 
-parentPort?.postMessage({ ...(await readTypes(request, { declarations })), asked });
+const read = await readTypes(request, { declarations });
+parentPort?.postMessage({ ...read, asked }, []);
