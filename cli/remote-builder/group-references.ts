@@ -15,9 +15,12 @@ import { digestOf, PROJECT, type PackageGroups } from "./package-groups.ts";
 const REFERENCE = /^twref([0-9a-f]+)x$/;
 const REQUIRED =
   /(?:(?<![\w$.])(?<variable>[\w$]+)=__toESM\d*\()?\brequire_twref(?<id>[0-9a-f]+)x\d*\(\)/g;
-/** The names that esbuild makes up; a namespace that a module names itself is called as there. */
+/**
+ * The names that esbuild makes up; a namespace that a module names itself is called as there. Behind one dot it would be
+ * a property of something else, and behind three it is spread.
+ */
 const VARIABLE =
-  /(?<declared>var |,)?(?<![\w$.])(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?=(?<end>[,;=]))|)/g;
+  /(?<declared>var |,)?(?<![\w$]|(?<!\.\.)\.)(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?=(?<end>[,;=]))|)/g;
 const IN_NODE_MODE = /(__toESM\d*\(require_twref([0-9a-f]+)x\d*\(\),)1\)/g;
 
 /** Names in positions of the source map tell it from the project's modules. */

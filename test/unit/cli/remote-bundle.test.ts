@@ -108,6 +108,19 @@ const ALIKE: Record<
     graph: ["the base", 8, ["default", "twice"]],
     parts: 2,
   },
+  "imports that are spread, or members of what is": {
+    agent:
+      'import { listed, options } from "esm"; import * as all from "all"; export const graph = [{ ...options.deep, ...all }, ...listed];',
+    files: {
+      "node_modules/esm/package.json": ESM,
+      "node_modules/esm/index.js":
+        "export const listed = [1, 2]; export const options = { deep: { a: 1 } };",
+      "node_modules/all/package.json": ESM,
+      "node_modules/all/index.js": "export const b = 2; export const c = 3;",
+    },
+    graph: [{ a: 1, b: 2, c: 3 }, 1, 2],
+    parts: 2,
+  },
   "names of classes and functions": {
     agent:
       'import { Model, route } from "esm"; import { Model as Base } from "base"; export const graph = [Model, route, Base, new Model().constructor].map(({ name }) => name);',
