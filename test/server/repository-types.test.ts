@@ -18,8 +18,7 @@ const FILES = {
   "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
   "tsconfig.json": JSON.stringify({ compilerOptions: { paths: { "@/*": ["./types/*"] } } }),
   "agent.ts": `
-import type { BaseMessage } from "@langchain/core/messages";
-import { Annotation, StateGraph } from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import type { Step } from "@/steps.ts";
 const Child = Annotation.Root({ asked: Annotation<string[]> });
 const child = new StateGraph(Child)
@@ -27,7 +26,7 @@ const child = new StateGraph(Child)
   .addEdge("__start__", "ask")
   .compile();
 const State = Annotation.Root({
-  messages: Annotation<BaseMessage[]>,
+  ...MessagesAnnotation.spec,
   asked: Annotation<string[]>,
   topic: Annotation<string>,
   steps: Annotation<Step[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
