@@ -70,7 +70,12 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     const ofEarlier = expect.stringMatching(
       /^Took \d\d bundles of packages from an earlier build$/,
     );
-    expect(await linesOf(deployer, again)).toEqual([allPackages, ofEarlier, "Bundled agent"]);
+    expect(await linesOf(deployer, again)).toEqual([
+      allPackages,
+      ofEarlier,
+      "Took the schemas of types from an earlier build",
+      "Bundled agent",
+    ]);
     const answer = await agentClient(again.deployment, deployer.apiKey).runs.wait(
       null,
       "agent",

@@ -88,7 +88,7 @@ test("a redirect is not followed with the key", async ({ expect }) => {
   const redirecting = createServer((socket) => {
     socket.once("data", () =>
       socket.end(
-        `HTTP/1.1 307 Temporary Redirect\r\nlocation: ${url}/\r\ncontent-length: 0\r\n\r\n`,
+        `HTTP/1.1 307 Temporary Redirect\r\nlocation: ${url}/\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
       ),
     );
   });
