@@ -11,7 +11,7 @@ import { findAssistant, resolveAssistant } from "../assistants/resolve-assistant
 import { cardJson } from "./agent-card.ts";
 import { isStreamed, serveRequest } from "./serve-request.ts";
 
-/** The Agent2Agent protocol: each assistant is an agent, a thread a context, a run a task. */
+/** Routes of the Agent2Agent protocol: each assistant is an agent, a thread is a context, a run is a task. */
 export const a2aRoutes = createRouter();
 
 const params = z.object({ assistant_id: z.string() });
@@ -97,7 +97,7 @@ async function showCard(c: AppContext, idOrGraph: string): Promise<Response> {
   return c.json(cardJson(assistant, urlOf(c, assistant.assistant_id)));
 }
 
-/** Where an assistant is asked, by the address that this request came to. */
+/** Returns the address of an assistant's endpoint, derived from the address of this request. */
 function urlOf(c: AppContext, assistantId: string): string {
   const { origin, pathname } = new URL(c.req.url);
   const { path } = c.var.arrival;

@@ -6,18 +6,18 @@ const MAX_PARTS = 100;
 
 export const MAX_HISTORY = 10;
 
-/** So many of a context's newest runs are looked at for its tasks. */
+/** Number of a context's newest runs that are searched for its tasks. */
 export const MAX_TASKS = 100;
 
-/** So many contexts are looked at together for the tasks of all. */
+/** Number of contexts that are read together when tasks of all contexts are listed. */
 export const MAX_CONTEXTS = 50;
 
-/** Where a page of tasks begins: behind this thread, by when it changed and its id, and behind so many tasks. */
+/** The start of a page of tasks: after the thread with this time of change and id, and after `offset` tasks. */
 type PagePlace = { after: { order: number; key: string } | null; offset: number };
 
 const PAGE_TOKEN = /^(?:(\d{1,16})\.([\da-f-]{36})\.)?(\d{0,4})$/;
 
-/** Only of a token that the schema has let through. */
+/** Parses a page token. It must have passed the schema's validation. */
 export function pagePlace(pageToken: string): PagePlace {
   const [, order, key, offset] = PAGE_TOKEN.exec(pageToken) ?? [];
   const after = order === undefined || key === undefined ? null : { order: Number(order), key };
@@ -30,7 +30,7 @@ export function toPageToken({ after, offset }: PagePlace): string {
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** The SDK takes what is absent for absent, and null for a value. */
+/** The SDK treats null as a value, so null is turned into an absent member. */
 function absentOr<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
@@ -45,10 +45,13 @@ const file = z
   .refine(({ bytes, uri }) => bytes !== undefined || uri !== undefined, {
     message: "A file has bytes or a uri",
   })
-  // The SDK takes a member that is there for given, whatever its value.
+  // The SDK takes any member that is present as given, whatever its value, so empty members are left out.
   .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value)));
 
-/** Of either family: the older one has a `kind`, the newer one says it by the member that is there. */
+/**
+ * A part in either family of methods: the older one has a `kind`, the kind of the newer one shows in which member is
+ * present.
+ */
 const part = z
   .object({
     kind: absentOr(z.enum(["text", "data", "file"])),
@@ -115,7 +118,7 @@ const listParams = z.object({
   includeArtifacts: absentOr(z.boolean()),
 });
 
-/** What is served of both families of methods, and what each takes. */
+/** The supported methods of both families, and the parameters of each. */
 export const METHODS: ReadonlyMap<string, { params: z.ZodType; streams: boolean }> = new Map(
   Object.entries({
     SendMessage: { params: sendParams, streams: false },

@@ -6,7 +6,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { agentCall } from "../agent-call.ts";
 import { serveMessage } from "./serve-message.ts";
 
-/** The Model Context Protocol over streamable HTTP, without sessions: each assistant is a tool. */
+/** Routes of the Model Context Protocol over streamable HTTP, without sessions: each assistant is a tool. */
 export const mcpRoutes = createRouter();
 
 const ACCEPTED = ["application/json", "text/event-stream"];
