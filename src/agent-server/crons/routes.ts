@@ -23,7 +23,7 @@ import {
   threadCronCreateSchema,
 } from "./schemas.ts";
 
-/** Runs that are made by the clock. */
+/** Routes of crons, which create runs on a schedule. */
 export const cronRoutes = createRouter();
 
 const params = z.object({ cron_id: uuidParam() });
