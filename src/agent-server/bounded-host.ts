@@ -3,9 +3,9 @@ import { ApiError } from "../lib/api-error.ts";
 import { withTimeout } from "../lib/with-timeout.ts";
 
 /**
- * A graph host whose calls end within `limitMs`, whatever its code does: each one is answered to somebody
- * who waits. Late ones are refused with "graph_late", or with an `ApiError` where the answer has no room
- * for a refusal. A run is not limited here, because it has its own time and can be cancelled.
+ * Returns a graph host whose calls end within `limitMs`, whatever its code does, because each call has a waiting
+ * caller. A call that takes longer returns "graph_late", or throws an `ApiError` if its result type has no room
+ * for a refusal. Runs are not limited here, because they have their own time-out and can be cancelled.
  */
 export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
   const message = (what: string): string =>

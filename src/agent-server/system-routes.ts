@@ -12,7 +12,7 @@ import { isStudio } from "./auth/authenticate.ts";
 import { THREAD_STATUSES, type ThreadStatus } from "./threads/storage/thread-record.ts";
 import { threadDatabase, threadDatabases } from "./threads/index/thread-databases.ts";
 
-/** Health and version: for load balancers and SDKs, without a key. */
+/** Routes for health and version, used by load balancers and SDKs without a key. */
 export const systemRoutes = createRouter();
 
 systemRoutes.openapi(
@@ -86,7 +86,7 @@ async function probeDatabase(c: AppContext): Promise<void> {
   if (await isDiskFull(c.env)) throw storageFull();
 }
 
-/** Figures of one deployment, for who runs it: there is no server whose workers could be counted. */
+/** Route for the metrics of one deployment. There is no server process whose workers could be counted. */
 export const metricsRoutes = createRouter();
 
 const METRIC = "threadworks_threads";

@@ -23,7 +23,7 @@ import {
   storeSettings,
 } from "./store-service.ts";
 
-/** The items that a deployment's graphs keep across threads. */
+/** Routes of the items that a deployment's graphs keep across threads. */
 export const storeRoutes = createRouter();
 
 const foundItems: ResponseConfig = {
@@ -101,7 +101,7 @@ storeRoutes.openapi(
     const search = c.req.valid("json");
     const call = agentCall(c);
     const { index } = await storeSettings(call);
-    // Without an index the answer is that of a search without it, as servers of the ecosystem give it.
+    // Without an index the query is ignored, as other servers of the ecosystem do.
     if (index === null && search.query) noteIgnored(c, [{ path: [], keys: ["query"] }]);
     return jsonResponse(c, await searchItems(call, search));
   },
