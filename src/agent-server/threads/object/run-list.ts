@@ -5,8 +5,9 @@ import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { toRunJson } from "../contract/thread-json.ts";
 
 /**
- * JSON texts of a page of a thread's runs, newest first. Each is read when it is asked for, because its input may
- * be large. The page ends early when the thread is deleted; a run that is deleted meanwhile is left out.
+ * Yields the JSON texts of a page of a thread's runs, the newest first. Each run is read on demand, because its
+ * input may be large. The page ends early if the thread is deleted; a run that is deleted in the meantime is left
+ * out.
  */
 export async function* runTexts(
   { runs, texts, thread }: ThreadStorage,
@@ -22,7 +23,7 @@ export async function* runTexts(
     const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
     const members: [string, unknown][] = Object.entries(toRunJson(row, threadId, kwargs));
     const told = members.filter(([field]) => isWanted(field));
-    // No member of the API's run: only who asks for it by its name is told.
+    // This is not a member of the API's run, so it is included only if the caller names it.
     if (fields?.includes("stopped") === true) told.push(["stopped", row.stop !== null]);
     yield JSON.stringify(Object.fromEntries(told));
   }
