@@ -19,7 +19,10 @@ import {
   threadStateSchema,
 } from "./thread-schemas.ts";
 
-/** The state of a thread: now, at a checkpoint, its history, and updates from outside a run. */
+/**
+ * Routes for the state of a thread: the current one, the one at a checkpoint, its history, and updates from
+ * outside a run.
+ */
 export const stateRoutes = createRouter();
 
 const params = z.object({ thread_id: uuidParam() });

@@ -30,7 +30,7 @@ type ThreadStub = Pick<
   | "streamEvents"
 >;
 
-/** The calls of a thread's object, each of which is told what the caller may see. */
+/** The methods of a thread's object, bound to what the caller may see. */
 export type ThreadHandle = {
   [Call in keyof ThreadStub]: ThreadStub[Call] extends (
     filter: Visibility,
@@ -40,12 +40,12 @@ export type ThreadHandle = {
     : never;
 };
 
-/** The stub of a thread, which need not exist: asking for one that does not stores nothing. */
+/** Returns the stub of a thread. The thread need not exist: calling an object without a thread stores nothing. */
 function threadStub(env: Env, scope: Scope, threadId: string): ThreadStub {
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId));
 }
 
-/** Answers the upgrade to a WebSocket of a thread, which need not exist yet. */
+/** Passes the upgrade to a WebSocket to a thread, which need not exist yet. */
 export function connectThread(
   env: Env,
   scope: Scope,
@@ -55,7 +55,7 @@ export function connectThread(
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId)).fetch(upgrade);
 }
 
-/** The thread for a caller who sees only what `filter` matches: any other thread does not exist for them. */
+/** Returns the thread for a caller who may see only threads that match `filter`: others are treated as missing. */
 export function threadSeenBy(
   filter: Visibility,
   env: Env,
@@ -89,7 +89,10 @@ export function threadSeenBy(
   };
 }
 
-/** A body within its limit may still have more bytes than a call carries: there some characters take two, and numbers nine. */
+/**
+ * Translates the error of a call that is too large. A body within its size limit may still exceed that of a call,
+ * in whose encoding some characters take two bytes, and numbers nine.
+ */
 async function orTooLarge<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;

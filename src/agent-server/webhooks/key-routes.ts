@@ -8,7 +8,7 @@ import { toIso } from "../../lib/time.ts";
 import { deploymentName } from "../deployment-name.ts";
 import { rotateSigningKey, type SigningKeys, signingKeys } from "./signing-keys.ts";
 
-/** The keys that sign the webhooks of a deployment: for whoever has a key of its workspace. */
+/** Routes of the keys that sign a deployment's webhooks. They require a key of the deployment's workspace. */
 export const webhookKeyRoutes = createRouter();
 
 const path = "/deployments/{deployment_id}/webhook-key";

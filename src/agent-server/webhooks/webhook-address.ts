@@ -2,15 +2,18 @@ import { hasHost, parseHostList } from "../../lib/host-list.ts";
 import type { WebhookRules } from "../../lib/webhook-rules.ts";
 import { type OutboundPolicy, outboundRefusal } from "../../revision-host/outbound-policy.ts";
 
-/** A host that is none: a path of the deployment's own stays on it, whatever it is written like. */
+/**
+ * A host that does not exist. A path of the deployment, resolved against it, must stay on it, however it is
+ * written.
+ */
 const OWN_HOST = "own.invalid";
 
-/** Whether a webhook names a path of the deployment's own. */
+/** Whether a webhook is a path of the deployment itself. */
 export function isOwnPath(webhook: string): boolean {
   return webhook.startsWith("/");
 }
 
-/** Why a webhook is refused, as a sentence; null when a run may have it. */
+/** Returns the reason why a webhook is refused, as a sentence; null if a run may have it. */
 export function webhookRefusal(
   webhook: string,
   rules: WebhookRules,
@@ -59,7 +62,7 @@ function networkRefusal(url: URL, outbound: OutboundPolicy): string | null {
   return refusal === null ? null : `The webhook is refused: ${refusal.reason}`;
 }
 
-/** A domain as a URL has it; none for what is no host. */
+/** Returns the domain in the form that URLs have; an empty list if it is not a host. */
 function hostsOf(domain: string): readonly string[] {
   return parseHostList(domain) ?? [];
 }

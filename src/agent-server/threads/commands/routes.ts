@@ -14,7 +14,7 @@ import { filterMembers, toEventFilter } from "../protocol/subscriptions.ts";
 import { connectThread } from "../thread-stub.ts";
 import { executeCommand } from "./execute-command.ts";
 
-/** The streaming protocol of threads: commands, and events by server-sent events or a WebSocket. */
+/** Routes of the threads' streaming protocol: commands, and events by server-sent events or a WebSocket. */
 export const protocolRoutes = createRouter();
 
 const params = z.object({ thread_id: uuidParam() });
