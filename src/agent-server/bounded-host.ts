@@ -24,16 +24,17 @@ export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
     check: () => demanded("check its graphs", host.check()),
     authenticate: (request) => demanded("authenticate the request", host.authenticate(request)),
     authorize: (request) => demanded("authorize the request", host.authorize(request)),
-    webhookHeaders: () => demanded("tell the headers of webhooks", host.webhookHeaders()),
-    embed: (request) => asked("embed what the store was given", host.embed(request)),
+    webhookHeaders: () => demanded("return the webhook headers", host.webhookHeaders()),
+    embed: (request) => asked("compute the store's embeddings", host.embed(request)),
     run: (spec, port) => host.run(spec, port),
     getState: (request, port) => asked("read the state", host.getState(request, port)),
     getHistory: (request, port) => asked("read the history", host.getHistory(request, port)),
     updateState: (request, port) => asked("update the state", host.updateState(request, port)),
     drawGraph: (ref) => asked("draw the graph", host.drawGraph(ref)),
-    schemas: (ref) => asked("tell the graph's schemas", host.schemas(ref)),
-    subgraphs: (ref) => asked("tell the graph's subgraphs", host.subgraphs(ref)),
-    allowsOrigin: (origin) => demanded("judge the origin", host.allowsOrigin(origin)),
-    uiFile: (request) => demanded("give the file", host.uiFile(request)),
+    schemas: (ref) => asked("return the graph's schemas", host.schemas(ref)),
+    subgraphs: (ref) => asked("return the graph's subgraphs", host.subgraphs(ref)),
+    allowsOrigin: (origin) =>
+      demanded("decide whether to allow the origin", host.allowsOrigin(origin)),
+    uiFile: (request) => demanded("return the file", host.uiFile(request)),
   };
 }

@@ -15,10 +15,7 @@ type Pending = {
   days: Map<number, Count>;
   /** The number of refusals with each text. */
   refusals: Map<string, number>;
-  /**
-   * When a request has scheduled the write, in epoch milliseconds. The write is lost if that request's context
-   * ends first.
-   */
+  /** The time for which a request has scheduled the write, in epoch ms. The write is lost if that request ends first. */
   dueAt: number;
 };
 

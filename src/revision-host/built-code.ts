@@ -94,7 +94,8 @@ export async function readCode(object: {
     at += length;
     return [path, { type, bytes }];
   });
-  if (at !== packed.length) throw new RangeError("its modules do not fill it");
+  if (at !== packed.length)
+    throw new RangeError("the lengths of its modules do not match its size");
   return { main, modules: Object.fromEntries(entries) };
 }
 
@@ -103,7 +104,7 @@ function decompress(stored: Uint8Array): Uint8Array {
   if (stored[0] === GZIP) return new Uint8Array(gunzipSync(stored, limit));
   const compressed = stored.subarray(LENGTH_BYTES);
   if (new DataView(stored.buffer).getUint32(0) !== compressed.length) {
-    throw new RangeError("it is incomplete, or has more behind it");
+    throw new RangeError("its length does not match its size");
   }
   return new Uint8Array(zstdDecompressSync(compressed, limit));
 }

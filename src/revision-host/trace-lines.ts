@@ -32,11 +32,11 @@ const LEVELS: Readonly<Record<string, LogLineLevel>> = {
 
 /** Outcomes that the lines of the call itself do not explain. */
 const OUTCOMES: Readonly<Record<string, string>> = {
-  exceededCpu: "The call was ended: it took more CPU time than a call may",
-  exceededMemory: "The call was ended: it took more memory than there is",
+  exceededCpu: "The call was ended: it exceeded the CPU time limit",
+  exceededMemory: "The call was ended: it exceeded the memory limit",
   exceededWallTime: "The call was ended: it took too long",
   scriptNotFound: "The revision's code could not be loaded",
-  loadShed: "The call was ended: the platform had too much to do",
+  loadShed: "The call was ended: the platform was overloaded",
   killSwitch: "The call was ended by the platform",
   daemonDown: "The call was ended by the platform",
   internalError: "The call was ended: the platform failed",
@@ -63,7 +63,9 @@ export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number):
   lines.sort((a, b) => a.timestamp - b.timestamp);
   const last = lines.at(-1)?.timestamp ?? trace.eventTimestamp ?? now;
   if (trace.truncated) {
-    lines.push(line(last, "WARNING", "The call wrote more to the console than is kept"));
+    lines.push(
+      line(last, "WARNING", "The call's console output was cut off because it was too long"),
+    );
   }
   const outcome = OUTCOMES[trace.outcome];
   if (outcome !== undefined) lines.push(line(now, "ERROR", `${outcome} (${trace.outcome})`));

@@ -179,7 +179,7 @@ describe("a list of tasks", () => {
       pageToken: `1.${crypto.randomUUID()}.0`,
     });
     expect(body).toMatchObject({
-      error: { code: -32602, message: expect.stringContaining("another list") },
+      error: { code: -32602, message: expect.stringContaining("a different list") },
     });
     for (const wrong of [
       { pageSize: 0 },

@@ -194,7 +194,7 @@ describe("a user of the Studio", () => {
     const other = await makeWorkspace(server, "of somebody else");
     expect(await asking({ "x-api-key": other.apiKey })).toEqual({
       status: 403,
-      body: { detail: "The API key is of another workspace than this deployment" },
+      body: { detail: "The API key belongs to another workspace than this deployment" },
     });
   });
 });

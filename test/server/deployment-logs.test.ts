@@ -330,7 +330,7 @@ describe("deployed code's console", () => {
     const [line] = await deployment.logs(last);
     expect([line?.level, line?.message]).toEqual([
       "WARNING",
-      "The call wrote more to the console than is kept",
+      "The call's console output was cut off because it was too long",
     ]);
   });
 });

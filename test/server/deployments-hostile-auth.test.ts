@@ -135,7 +135,7 @@ describe("a deployment whose authentication answers what it likes", () => {
       late("authorize the request"),
       late("describe itself"),
       late("draw the graph"),
-      late("tell the graph's subgraphs"),
+      late("return the graph's subgraphs"),
     ]);
   });
 

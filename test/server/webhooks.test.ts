@@ -303,7 +303,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     ["too long", `https://a.example/${"x".repeat(100)}`, /at most 100 characters/],
     ["no URL", "a.example", /should be a URL/],
     ["with credentials", "https://a:b@c.example", /credentials/],
-    ["elsewhere in disguise", "//a.example/b", /begins with one/],
+    ["elsewhere in disguise", "//a.example/b", /begins with a single/],
   ] as const)("no run is one that is %s", async ([, webhook, msg], { places, expect }) => {
     const { agent, alice } = places[name];
     const { thread_id } = await alice.threads.create();

@@ -45,7 +45,7 @@ export async function listTasks(
   const place = pagePlace(request.pageToken);
   // The token of a list over all contexts has a start position; that of a single context does not.
   if (contextId !== "" && place.after !== null) {
-    throw new TaskRefusal("invalid_params", "params.pageToken is of another list");
+    throw new TaskRefusal("invalid_params", "params.pageToken belongs to a different list");
   }
   let { after, offset } = place;
   let group: Group;

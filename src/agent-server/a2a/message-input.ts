@@ -37,7 +37,7 @@ export function toResume(message: Message): CommandSpec {
   if (files.length > 0) {
     throw new TaskRefusal(
       "unsupported_content",
-      "What a task asks is answered with text or data, and not with a file",
+      "A task that waits for input takes text or data, but no files",
     );
   }
   const merged: JsonObject = Object.assign({}, ...data);

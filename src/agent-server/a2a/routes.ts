@@ -35,14 +35,14 @@ a2aRoutes.openapi(
     },
     responses: {
       200: {
-        description: "The JSON-RPC response, or server-sent events of such",
+        description: "A JSON-RPC response, or a stream of them as server-sent events",
         content: {
           "application/json": { schema: z.unknown() },
           "text/event-stream": { schema: z.string() },
         },
       },
       400: {
-        description: "A JSON-RPC error, or what is wrong with the request that carries it",
+        description: "A JSON-RPC error, or an error about the HTTP request",
         content: { "application/json": { schema: z.unknown() } },
       },
     },

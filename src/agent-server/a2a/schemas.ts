@@ -43,7 +43,7 @@ const file = z
     mimeType: absentOr(z.string()),
   })
   .refine(({ bytes, uri }) => bytes !== undefined || uri !== undefined, {
-    message: "A file has bytes or a uri",
+    message: "A file needs either bytes or a uri",
   })
   // The SDK takes any member that is present as given, whatever its value, so empty members are left out.
   .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value)));
@@ -65,7 +65,7 @@ const part = z
     metadata: absentOr(jsonObject),
   })
   .refine(({ kind, ...members }) => kind === undefined || members[kind] !== undefined, {
-    message: "The part has no member that is as its kind says",
+    message: "The part does not have the member that its kind names",
   });
 
 const message = z.object({
@@ -112,7 +112,7 @@ const listParams = z.object({
   contextId: absentOr(z.string()),
   status: absentOr(z.enum(STATES)),
   pageSize: absentOr(z.int().min(1).max(MAX_TASKS)),
-  pageToken: absentOr(z.string().regex(PAGE_TOKEN, "pageToken is of no page")),
+  pageToken: absentOr(z.string().regex(PAGE_TOKEN, "pageToken is not valid")),
   historyLength,
   statusTimestampAfter: absentOr(z.iso.datetime({ offset: true })),
   includeArtifacts: absentOr(z.boolean()),

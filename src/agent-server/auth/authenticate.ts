@@ -61,7 +61,10 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
 async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   if (info.studio && c.req.header("x-auth-scheme") === "langsmith") {
     if ((await workspaceOfKey(c)) !== c.var.scope.workspaceId) {
-      throw new ApiError("forbidden", "The API key is of another workspace than this deployment");
+      throw new ApiError(
+        "forbidden",
+        "The API key belongs to another workspace than this deployment",
+      );
     }
     return STUDIO_PRINCIPAL;
   }

@@ -39,8 +39,8 @@ function parseObject(filter: unknown, at: string, depth: number, counter: Counte
       );
       return key === "$or" ? { op: "any", of: parts } : { op: "all", of: parts };
     }
-    if (key.startsWith("$")) throw new InvalidFilterError(`${here} is no operator`);
-    if (key === "__proto__") throw new InvalidFilterError(`${here} is no key of metadata`);
+    if (key.startsWith("$")) throw new InvalidFilterError(`${here} is not an operator`);
+    if (key === "__proto__") throw new InvalidFilterError(`${here} cannot be a metadata key`);
     return { op: "all", of: parseKey(key, value, here, counter) };
   });
   return { op: "all", of };
@@ -53,7 +53,7 @@ function parseKey(key: string, value: unknown, at: string, counter: Counter): Me
   return operators.flatMap(([operator, operand]): MetadataFilter[] => {
     const here = `${at}.${operator}`;
     if (operator === "$eq") return [{ op: "equals", key, value: scalar(operand, here, counter) }];
-    if (operator !== "$contains") throw new InvalidFilterError(`${here} is no operator`);
+    if (operator !== "$contains") throw new InvalidFilterError(`${here} is not an operator`);
     const wanted: unknown[] = Array.isArray(operand) ? Array.from(operand) : [operand];
     if (wanted.length === 0) throw new InvalidFilterError(`${here} must not be an empty list`);
     return wanted.map((one) => ({ op: "contains", key, value: scalar(one, here, counter) }));

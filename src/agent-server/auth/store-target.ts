@@ -24,7 +24,7 @@ export function leftTarget<T extends Target>(event: string, target: T, item: unk
   }
   const left = leftItem.safeParse(item);
   if (!left.success) {
-    throw new ApiError("internal", `The handler of ${event} left an item that is none`, {
+    throw new ApiError("internal", `The handler of ${event} left an item that is not valid`, {
       cause: left.error,
     });
   }

@@ -47,7 +47,7 @@ cronRoutes.openapi(
     method: "post",
     path: "/runs/crons",
     tags: ["Crons"],
-    summary: "Create a cron, of whose runs each has a thread of its own",
+    summary: "Create a cron that runs on a new thread each time",
     request: { body: jsonBodyOf(cronCreateSchema) },
     responses: { 200: oneCron },
   }),
@@ -59,7 +59,7 @@ cronRoutes.openapi(
     method: "post",
     path: "/threads/{thread_id}/runs/crons",
     tags: ["Crons"],
-    summary: "Create a cron whose runs are on a thread",
+    summary: "Create a cron that runs on a thread",
     request: {
       params: z.object({ thread_id: uuidParam() }),
       body: jsonBodyOf(threadCronCreateSchema),
@@ -137,7 +137,7 @@ cronRoutes.openapi(
     method: "delete",
     path: "/runs/crons/{cron_id}",
     tags: ["Crons"],
-    summary: "Delete a cron; the runs that it has made stay",
+    summary: "Delete a cron and keep its runs",
     request: { params },
     responses: {
       200: {

@@ -69,7 +69,8 @@ const cronCreate = z.strictObject({
 });
 
 const onRunCompleted = z.enum(["delete", "keep"]).nullish().openapi({
-  description: "What becomes of the thread that a run was made with, when the run has ended",
+  description:
+    "Whether the thread that was created for a run is kept or deleted when the run has ended",
 });
 
 export const cronCreateSchema = cronCreate

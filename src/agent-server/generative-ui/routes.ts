@@ -16,7 +16,7 @@ uiRoutes.openapi(
     method: "post",
     path: "/ui/{name}",
     tags: ["Generative UI"],
-    summary: "The elements by which a page loads a graph's component",
+    summary: "Get the HTML elements that load a graph's component",
     request: {
       params: z.object({ name: z.string() }),
       body: jsonBodyOf(z.strictObject({ name: z.string().min(1).max(256) })),

@@ -49,7 +49,7 @@ export async function serveMessage(
       "tools/list",
       refusing(async ({ params }) => {
         const page = await listTools(call, params?.cursor);
-        if (page === null) throw invalid("The cursor is none of this server's");
+        if (page === null) throw invalid("The cursor was not returned by this server");
         return page;
       }),
     );

@@ -41,7 +41,7 @@ storeRoutes.openapi(
     method: "put",
     path: "/store/items",
     tags: ["Store"],
-    summary: "Put an item in the place of what is there",
+    summary: "Store an item, and replace the one that is stored there",
     request: { body: jsonBodyOf(putItemSchema) },
     responses: { 204: { description: "Stored" } },
   }),
@@ -79,7 +79,7 @@ storeRoutes.openapi(
     tags: ["Store"],
     summary: "Delete an item",
     request: { body: jsonBodyOf(deleteItemSchema) },
-    responses: { 204: { description: "Deleted, or not there" } },
+    responses: { 204: { description: "Deleted, or the item did not exist" } },
   }),
   async (c) => {
     const { namespace, key } = c.req.valid("json");

@@ -100,7 +100,7 @@ export const itemSchema = z.object(itemFields).openapi("Item");
 const foundItemSchema = z
   .object({
     ...itemFields,
-    score: z.number().optional().openapi({ description: "Nearness to the query, from -1 to 1" }),
+    score: z.number().optional().openapi({ description: "Similarity to the query, from -1 to 1" }),
   })
   .openapi("SearchItem");
 

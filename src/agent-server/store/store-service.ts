@@ -196,6 +196,6 @@ async function embedded(call: AgentCall, request: EmbedRequest): Promise<ItemVec
 function noVectors(): ApiError {
   return new ApiError(
     "unavailable",
-    `The project's index gave what are not at most ${MAX_ITEM_VECTORS} vectors`,
+    `The project's index did not return valid vectors: at most ${MAX_ITEM_VECTORS} are allowed`,
   );
 }

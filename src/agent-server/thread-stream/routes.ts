@@ -30,7 +30,7 @@ threadStreamRoutes.openapi(
     responses: {
       200: {
         description:
-          "Server-sent events, after `Last-Event-ID` when given; `-` begins with what is kept",
+          "Server-sent events, after `Last-Event-ID` when given; `-` starts with the oldest kept event",
         content: { "text/event-stream": { schema: z.string() } },
       },
     },

@@ -20,7 +20,7 @@ threadRetentionRoutes.openapi(
     },
     responses: {
       200: {
-        description: "How many threads were there and have been pruned",
+        description: "The number of threads that have been pruned",
         content: { "application/json": { schema: prunedSchema } },
       },
     },

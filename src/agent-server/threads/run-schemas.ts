@@ -70,7 +70,7 @@ const runCreate = z.strictObject({
   durability: z.enum(["sync", "async", "exit"]).nullish(),
   checkpoint_during: z.boolean().nullish(),
   webhook: z.string().min(1).max(65_536).nullish().openapi({
-    description: "Where the end of the run is told: a URL, or a path of the deployment's own.",
+    description: "Called when the run ends: a URL, or a path of the deployment itself.",
   }),
   feedback_keys: z.array(z.string().min(1).max(180)).max(MAX_FEEDBACK_KEYS).nullish(),
   langsmith_tracer: z

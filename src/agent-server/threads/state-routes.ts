@@ -96,14 +96,14 @@ stateRoutes.openapi(
     method: "post",
     path: "/threads/{thread_id}/state",
     tags: ["Thread state"],
-    summary: "Update the state of a thread, as if a node had",
+    summary: "Update the state of a thread as if a node had run",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: stateUpdateSchema } } },
     },
     responses: {
       200: {
-        description: "The checkpoint that the update made",
+        description: "The checkpoint that the update created",
         content: { "application/json": { schema: z.object({ checkpoint: z.unknown() }) } },
       },
     },

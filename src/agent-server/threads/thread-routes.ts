@@ -126,14 +126,14 @@ threadRoutes.openapi(
     method: "patch",
     path: "/threads/{thread_id}",
     tags: ["Threads"],
-    summary: "Merge metadata into a thread, and set when it goes",
+    summary: "Merge metadata into a thread, and set its time to live",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: threadPatchSchema } } },
     },
     responses: {
       200: oneThread,
-      204: { description: "Changed; asked for with `Prefer: return=minimal`" },
+      204: { description: "Changed; the answer to a request with `Prefer: return=minimal`" },
     },
   }),
   async (c) => {

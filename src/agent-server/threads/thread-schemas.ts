@@ -52,7 +52,7 @@ export const threadSchema = z
         expires_at: z.iso.datetime().nullable(),
       })
       .nullish()
-      .openapi({ description: "With `include=ttl` only; null for a thread that stays" }),
+      .openapi({ description: "Only with `include=ttl`; null for a thread that does not expire" }),
   })
   .openapi("Thread");
 

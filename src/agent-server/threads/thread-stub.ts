@@ -100,7 +100,7 @@ async function orTooLarge<Answer>(answer: Promise<Answer>): Promise<Answer> {
     if (!String(error).includes("RPC arguments or return values are limited")) throw error;
     throw new ApiError(
       "payload_too_large",
-      "The values of this request take more than the 32 MiB that one call within the platform carries: send them in parts",
+      "The values of this request exceed the 32 MiB limit of a call within the platform: send them in parts",
       { cause: error },
     );
   }

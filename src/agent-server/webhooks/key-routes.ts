@@ -30,7 +30,7 @@ const keySchema = z
 
 const responses = {
   200: {
-    description: "The key, and the one before for as long as it signs, too",
+    description: "The key, and the previous one while it still signs",
     content: { "application/json": { schema: keySchema } },
   },
 };
@@ -56,7 +56,7 @@ webhookKeyRoutes.openapi(
     method: "post",
     path: `${path}/rotate`,
     tags: ["Webhooks"],
-    summary: "Make a new key; the one before goes on signing for a day",
+    summary: "Create a new key; the previous one still signs for a day",
     request: { params },
     responses,
   }),

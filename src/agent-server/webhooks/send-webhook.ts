@@ -106,7 +106,7 @@ async function projectHeaders(call: AgentCall): Promise<Headers> {
   const headers = new Headers();
   for (const [name, value] of entries) {
     if (typeof value !== "string" || value.length > MAX_HEADER_CHARS) {
-      throw new Error(`The project's header ${name} is no text, or too long`);
+      throw new Error(`The project's header ${name} is not a text, or is too long`);
     }
     headers.set(name, value);
   }

@@ -30,8 +30,8 @@ describe("boundedHost", () => {
     ["read the history", (host) => host.getHistory(request, request)],
     ["update the state", (host) => host.updateState(request, request)],
     ["draw the graph", (host) => host.drawGraph(request)],
-    ["tell the graph's schemas", (host) => host.schemas(request)],
-    ["tell the graph's subgraphs", (host) => host.subgraphs(request)],
+    ["return the graph's schemas", (host) => host.schemas(request)],
+    ["return the graph's subgraphs", (host) => host.subgraphs(request)],
   ])("refuses a call that does not %s in time", async ([what, call], { expect }) => {
     expect(await afterLimit(call)).toEqual({
       ok: false,

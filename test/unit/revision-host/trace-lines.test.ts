@@ -78,8 +78,8 @@ describe("linesOfTrace", () => {
   });
 
   test.for([
-    ["exceededCpu", "The call was ended: it took more CPU time than a call may (exceededCpu)"],
-    ["exceededMemory", "The call was ended: it took more memory than there is (exceededMemory)"],
+    ["exceededCpu", "The call was ended: it exceeded the CPU time limit (exceededCpu)"],
+    ["exceededMemory", "The call was ended: it exceeded the memory limit (exceededMemory)"],
     ["exception", "The call ended with an exception"],
   ] as const)("says in words that the outcome was %s", ([outcome, text], { expect }) => {
     expect(linesOf({ outcome })).toEqual([[NOW, "ERROR", text]]);
@@ -95,7 +95,7 @@ describe("linesOfTrace", () => {
     const logs = [{ timestamp: 10, level: "log", message: ["x"] }];
     expect(linesOf({ logs, truncated: true })).toEqual([
       [10, "INFO", "x"],
-      [10, "WARNING", "The call wrote more to the console than is kept"],
+      [10, "WARNING", "The call's console output was cut off because it was too long"],
     ]);
     expect(linesOf({ truncated: true })).toHaveLength(1);
   });

@@ -32,7 +32,7 @@ const COMMANDS: Record<string, Perform> = {
   "input.respond": respondToInput,
   "input.inject": () =>
     refuse(
-      "A running graph takes no input from outside: start a run with run.start, which waits its turn when its multitask_strategy is enqueue",
+      "A running graph takes no input from outside: start a run with run.start, which is queued if its multitask_strategy is enqueue",
     ),
   "state.get": getState,
   "state.listCheckpoints": listCheckpoints,
@@ -44,7 +44,7 @@ const COMMANDS: Record<string, Perform> = {
 };
 
 const ONLY_BY_SOCKET =
-  "Subscriptions belong to a WebSocket: over HTTP, POST the channels to /threads/{thread_id}/stream/events";
+  "Subscriptions require a WebSocket: over HTTP, POST the channels to /threads/{thread_id}/stream/events";
 
 /**
  * Performs one command. A refusal is returned as an error answer; only that of a project's own handlers is thrown.

@@ -77,7 +77,7 @@ export async function startCommandRun(context: CommandContext, params: Command["
   if (asked.langsmith_tracer) {
     throw new CommandError(
       "not_supported",
-      "params.langsmith_tracer: The project of a run's trace is that of the deployment",
+      "params.langsmith_tracer: The project of a run's trace cannot be chosen here: it is that of the deployment",
     );
   }
   const { checkpoint_id, ...rest } = config?.configurable ?? {};
@@ -165,6 +165,6 @@ async function start(
 
 const TEXTS = {
   no_such_interrupt: "The interrupt is not pending on this thread",
-  no_such_checkpoint: "There is no such checkpoint on this thread",
+  no_such_checkpoint: "The thread has no such checkpoint",
   other_assistant: "The thread has had runs of another assistant",
 };

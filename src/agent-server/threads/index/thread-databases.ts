@@ -40,5 +40,5 @@ export function formerThreadDatabases(env: Env, workspace: Workspace): D1Databas
 function databaseOf(env: Env, binding: string): D1Database {
   const bound: unknown = env[binding as keyof Env];
   if (typeof bound === "object" && bound !== null && "prepare" in bound) return bound as D1Database;
-  throw new Error(`THREAD_DATABASES names ${binding}, which is no D1 database of this Worker`);
+  throw new Error(`THREAD_DATABASES names ${binding}, which is not a D1 database of this Worker`);
 }

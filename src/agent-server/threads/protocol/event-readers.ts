@@ -91,7 +91,7 @@ export class EventReaders {
       if (reader.wanting !== null) {
         if (now - reader.spokeAt >= HEARTBEAT_MS) this.#send(reader, HEARTBEAT);
       } else if (now - reader.spokeAt >= SLOW_READER_MS) {
-        this.#cutOff(reader, "Nothing was read of this stream for a minute");
+        this.#cutOff(reader, "The stream was not read for a minute");
       }
     }
   }
@@ -104,7 +104,7 @@ export class EventReaders {
     for (let looked = 0; looked < EVENTS_IN_A_TURN && size < CHUNK_BYTES; looked += 1) {
       const taken = reader.place.take();
       if (taken === "gone") {
-        this.#cutOff(reader, "Events that come next are not kept any more");
+        this.#cutOff(reader, "The next events are no longer kept");
         return;
       }
       if (taken === "none") {

@@ -213,7 +213,7 @@ export class EventSockets {
       if (this.#isStalled(connection)) return;
       const step = this.#next(connection);
       if (step === "gone") {
-        this.#cutOff(socket, CLOSE_SLOW, "Events that come next are not kept any more");
+        this.#cutOff(socket, CLOSE_SLOW, "The next events are no longer kept");
         return;
       }
       if (step === "none") {
@@ -256,7 +256,7 @@ export class EventSockets {
     const now = this.#deps.now();
     connection.stalledSince ??= now;
     if (now - connection.stalledSince >= SLOW_READER_MS) {
-      this.#cutOff(socket, CLOSE_SLOW, "Nothing was read of this connection for a minute");
+      this.#cutOff(socket, CLOSE_SLOW, "The connection was not read for a minute");
     } else {
       this.#timer ??= setTimeout(() => this.retry(), STALLED_RETRY_MS);
     }

@@ -24,7 +24,7 @@ export const filterMembers = {
   channels: z
     .array(
       name.refine(isChannel, {
-        message: "This channel is not one of those that there are",
+        message: "There is no such channel",
         params: { type: "value_error" },
       }),
     )

@@ -29,6 +29,6 @@ describe("what a handler left of an item", () => {
     { namespace: ["ada"], value: [] },
     { namespace: ["ada"], value: null },
   ])("is refused when it is none: %o", (item) => {
-    expect(() => leftTarget("store:put", TARGET, item)).toThrow("left an item that is none");
+    expect(() => leftTarget("store:put", TARGET, item)).toThrow("left an item that is not valid");
   });
 });

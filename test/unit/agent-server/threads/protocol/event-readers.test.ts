@@ -158,7 +158,7 @@ describe("a reader that does not read", () => {
     readers.tick();
     expect(readers.size).toBe(1);
     const { value } = await slow.read();
-    expect(new TextDecoder().decode(value)).toContain("Nothing was read of this stream");
+    expect(new TextDecoder().decode(value)).toContain("The stream was not read");
     expect((await slow.read()).done).toBe(true);
     expect(new TextDecoder().decode((await waiting).value)).toBe(": heartbeat\n");
     await good.cancel();
