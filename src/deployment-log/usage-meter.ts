@@ -15,7 +15,7 @@ type Pending = {
   days: Map<number, Count>;
   /** The number of refusals with each text. */
   refusals: Map<string, number>;
-  /** The time for which a request has scheduled the write, in epoch ms. The write is lost if that request ends first. */
+  /** The time for which a request has scheduled the write, in epoch ms. It is lost if that request ends before. */
   dueAt: number;
 };
 

@@ -49,8 +49,8 @@ const file = z
   .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value)));
 
 /**
- * A part in either family of methods: the older one has a `kind`, the kind of the newer one shows in which member is
- * present.
+ * A part in either family of methods. The older one names the kind in `kind`; in the newer one the member that is
+ * present determines it.
  */
 const part = z
   .object({

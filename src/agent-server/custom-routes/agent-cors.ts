@@ -49,7 +49,7 @@ export function agentCors(defaults: Defaults): MiddlewareHandler<AppEnv> {
   }
 }
 
-/** Returns null if the deployment does not exist: the request after the preflight gets the error. */
+/** Returns null if the project cannot be found: the request after the preflight gets the error. */
 async function preflightInfo(c: AppContext): Promise<CorsInfo | null> {
   try {
     return (await findProject(c)).description.http?.cors ?? null;

@@ -27,7 +27,10 @@ import type { CommandPort } from "../protocol/commands.ts";
 import { threadLog } from "../protocol/thread-log.ts";
 import { isVisible, type Visibility } from "../contract/thread-requests.ts";
 
-/** Creates and connects the parts of a thread: waking it, changing it, and updating its index row and its alarm. */
+/**
+ * Creates the parts of a thread and connects them: how the thread is woken, and how its index row and its alarm
+ * follow each change.
+ */
 export class ThreadParts {
   readonly storage: ThreadStorage;
   readonly #streams: RunStreams;

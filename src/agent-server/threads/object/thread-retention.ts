@@ -24,7 +24,7 @@ export class ThreadRetention {
     this.#deps = deps;
   }
 
-  /** Prunes the thread if it has expired. A run in flight postpones this: when it ends, this is called again. */
+  /** Prunes the thread if it has expired. A run in flight postpones this until the alarm after its end. */
   async expire(now: number): Promise<void> {
     const { storage } = this.#deps;
     const { ttl_strategy, expires_at } = storage.thread.get();

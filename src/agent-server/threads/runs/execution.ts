@@ -26,7 +26,7 @@ export class Execution {
     return this.#cancelAction;
   }
 
-  /** The first action is kept, except that a rollback overrides an interrupt, because it removes more. */
+  /** The latest action counts, except that a rollback is never replaced, because it removes more. */
   cancel(action: CancelAction): void {
     if (this.#cancelAction !== "rollback") this.#cancelAction = action;
     this.#cancel();

@@ -26,7 +26,7 @@ const MAX_ATTEMPTS = 3;
 /** Milliseconds after a cancellation after which graph code that ignores its abort signal is abandoned. */
 const CANCEL_GRACE_MS = 5000;
 
-/** Milliseconds before an attempt is repeated that failed for reasons outside the graph. */
+/** Milliseconds per attempt so far before a run is retried that failed for reasons outside the graph. */
 const RETRY_DELAY_MS = 500;
 
 /** Outcome of a cancelled run whose host did not answer: it keeps what it had committed. */
