@@ -100,7 +100,7 @@ modelPriceRoutes.openapi(
     request: { params: modelPriceParams },
     responses: {
       200: {
-        description: "The workspace has no such price any more",
+        description: "The workspace no longer has this price",
         content: { "application/json": { schema: z.object({}) } },
       },
     },
