@@ -29,15 +29,10 @@ const groupBySchema = z.strictObject({
     .max(MAX_INTERVAL_SECONDS)
     .nullish()
     .openapi({ description: "With `start_time`: the length of an interval in seconds" }),
-  max_groups: z
-    .int()
-    .min(1)
-    .max(1000)
-    .nullish()
-    .openapi({
-      description:
-        "Maximum number of groups, the largest first; `start_time` always returns all of them",
-    }),
+  max_groups: z.int().min(1).max(1000).nullish().openapi({
+    description:
+      "Maximum number of groups, the largest first; `start_time` always returns all of them",
+  }),
 });
 
 statsRoutes.openapi(
