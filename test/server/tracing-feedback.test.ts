@@ -355,7 +355,9 @@ describe("the config of a feedback key", () => {
     const same = { feedbackKey: "rating", feedbackConfig: { ...CONTINUOUS, categories: null } };
     expect(await client.createFeedbackConfig(same)).toEqual(created);
     const other = { feedbackKey: "rating", feedbackConfig: { type: "freeform" as const } };
-    await expect(client.createFeedbackConfig(other)).rejects.toThrow("already has a different config");
+    await expect(client.createFeedbackConfig(other)).rejects.toThrow(
+      "already has a different config",
+    );
     const changed = await client.updateFeedbackConfig("rating", { isLowerScoreBetter: true });
     expect(changed).toMatchObject({
       ...created,

@@ -86,7 +86,7 @@ const DURATION_UNITS: Readonly<Record<string, [power: number, factor: number]>> 
 /** The families that are compared with text leaves, which are stored up to MAX_LEAF_CHARS only. */
 const CLIPPED: ReadonlySet<Family> = new Set(["metadata", "input", "output"]);
 
-/** "interrupted" belongs to the vocabulary, though no run of this store has it. */
+/** "interrupted" is a valid status in filters, although no run of this store has it. */
 const STATUSES = ["pending", "success", "error", "interrupted"];
 
 const VOCABULARIES: Partial<Record<ValueType, readonly string[]>> = {

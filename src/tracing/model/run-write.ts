@@ -13,7 +13,7 @@ export type RunType = (typeof RUN_TYPES)[number];
 /** Microseconds since 1970-01-01T00:00:00Z: the precision of the protocol, exact in a number. */
 export type Micros = number;
 
-/** The fields whose size has no small bound: kept apart from the row, in R2 when large. */
+/** The fields without a small size limit: long ones are stored apart from the run's row, and large ones in R2. */
 export const PAYLOAD_FIELDS = [
   "inputs",
   "outputs",

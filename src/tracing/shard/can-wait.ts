@@ -1,7 +1,10 @@
 import { daysOf } from "../model/dotted-order.ts";
 import { payloadTextLength, type RunWrite } from "../model/run-write.ts";
 
-/** Maximum characters of payloads. Longer ones exceed the limit in pending-runs.ts too, without serializing them. */
+/**
+ * Maximum length of a write's payloads, in UTF-16 code units. As JSON, a longer write would exceed the limit in
+ * pending-runs.ts anyway, so it need not be serialized to find that out.
+ */
 const MAX_PAYLOAD_CHARS = 16 * 1024;
 
 /**

@@ -29,7 +29,7 @@ const MAX_RUN_CHARS = 16 * 1024;
 export type WaitingRun = {
   create: RunWrite;
   receivedAt: Micros;
-  /** Whether runs below it with amounts may be stored. */
+  /** Whether runs with amounts may be stored below it. */
   hasChildren: boolean;
 };
 

@@ -137,7 +137,7 @@ export class RunMerge {
     }
   }
 
-  /** Returns the payload to set; undefined if there is none, or if a patch has set another before a create. */
+  /** Returns the payload to set; undefined if there is none, or if a patch has set it before this create. */
   #claimPayload(write: RunWrite, field: PayloadField): Payload | undefined {
     const payload = write.payloads[field];
     if (payload === undefined || this.#claim(write, field)) return payload;

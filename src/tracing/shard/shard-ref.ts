@@ -1,7 +1,7 @@
 import type { RunShardRow } from "../../db/run-shards-repo.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 
-/** One RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
+/** Identifies one RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
 export type ShardRef = {
   workspaceId: string;
   projectId: string;

@@ -81,7 +81,7 @@ export function builtInPriceList(): PriceList {
   return list;
 }
 
-/** The file's patterns are known to be harmless, and there are many. */
+/** Uses native expressions, because the file's patterns are known to be harmless, and there are many. */
 function nativePattern(pattern: string): NamePattern {
   const expression = new RegExp(pattern.slice(IGNORE_CASE.length), "i");
   return { matches: (name) => expression.test(name) };

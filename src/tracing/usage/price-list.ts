@@ -33,7 +33,7 @@ export type RateCard = Pick<ModelPrice, "id" | "startTime" | "promptTokenThresho
 
 type Options = {
   compile: (pattern: string) => NamePattern;
-  /** Other names of providers. */
+  /** Maps other names of providers to the names that prices use. */
   aliases?: ReadonlyMap<string, string>;
   /** Providers whose models only have the prices that name the provider. */
   hosts?: ReadonlySet<string>;

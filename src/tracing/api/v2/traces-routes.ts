@@ -110,7 +110,7 @@ async function queryTraces(c: AppContext, body: TracesQueryBody): Promise<Respon
         isRoot: true,
         ids: body.trace_ids ?? undefined,
         from: window.from,
-        // The upper bound is exclusive here.
+        // The window's end is exclusive, and the selection's is inclusive.
         to: window.to - 1,
         // Each of these runs is the root of its trace, so the trace's filter applies to the run.
         filter: traceFilter,

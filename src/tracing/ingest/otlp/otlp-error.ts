@@ -37,7 +37,7 @@ export class InvalidSpan extends Error {
 export type RejectedSpan = {
   traceId: string;
   spanId: string;
-  /** Names the span. */
+  /** The reason, which also names the span. */
   message: string;
 };
 

@@ -71,7 +71,7 @@ export class Segment {
   readonly firstStart: number;
   /** The latest start among the runs that were added since the shard was opened. */
   lastStart: number;
-  /** Whether its row in `segments` lacks something. */
+  /** Whether its row in `segments` is missing or incomplete. */
   isOpen: boolean;
   /** The texts of an open segment's runs; null if they must be read from the runs. */
   texts: TextFilter | null;

@@ -28,7 +28,7 @@ export function parseFeedbackBody(
 
 /** Throws a FeedbackBodyError if the body names no run, trace or project. */
 function toFeedbackInput(body: FeedbackCreate, defaultId?: string): FeedbackInput {
-  // Feedback on a trace is feedback on its root.
+  // Feedback on a trace is stored as feedback on its root run.
   const runId = body.run_id ?? body.trace_id ?? null;
   if (runId === null && body.session_id == null) {
     throw new FeedbackBodyError("run_id", "Give a run_id, a trace_id or a session_id");

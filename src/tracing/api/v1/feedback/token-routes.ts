@@ -36,7 +36,7 @@ feedbackTokenRoutes.openapi(
     path: "/feedback/tokens/{token}",
     tags,
     security,
-    summary: "Give feedback by a link",
+    summary: "Give feedback with a link",
     request: { params, query: tokenFeedbackQuery },
     responses: { 200: recorded },
   }),
@@ -52,7 +52,7 @@ feedbackTokenRoutes.openapi(
     path: "/feedback/tokens/{token}",
     tags,
     security,
-    summary: "Give feedback by a link",
+    summary: "Give feedback with a link",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: tokenFeedbackSchema } } },

@@ -29,7 +29,7 @@ otlpRoutes.openapi(
     method: "post",
     path: "/otel/v1/traces",
     tags: ["Ingest"],
-    summary: "Take in an OTLP trace export, as protobuf or JSON",
+    summary: "Ingest an OTLP trace export, as protobuf or JSON",
     responses: {
       200: {
         description: "An ExportTraceServiceResponse, in the encoding of the request",
