@@ -49,7 +49,7 @@ const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, 
       "a parent that is not in its dotted_order",
       () => ({ parent_run_id: OTHER_ID }),
       "parent_run_id",
-      `${OTHER_ID} is not in dotted_order, by which the run has no parent`,
+      `${OTHER_ID} is not in dotted_order, according to which the run has no parent`,
     ],
     [
       "a parent that is another one than in its dotted_order",
@@ -59,7 +59,7 @@ const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, 
         parent_run_id: id,
       }),
       "parent_run_id",
-      `<id> differs from ${OTHER_ID}, the last but one of dotted_order`,
+      `<id> differs from ${OTHER_ID}, the second to last of dotted_order`,
     ],
     [
       "a start that is no time",
@@ -318,7 +318,7 @@ describe("a single run", () => {
     expect([orphan.status, await orphan.json()]).toEqual([
       404,
       {
-        detail: `parent_run_id: run ${MISSING_ID} not found, so that dotted_order cannot be computed`,
+        detail: `parent_run_id: run ${MISSING_ID} not found, so dotted_order cannot be computed`,
       },
     ]);
     const homeless = await api("POST", "/runs", { ...run, session_id: MISSING_ID });

@@ -355,7 +355,9 @@ describe("the config of a feedback key", () => {
     const same = { feedbackKey: "rating", feedbackConfig: { ...CONTINUOUS, categories: null } };
     expect(await client.createFeedbackConfig(same)).toEqual(created);
     const other = { feedbackKey: "rating", feedbackConfig: { type: "freeform" as const } };
-    await expect(client.createFeedbackConfig(other)).rejects.toThrow("has another config already");
+    await expect(client.createFeedbackConfig(other)).rejects.toThrow(
+      "already has a different config",
+    );
     const changed = await client.updateFeedbackConfig("rating", { isLowerScoreBetter: true });
     expect(changed).toMatchObject({
       ...created,
@@ -369,7 +371,7 @@ describe("the config of a feedback key", () => {
     );
     await client.updateFeedbackConfig("rating", { isLowerScoreBetter: false });
     const lower = client.createFeedbackConfig({ ...same, isLowerScoreBetter: true });
-    await expect(lower).rejects.toThrow("has another config already");
+    await expect(lower).rejects.toThrow("already has a different config");
     await client.createFeedbackConfig({ ...other, feedbackKey: "notes" });
     const listed = async (options: Parameters<typeof client.listFeedbackConfigs>[0]) =>
       (await collect(client.listFeedbackConfigs(options))).map((config) => config.feedback_key);

@@ -83,7 +83,7 @@ describe("single runs", () => {
     };
     expect(await answer("POST", "/runs", { ...run, parent_run_id: other })).toEqual([
       404,
-      `parent_run_id: run ${other} not found, so that dotted_order cannot be computed`,
+      `parent_run_id: run ${other} not found, so dotted_order cannot be computed`,
     ]);
     expect(await answer("POST", "/runs", { ...run, session_id: other })).toEqual([
       404,

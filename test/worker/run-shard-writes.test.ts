@@ -243,7 +243,7 @@ describe("what would not fit into a row", () => {
       {
         runId: run.id,
         field: "extra",
-        message: "extra should, with what is stored of it, be no larger than 1900000 bytes",
+        message: "extra, merged with its stored value, should be no larger than 1900000 bytes",
         status: 422,
       },
     ]);

@@ -7,7 +7,7 @@ import { knownTracesReader } from "./known-traces.ts";
 import type { RunSelection } from "../shard/selection.ts";
 import { Turns } from "./turns.ts";
 
-/** The threads of the selected root runs over all shards, the latest first. */
+/** Returns the threads of the selected root runs of all shards, the latest first. */
 export async function findThreads(
   env: Env,
   query: { workspaceId: string; projectIds: readonly string[]; selection: RunSelection },

@@ -1,25 +1,25 @@
 import { firstIntegerBeyond64Bits } from "../../model/json-text.ts";
 
-/** A parsed document and its source text, in which numbers that a double cannot hold are exact. */
+/** A parsed document and its source text, which keeps numbers exact that a double cannot hold. */
 export type JsonValue = { value: unknown; text: string };
 
 export class InvalidJson extends Error {
   override readonly name = "InvalidJson";
 }
 
-/** Deeper values are refused: what reads them later recurses. */
+/** Maximum depth of a value: code that reads it later is recursive. */
 const MAX_JSON_DEPTH = 500;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Parses one JSON document and checks it. Throws InvalidJson, whose message says what is wrong. */
+/** Parses and checks one JSON document. Throws InvalidJson, whose message says what is wrong. */
 export function parseJsonValue(bytes: Uint8Array): JsonValue {
   const json = parseUnchecked(bytes);
   checkJson(json.value, json.text);
   return json;
 }
 
-/** Throws InvalidJson only for what is no JSON; `checkJson` has to follow, on all or on parts. */
+/** Throws InvalidJson only for bytes that are not JSON; `checkJson` has to follow, on all of it or on parts. */
 export function parseUnchecked(bytes: Uint8Array): JsonValue {
   let text: string;
   try {
@@ -34,9 +34,9 @@ export function parseUnchecked(bytes: Uint8Array): JsonValue {
   }
 }
 
-/** Throws InvalidJson for a value that is nested too deep, or has an integer beyond 64 bits. */
+/** Throws InvalidJson for a value that is nested too deeply or has an integer beyond 64 bits. */
 export function checkJson(value: unknown, text: string): void {
-  // Each level takes two characters.
+  // Each level takes two characters, so a short text cannot be nested too deeply.
   if (text.length > 2 * MAX_JSON_DEPTH && isDeeperThan(value, MAX_JSON_DEPTH)) {
     throw new InvalidJson(`is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }

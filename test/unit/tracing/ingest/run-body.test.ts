@@ -215,12 +215,12 @@ describe("readRun", () => {
     expect(refusal("patch", { ...child, parent_run_id: OTHER })).toEqual([
       CHILD,
       "parent_run_id",
-      `${OTHER} differs from ${ROOT}, the last but one of dotted_order`,
+      `${OTHER} differs from ${ROOT}, the second to last of dotted_order`,
     ]);
     expect(refusal("patch", { ...rootRun(), parent_run_id: OTHER })).toEqual([
       ROOT,
       "parent_run_id",
-      `${OTHER} is not in dotted_order, by which the run has no parent`,
+      `${OTHER} is not in dotted_order, according to which the run has no parent`,
     ]);
   });
 

@@ -63,7 +63,7 @@ describe("protobuf that is not valid", () => {
   });
 
   test("says where a length goes too far", ({ expect }) => {
-    const prefix = "the body is no OTLP trace export request: ";
+    const prefix = "the body is not an OTLP trace export request: ";
     const huge = Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f);
     expect(message(huge)).toBe(`${prefix}ResourceSpans is cut off`);
     expect(message(within(SPAN, Uint8Array.of(0x2a, 0x05, 0x61)))).toBe(`${prefix}premature EOF`);
@@ -85,7 +85,7 @@ describe("protobuf that is not valid", () => {
     ["an endless varint", [0x50, ...Array<number>(11).fill(0xff)], "invalid varint"],
   ] as const)("is refused: %s", ([, span, reason], { expect }) => {
     expect(message(within(SPAN, Uint8Array.from(span)))).toBe(
-      `the body is no OTLP trace export request: ${reason}`,
+      `the body is not an OTLP trace export request: ${reason}`,
     );
   });
 

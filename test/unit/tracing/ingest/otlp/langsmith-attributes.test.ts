@@ -156,7 +156,9 @@ describe("attachments", () => {
   ])("a bad one costs a warning, not the run: %o", ([value, problem], { expect }) => {
     expect(attachmentsWith(value)).toEqual({
       attachments: [],
-      warnings: [`span ${ROOT_SPAN} of trace ${TRACE}: ${problem}; the run has no such attachment`],
+      warnings: [
+        `span ${ROOT_SPAN} of trace ${TRACE}: ${problem}; the run is stored without this attachment`,
+      ],
       rejected: [],
     });
   });

@@ -246,7 +246,7 @@ describe("orphans", () => {
       {
         traceId: TRACE,
         spanId: CHILD_SPAN,
-        message: `span ${CHILD_SPAN} of trace ${TRACE}: langsmith.trace.id ${SDK_RUN} differs from ${TRACE_UUID}, where its parent is`,
+        message: `span ${CHILD_SPAN} of trace ${TRACE}: langsmith.trace.id ${SDK_RUN} differs from ${TRACE_UUID}, the trace of its parent`,
       },
     ]);
     expect(adoptOrphans(group?.orphans ?? [], SDK_ORDER).runs).toHaveLength(1);
@@ -372,7 +372,7 @@ describe("attributes that hang spans under runs", () => {
   test("rejects a trace other than the parent's", ({ expect }) => {
     const inOther = { ...child, attributes: { "langsmith.trace.id": SDK_RUN } };
     expect(rejections(root, inOther)).toEqual([
-      `span ${CHILD_SPAN} of trace ${TRACE}: langsmith.trace.id ${SDK_RUN} differs from ${TRACE_UUID}, where its parent is`,
+      `span ${CHILD_SPAN} of trace ${TRACE}: langsmith.trace.id ${SDK_RUN} differs from ${TRACE_UUID}, the trace of its parent`,
     ]);
   });
 });
@@ -489,7 +489,7 @@ describe("limits", () => {
     expect(chars).toBeLessThan(48 * 1024 * 1024);
     expect(runs.length + rejected.length).toBe(1990);
     expect(rejected[0]?.message).toContain(
-      "the request has too many spans that are nested deep or have large resources",
+      "the request has too many spans that are nested deeply or have large resources",
     );
   });
 });
