@@ -208,7 +208,7 @@ export type TakeRequest = {
 export type TakeAnswer =
   | {
       admitted: true;
-      /** Permits that nobody has, after this answer. */
+      /** Permits that nobody holds after this answer. */
       free: number;
       lease: { id: number; permits: number } | null;
       /** How long a lease granted now is valid, counted from the request for it. */
