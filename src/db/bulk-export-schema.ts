@@ -93,7 +93,7 @@ export const bulkExports = sqliteTable(
     /** The schedule that spawned this export. */
     source_id: text(),
     status: text({ enum: EXPORT_STATUSES }).notNull(),
-    /** Of a schedule: the start of the next range, and below the time at which that range is due. */
+    /** Set for a schedule: the start of the next range, and the time at which that range is due. */
     next_start: integer(),
     next_due_at: integer(),
     /** Why the schedule spawns no exports at present. */

@@ -11,7 +11,7 @@ export type ServingDeployment = {
   deploymentId: string;
   /** Null while no revision is deployed. */
   revisionId: string | null;
-  /** The requested assistant; null when it does not exist. */
+  /** The requested assistant; null when none was requested or it does not exist. */
   assistant: AssistantRow | null;
 };
 

@@ -21,8 +21,8 @@ export const identitySettings = z
     planQuotas: vars.PLAN_QUOTAS,
     agentAuth: vars.AGENT_AUTH,
     /**
-     * When `agentAuth` is "none": host names besides local ones on which requests, and from whose pages requests,
-     * are accepted.
+     * When `agentAuth` is "none": hosts, besides local ones, that may receive requests and whose pages may send
+     * them.
      */
     trustedHosts: vars.TRUSTED_HOSTS,
     /** The workspace of every request when `agentAuth` is "none". */

@@ -1,6 +1,6 @@
 type FilterScalar = string | number | boolean;
 
-/** A filter on the metadata of threads or assistants that limits which of them may be seen. */
+/** A filter on the metadata of threads, assistants or crons that limits which of them may be seen. */
 export type MetadataFilter =
   | { op: "all"; of: MetadataFilter[] }
   | { op: "any"; of: MetadataFilter[] }

@@ -6,7 +6,7 @@ import { BYTES_PER_MB } from "./bytes.ts";
 /** Maximum compressed bytes of a repository's archive or an upload. A build holds it in 128 MB of memory. */
 export const MAX_REPOSITORY_BYTES = 16 * 1024 * 1024;
 
-/** Maximum number of a repository's files that a build reads, and below their maximum unpacked bytes. */
+/** Maximum number of a repository's files that a build reads, and their maximum unpacked bytes. */
 export const MAX_REPOSITORY_FILES = 10_000;
 export const MAX_REPOSITORY_UNPACKED_BYTES = 48 * 1024 * 1024;
 

@@ -79,5 +79,5 @@ function within(micros: number): Micros | null {
   return micros >= 0 && micros <= MAX_MICROS ? micros : null;
 }
 
-/** A hundred years. Longer times to live are not worth supporting, since such data may as well not expire. */
+/** The maximum time to live, a hundred years: data that lasts longer need not expire at all. */
 export const MAX_TTL_MINUTES = 100 * 366 * 24 * 60;
