@@ -33,7 +33,7 @@ export const oauthProviders = sqliteTable(
     uses_pkce: integer({ mode: "boolean" }).notNull(),
     provider_type: text({ enum: OAUTH_PROVIDER_TYPES }),
     token_endpoint_auth_method: text({ enum: OAUTH_CLIENT_AUTH }).notNull(),
-    /** This column and the next are set for a provider that was discovered from an MCP server's URL. */
+    /** This column, `resource` and `revocation_url` belong to providers discovered from an MCP server's URL. */
     mcp_server_url: text(),
     /** The resource for which tokens are requested. */
     resource: text(),

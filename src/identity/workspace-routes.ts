@@ -42,12 +42,9 @@ const currentSchema = z
     plan: z.enum(PLANS),
     deployments: z.object({ count: z.int(), limit: z.int() }),
     exports_at_once: z.int(),
-    rate_limits: z
-      .array(limitSchema)
-      .nullable()
-      .openapi({
-        description: "The limits that are counted for each key. Null when rate limits are off",
-      }),
+    rate_limits: z.array(limitSchema).nullable().openapi({
+      description: "The limits that are counted for each key. Null when rate limits are off",
+    }),
   })
   .openapi("CurrentWorkspace");
 

@@ -145,7 +145,7 @@ exportRoutes.openapi(
     method: "get",
     path: "/bulk-exports/{bulk_export_id}/runs/{run_id}",
     tags,
-    summary: "Read an export run: how far it has come, its files, what failed",
+    summary: "Read an export run: its progress, its files and its errors",
     request: { params: exportRunParams },
     responses: {
       200: {

@@ -97,7 +97,7 @@ connectionRoutes.openapi(
     method: "delete",
     path: "/auth/agents/{agent_id}/connections/{connection_id}",
     tags,
-    summary: "Remove a connection; the token stays",
+    summary: "Remove a connection; the token is kept",
     request: { params: agentParams.extend({ connection_id: uuidParam() }) },
     responses: { 204: { description: "It is removed" } },
   }),
