@@ -1,9 +1,9 @@
 import { type ApiError, invalidField } from "../lib/api-error.ts";
 
-/** Deeper bodies are refused: serialisers and the database recurse. */
+/** Maximum depth. Deeper bodies are refused, because serialisers and the database recurse. */
 const MAX_JSON_DEPTH = 500;
 
-/** Throws a "validation" error when the bytes are not JSON text, or nest too deep. */
+/** Parses JSON. Throws a "validation" error when the bytes are not JSON text, or nest too deeply. */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {
@@ -18,7 +18,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     const message = error instanceof Error ? error.message : String(error);
     throw invalidJson(positionIn(message, text), message);
   }
-  // Each level takes two characters.
+  // Each level of nesting takes two characters.
   if (text.length > 2 * MAX_JSON_DEPTH && isDeeperThan(value, MAX_JSON_DEPTH)) {
     throw invalidJson([], `nested deeper than ${MAX_JSON_DEPTH} levels`);
   }

@@ -1,4 +1,7 @@
-/** The results in the order of the items, with at most `limit` of the calls under way at a time. */
+/**
+ * Calls `call` for each item, with at most `limit` calls in flight. Resolves to the results in the order of the
+ * items.
+ */
 export async function mapLimited<T, R>(
   items: readonly T[],
   limit: number,

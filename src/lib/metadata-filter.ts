@@ -1,6 +1,6 @@
 type FilterScalar = string | number | boolean;
 
-/** What may be seen, said of the metadata of a thread or an assistant. */
+/** A filter on the metadata of threads, assistants or crons that limits which of them may be seen. */
 export type MetadataFilter =
   | { op: "all"; of: MetadataFilter[] }
   | { op: "any"; of: MetadataFilter[] }
@@ -27,7 +27,7 @@ export function matchesMetadata(
   }
 }
 
-/** How many comparisons it makes. */
+/** Returns the number of comparisons that a filter makes. */
 export function metadataFilterSize(filter: MetadataFilter): number {
   if (filter.op !== "all" && filter.op !== "any") return 1;
   return filter.of.reduce((sum, part) => sum + metadataFilterSize(part), 0);

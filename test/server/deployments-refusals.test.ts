@@ -40,7 +40,7 @@ const SECRET = { name: "A", value: "1" };
 describe("a new deployment is refused", () => {
   const NO_IMAGES = "Images are not run here: upload a built project";
   const NO_LISTENERS = "There are no listeners here";
-  const NO_BUILD = "No commands are run here, the lockfile says what is installed";
+  const NO_BUILD = "Commands are not run here, the lockfile determines what is installed";
 
   test.for([
     ["name", { name: undefined }, "missing", "Field required"],
@@ -97,7 +97,7 @@ describe("a new deployment is refused", () => {
     ["source_tarball_path", "x", "value_error", "A template has no tarball"],
     ["langgraph_config_path", "langgraph.json", "value_error", "A template has no tarball"],
     ["repo_ref", "main", "value_error", "A template has no tarball and no repository"],
-    ["repo_commit_sha", "abc", "value_error", "The platform tells it"],
+    ["repo_commit_sha", "abc", "value_error", "The platform sets it"],
     ["image_uri", "a/b", "value_error", NO_IMAGES],
     ["tracked_packages", [], "value_error", "not tracked"],
   ] as const)(
@@ -135,7 +135,7 @@ describe("a new deployment is refused", () => {
     [["name"], { name: "__proto__", value: "1" }, "value_error", "__proto__ is reserved"],
     [["value"], { name: "A", value: 1 }, "string_type", "a valid string"],
     [["value"], { name: "A", value: "ä".repeat(2561) }, "value_error", "at most 5120 bytes"],
-    [["value"], { name: "A", value: "**********" }, "value_error", "what answers show"],
+    [["value"], { name: "A", value: "**********" }, "value_error", "mask that responses show"],
     [
       ["value"],
       { name: "THREADWORKS_OUTBOUND_HOSTS", value: "https://a.example" },
@@ -168,7 +168,7 @@ describe("a new deployment is refused", () => {
   test("for a tarball that is not there", async ({ server, deployer, expect }) => {
     const other = await newDeployer(server);
     const pending = await newUpload(deployer);
-    const unknown = "String should be an object_path that an upload-url request was answered with";
+    const unknown = "String should be the object_path from the response to an upload-url request";
     for (const [path, msg] of [
       ["x", unknown],
       [`${deployer.id}/uploads/${MISSING_ID}.tar.gz`, unknown],
@@ -255,7 +255,7 @@ describe("a change is refused", () => {
       ["source_revision_config", "source_tarball_path"],
       { revision_source: "internal_source", secrets: [SECRET] },
       "missing",
-      "Field required, as",
+      "Field required, because",
     ],
     [["secrets", 0, "name"], { secrets: [{ name: "PATH", value: "" }] }, "value_error", "reserved"],
   ] as const)("for %o: %o", async ([path, change, type, text], { server, expect }) => {

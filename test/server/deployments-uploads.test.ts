@@ -172,7 +172,7 @@ describe("an upload URL", () => {
     const answer = await put(url, tarball("one"));
     expect([answer.status, answer.body]).toEqual([
       404,
-      { detail: "Nobody waits for this upload any more: ask for another URL" },
+      { detail: "This upload is not expected any more: request another upload URL" },
     ]);
     expect(await storedAt(server, path)).toBeNull();
   });

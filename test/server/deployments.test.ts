@@ -85,7 +85,7 @@ describe("rollouts", () => {
       source_revision_config: { source_tarball_path },
     });
     expect(broken.status).toBe("BUILD_FAILED");
-    expect(broken.status_message).toContain("no gzipped tarball");
+    expect(broken.status_message).toContain("not a gzipped tarball");
 
     const path = `/deployments/${deployment.id}/revisions/${broken.id}/build_logs`;
     const logs = await deployer.call("POST", path, { order: "asc", level: "ERROR" });

@@ -19,8 +19,8 @@ const FRONTEND = "https://app.example/connections?tab=oauth";
 
 const GOOD = { access_token: "the token", token_type: "Bearer", expires_in: 3600 };
 
-const USED = "The attempt has ended already, or was too long ago";
-const UNKNOWN = "The attempt is not known, or was too long ago";
+const USED = "The attempt has already ended, or has expired";
+const UNKNOWN = "The attempt is unknown, or has expired";
 
 const test = testWithOAuth({
   OAUTH_FRONTEND_CALLBACK_URL: FRONTEND,
@@ -255,7 +255,8 @@ describe("a provider's answer for the code", () => {
     expect(await tokensOf(tenant)).toMatchObject([{ scopes: ["openid", "notes:read"] }]);
   });
 
-  const NO_TOKEN = /^The provider's token endpoint answered \d+ with something that is no token$/;
+  const NO_TOKEN =
+    /^The provider's token endpoint answered \d+ with something that is not a token$/;
   const HTML = { "content-type": "text/html" };
 
   test.for([

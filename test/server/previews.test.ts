@@ -291,7 +291,7 @@ describe("a branch that is deleted", () => {
     const tag = deletionOf(NONE, "next", { type: "tag" });
     expect(await messageOf(url, tag, "delete")).toEqual([
       200,
-      "Ignored: it is no branch that was deleted",
+      "Ignored: the deleted ref is not a branch",
     ]);
     const foreign = deletionOf("acme/others", "next");
     expect(await messageOf(url, foreign, "delete")).toEqual([

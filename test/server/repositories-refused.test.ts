@@ -228,8 +228,13 @@ describe("a request is refused", () => {
       "the URL of a repository",
     ],
     ["source_config", { repo_url: "no URL" }, "repo_url", "the URL of a repository"],
-    ["source_config", { install_command: "npm ci" }, "install_command", "No commands are run here"],
-    ["source_config", { build_command: "make" }, "build_command", "No commands are run here"],
+    [
+      "source_config",
+      { install_command: "npm ci" },
+      "install_command",
+      "Commands are not run here",
+    ],
+    ["source_config", { build_command: "make" }, "build_command", "Commands are not run here"],
     [
       "source_revision_config",
       { langgraph_config_path: null },

@@ -129,7 +129,7 @@ describe("a build ends with advice", () => {
     });
     expect(answer).toEqual({
       ok: false,
-      message: `The build needs more memory or time of a processor than an isolate has: ${ADVICE}`,
+      message: `The build needs more memory or CPU time than an isolate has: ${ADVICE}`,
     });
     expect(lines[0]).toBe("The source has 26 files");
   });
@@ -177,7 +177,7 @@ describe("a build ends with advice", () => {
     const code = `throw new Error(${JSON.stringify(message)});`;
     expect((await build({ replaced: builder(code) })).answer).toEqual({
       ok: false,
-      message: `The build needs more memory or time of a processor than an isolate has: ${ADVICE}`,
+      message: `The build needs more memory or CPU time than an isolate has: ${ADVICE}`,
     });
   });
 

@@ -86,6 +86,8 @@ test("a tarball that was given up is not taken again", async () => {
   const bytes = new Uint8Array([0x1f, 0x8b, 0]);
   await env.SOURCES.delete(objectPath);
   const grant = { workspaceId: of.workspaceId, objectPath };
-  await expect(storeUpload(env, grant, bytes)).rejects.toThrow("Nobody waits for this upload");
+  await expect(storeUpload(env, grant, bytes)).rejects.toThrow(
+    "This upload is not expected any more",
+  );
   expect(await env.SOURCES.head(objectPath)).toBeNull();
 });

@@ -172,7 +172,7 @@ test("a bucket is opened with the version that is asked for", async ({ expect })
   await expect(openBucket(withKeys(TWO), of)).rejects.toThrow(
     "ENCRYPTION_KEYS has no key of version 1, but secrets need it",
   );
-  const gone = "The credentials are not there any more";
+  const gone = "The credentials do not exist any more";
   for (const credentialsVersion of [2, null]) {
     await expect(openBucket(withKeys(ONE), { ...of, credentialsVersion })).rejects.toThrow(gone);
   }

@@ -92,7 +92,7 @@ test.for(["Worker exceeded memory limit.", "Worker exceeded CPU time limit."])(
   async (message) => {
     const workspaceId = crypto.randomUUID();
     const code = `throw new Error(${JSON.stringify(message)});`;
-    const warnings = [`${NONE}that needs more memory or time of a processor than an isolate has`];
+    const warnings = [`${NONE}that needs more memory or CPU time than an isolate has`];
     expect(await read({ workspaceId, code })).toEqual({ schemas: {}, warnings, isKept: false });
     expect(await read({ workspaceId, code: tell("later") })).toEqual({
       schemas: {},

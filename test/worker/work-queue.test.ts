@@ -66,7 +66,7 @@ test("a row that cannot be looked at comes again, and keeps no other away", asyn
 test("a queue that nobody handles is not emptied", async ({ expect }) => {
   const { batch } = batchOf("third", [{ row: 1 }]);
   await expect(consume(batch, [handlerOf("first", [])], env, EXPORTS)).rejects.toThrow(
-    "Nobody handles the queue third",
+    "No handler is registered for the queue third",
   );
 });
 

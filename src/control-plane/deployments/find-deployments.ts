@@ -17,13 +17,13 @@ type Reading = Pick<DeploymentDeps, "db" | "workspaceId">;
 
 export type RevisionPath = { deployment_id: string; revision_id: string };
 
-/** One page of those that match. */
+/** Returns one page of the matching deployments. */
 export async function findDeployments(
   { db, workspaceId }: Reading,
   query: DeploymentListQuery,
 ): Promise<ListedDeployment[]> {
   const status = DEPLOYMENT_STATUSES.find((name) => name === query.status);
-  // No deployment here has an image, tags, or one of the other statuses.
+  // No deployment here has an image, tags, or one of the API's other statuses.
   if (query.image_version !== undefined || query.tag_value_ids !== undefined) return [];
   if (query.status !== undefined && status === undefined) return [];
   const found = await listDeployments(
@@ -41,12 +41,15 @@ export async function findDeployments(
   );
   if (found !== null) return found;
   const msg =
-    "There are too many deployments to look at all of them: name those that come into question with " +
+    "There are too many deployments to search all of them: name the relevant ones with " +
     "deployment_ids";
   throw invalidField(["query", "name_contains"], msg, "query_too_large");
 }
 
-/** The deployment, also while it is being deleted. It throws a 404 when the workspace has none with this id. */
+/**
+ * Returns a deployment, including one that is being deleted. Throws a 404 when the workspace has none with this
+ * id.
+ */
 export async function requireDeployment(
   { db, workspaceId }: Reading,
   deploymentId: string,
@@ -56,7 +59,7 @@ export async function requireDeployment(
   return found;
 }
 
-/** The same, but a 409 for one that is being deleted. */
+/** Returns a deployment. Throws a 404 when it does not exist, and a 409 when it is being deleted. */
 export async function requireKeptDeployment(
   deps: Reading,
   deploymentId: string,
@@ -70,7 +73,7 @@ export function deploymentNotFound(deploymentId: string): ApiError {
   return new ApiError("not_found", `Deployment ID ${deploymentId} not found.`);
 }
 
-/** One page of a deployment's revisions, the newest first. */
+/** Returns one page of a deployment's revisions, newest first. */
 export async function findRevisions(
   deps: Reading,
   deploymentId: string,
@@ -80,12 +83,12 @@ export async function findRevisions(
   const { db, workspaceId } = deps;
   const { status, limit, offset } = page;
   const isAsked = (known: RevisionStatus): boolean => status?.includes(known) ?? true;
-  // The other ones of the API are never those of a revision here.
+  // The API's other statuses never occur here.
   const statuses = status === undefined ? undefined : REVISION_STATUSES.filter(isAsked);
   return listRevisions(db, { workspaceId, deploymentId }, { statuses, limit, offset });
 }
 
-/** It throws a 404 when the workspace has no such deployment, or that has no such revision. */
+/** Throws a 404 when the workspace has no such deployment, or the deployment has no such revision. */
 export async function requireRevision(
   deps: Reading,
   { deployment_id: deploymentId, revision_id: id }: RevisionPath,
