@@ -6,7 +6,10 @@ import { Form, FormNote } from "../ui/form.tsx";
 import styles from "./deployment-secrets.module.css";
 import { SecretFields, secretRow, toSecrets } from "./secret-fields.tsx";
 
-/** The names of the secrets, and new values for some of them: nobody can read the old ones. */
+/**
+ * Edits a deployment's secrets: lists their names, and sets new values for some. The stored values cannot be
+ * read.
+ */
 export function DeploymentSecrets({ deployment }: { deployment: Deployment }): ReactNode {
   const control = useControlPlane();
   const queries = useQueryClient();

@@ -11,7 +11,7 @@ import { statusWords } from "./status-words.ts";
 
 type Switch = "build_on_push" | "previews";
 
-/** What pushes to the repository do; of a preview, what it is one of. */
+/** Shows what pushes to the repository do; for a preview, shows what it is a preview of. */
 export function Pushes({ deployment }: { deployment: Deployment }): ReactNode {
   const { preview_of: of, preview_branch: branch } = deployment.source_config;
   return (

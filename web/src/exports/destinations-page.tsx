@@ -11,7 +11,7 @@ import { textIn } from "../ui/form-values.ts";
 import { Page } from "../ui/page.tsx";
 import styles from "./destinations-page.module.css";
 
-/** The buckets that exports are written to; their keys are replaced here, and never shown. */
+/** Lists the buckets that exports are written to. Their keys can be replaced here, but are never shown. */
 export default function DestinationsPage(): ReactNode {
   const { data, error, refetch } = useQuery(destinationsQuery(useTracing()));
   return (

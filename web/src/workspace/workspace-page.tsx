@@ -11,7 +11,7 @@ import { ViewLinks } from "../ui/view-links.tsx";
 import { Facts } from "../ui/facts.tsx";
 import styles from "./workspace-page.module.css";
 
-/** The workspace of the key: its plan and limits, its keys, the services that its users may connect. */
+/** Shows the workspace of the key: its plan and limits, its keys, and the services that its users can connect. */
 export default function WorkspacePage({ view }: { view: string }): ReactNode {
   const { data, error, refetch } = useQuery(workspaceQuery(useTracing()));
   return (

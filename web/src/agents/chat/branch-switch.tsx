@@ -8,7 +8,7 @@ type Props = {
   onChange: (branch: string) => void;
 };
 
-/** Which of several wordings of a message is shown. */
+/** Chooses which of several versions of a message is shown. */
 export function BranchSwitch({ branch, options, onChange }: Props): ReactNode {
   if (branch === undefined || options === undefined || options.length < 2) return null;
   const index = options.indexOf(branch);

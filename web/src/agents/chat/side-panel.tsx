@@ -15,7 +15,7 @@ type Props = {
   onFork: (state: Snapshot | null) => void;
 };
 
-/** What is behind the conversation: the graph, its state, and how it came about. */
+/** Shows the details of a conversation: the graph, its state, and its history. */
 export function SidePanel({ chat, assistantId, fork, onFork }: Props): ReactNode {
   const { stream, active } = chat;
   const head = stream.history.at(-1);

@@ -7,7 +7,7 @@ import styles from "./graph-view.module.css";
 
 type Props = { assistantId: string; lit: ReadonlySet<string> };
 
-/** A graph as a drawing; the nodes that run now, or are next, are lit. */
+/** Draws a graph. The nodes that are running, or are next, are highlighted. */
 export default function GraphView({ assistantId, lit }: Props): ReactNode {
   const { data, error, refetch } = useQuery(graphQuery(useAgents(), assistantId));
   const placed = useMemo(() => (data === undefined ? null : layoutGraph(data)), [data]);
@@ -66,7 +66,7 @@ export default function GraphView({ assistantId, lit }: Props): ReactNode {
   );
 }
 
-/** Through all points, with bends instead of corners. */
+/** Returns the path of a curve through all points, with rounded corners. */
 function curve(points: readonly { x: number; y: number }[]): string {
   const [first, ...rest] = points;
   const last = rest.at(-1);
