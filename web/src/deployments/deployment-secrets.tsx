@@ -30,7 +30,7 @@ export function DeploymentSecrets({ deployment }: { deployment: Deployment }): R
   return (
     <section className={styles.secrets} aria-label="Secrets">
       {deployment.secrets.length === 0 ? null : (
-        <ul className={styles.names} aria-label="Secrets that it has">
+        <ul className={styles.names} aria-label="Stored secrets">
           {deployment.secrets.map(({ name }) => (
             <li key={name}>
               <code>{name}</code>

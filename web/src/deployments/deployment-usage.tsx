@@ -13,7 +13,7 @@ export function DeploymentUsage({ deploymentId }: { deploymentId: string }): Rea
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />;
   if (data?.length === 0) {
     return (
-      <EmptyState title="It has used nothing yet">
+      <EmptyState title="There is no usage yet">
         <p>Calls that its code makes, and what it reads and writes, are counted here by day.</p>
       </EmptyState>
     );

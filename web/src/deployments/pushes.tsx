@@ -21,8 +21,8 @@ export function Pushes({ deployment }: { deployment: Deployment }): ReactNode {
         <Switches deployment={deployment} />
       ) : (
         <p>
-          This is the preview of the branch <code>{branch}</code>, and goes with it.{" "}
-          <Link href={`/deployments/${of}`}>The deployment that it is of</Link>
+          This is the preview of the branch <code>{branch}</code>, and is removed with it.{" "}
+          <Link href={`/deployments/${of}`}>The deployment that it previews</Link>
         </p>
       )}
     </section>

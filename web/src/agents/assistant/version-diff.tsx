@@ -31,7 +31,7 @@ export function VersionDiff({ before, after }: Props): ReactNode {
         ))}
         {names.length === 0 ? (
           <tr>
-            <td colSpan={3}>Both say the same.</td>
+            <td colSpan={3}>There are no differences.</td>
           </tr>
         ) : null}
       </tbody>

@@ -21,7 +21,7 @@ export function BranchSwitch({ branch, options, onChange }: Props): ReactNode {
       <Button
         kind="quiet"
         size="s"
-        aria-label="The branch before"
+        aria-label="Previous branch"
         disabled={to(-1) === undefined}
         onClick={() => choose(to(-1))}
       >
@@ -31,7 +31,7 @@ export function BranchSwitch({ branch, options, onChange }: Props): ReactNode {
       <Button
         kind="quiet"
         size="s"
-        aria-label="The next branch"
+        aria-label="Next branch"
         disabled={to(1) === undefined}
         onClick={() => choose(to(1))}
       >

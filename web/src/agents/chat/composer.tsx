@@ -61,7 +61,7 @@ export function Composer({
             The next message goes on from step {fork.metadata?.step ?? "?"}, as another branch.
           </span>
           <Button kind="quiet" size="s" onClick={() => onFork(null)}>
-            Go on from the end
+            Continue from the end
           </Button>
         </p>
       )}

@@ -24,9 +24,9 @@ export function SidePanel({ chat, assistantId, fork, onFork }: Props): ReactNode
     <Tabs.Root
       className={styles.panel}
       defaultValue="graph"
-      render={<aside aria-label="Behind it" />}
+      render={<aside aria-label="Details of the conversation" />}
     >
-      <Tabs.List className={styles.tabs} aria-label="Behind the conversation">
+      <Tabs.List className={styles.tabs} aria-label="Views of the conversation">
         <Tabs.Tab className={styles.tab} value="graph">
           Graph
         </Tabs.Tab>

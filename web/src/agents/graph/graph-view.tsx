@@ -60,7 +60,7 @@ export default function GraphView({ assistantId, lit }: Props): ReactNode {
         ))}
       </svg>
       <figcaption className={styles.caption}>
-        Dashed lines are taken when the node before decides so.
+        Dashed lines are taken when the preceding node chooses them.
       </figcaption>
     </figure>
   );

@@ -97,7 +97,7 @@ export function CompletedInput({
         id="filter-completions"
         className={styles.options}
         role="listbox"
-        aria-label="What may come next"
+        aria-label="Completions"
         hidden={!isShown}
       >
         {options.map((option, index) => (
