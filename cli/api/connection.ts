@@ -14,7 +14,7 @@ const LOOPBACK_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 export type LocalPlatform = { url: string; apiKey: string | undefined };
 
 export type Connection = {
-  /** Without a trailing slash. */
+  /** The URL of the platform, without a trailing slash. */
   url: string;
   apiKey: string;
   keySource: string;

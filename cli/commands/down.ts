@@ -10,7 +10,7 @@ export function addDown(program: Command): void {
   addAccountOptions(program.command("down"))
     .description("take a platform that up made off the network")
     .option("--with-data", "remove everything, with threads, traces and keys, for good", false)
-    .option("--yes", "do not ask", false)
+    .option("--yes", "do not ask for confirmation", false)
     .action((dir: string | undefined, _options, command: Command) =>
       runDown(dir, command.optsWithGlobals()),
     );

@@ -3,7 +3,7 @@ import { isPortFree, nextFreePort } from "./ports.ts";
 
 /** A bucket on this machine that S3 clients can use, as a destination of a local platform's exports. */
 export type LocalS3 = {
-  /** Without the bucket, which follows in the path. */
+  /** The endpoint's URL without the bucket, which follows in the path. */
   endpoint: string;
   bucket: string;
   accessKeyId: string;

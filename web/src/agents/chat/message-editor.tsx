@@ -16,7 +16,7 @@ export function MessageEditor({ text, onSend, onCancel }: Props): ReactNode {
       }}
     >
       <textarea
-        aria-label="New version of the message"
+        aria-label="Edited text"
         rows={3}
         value={edited}
         onChange={(event) => setEdited(event.target.value)}
