@@ -4,7 +4,7 @@ import type { Deployment } from "./schemas.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The deployment of this id or this name. Throws a `CliError` when there is none. */
+/** Returns the deployment with this id or name. Throws a `CliError` when there is none. */
 export async function resolveDeployment(api: ControlPlane, idOrName: string): Promise<Deployment> {
   const found = UUID.test(idOrName)
     ? await api.findDeployment(idOrName)

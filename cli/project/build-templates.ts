@@ -4,17 +4,17 @@ import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { buildTarball } from "./tarball.ts";
 
-/** The module `#templates` of package.json. */
+/** The file of the module `#templates` of package.json. */
 export const TEMPLATES_FILE = BUILT?.templates ?? join(REPO_ROOT, ".threadworks/templates.js");
 
 const EXAMPLES = join(REPO_ROOT, "examples");
 
-/** What a template is made of, besides installed packages. */
+/** The inputs of the templates, besides installed packages. */
 const INPUTS = ["examples", "src/graph-runtime", "src/lib", "cli/project", "package-lock.json"];
 
 /**
- * Builds each folder of `examples` that has a `langgraph.json` into a tarball, all of them into the
- * module that is shipped with the Worker. Does nothing while that is newer than what it is made of.
+ * Builds each folder of `examples` that has a `langgraph.json` into a tarball, and writes all of them into
+ * the module that is shipped with the Worker. Does nothing while the module is newer than its inputs.
  */
 export async function buildTemplates(): Promise<void> {
   if (BUILT !== undefined) return;
@@ -25,13 +25,13 @@ export async function buildTemplates(): Promise<void> {
     const { bytes } = await buildTarball({ configPath });
     templates[name] = Buffer.from(bytes).toString("base64");
   }
-  // Others may be about to read it.
+  // The file is replaced atomically, because other processes may be reading it.
   const partial = `${TEMPLATES_FILE}.${process.pid}`;
   writeFileSync(partial, `export default ${JSON.stringify(templates)};\n`);
   renameSync(partial, TEMPLATES_FILE);
 }
 
-/** The name and the folder of each. */
+/** Returns the name and the folder of each template. */
 export function templateProjects(): [name: string, folder: string][] {
   return readdirSync(EXAMPLES)
     .toSorted()

@@ -156,7 +156,7 @@ test("up makes a platform, repeated changes nothing, down leaves the data, and w
   expect(JSON.parse(keys.stdout)).toMatchObject([{ name: "default", revoked_at: null }]);
 
   const refused = await run("down");
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("say --yes") });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("confirm with --yes") });
   expect(changes(cloudflare)).toEqual([]);
 
   expect(await run("down --yes")).toMatchObject({ code: 0 });

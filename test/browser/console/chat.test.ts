@@ -173,10 +173,10 @@ test("an edited message is another branch, and both can be read", async () => {
   const page = await openChat("agent");
   await say(page, "What is 1 + 1?");
   await page.getByRole("button", { name: "Edit" }).click();
-  await page.getByRole("textbox", { name: "Another wording" }).fill("What is 2 + 2?");
+  await page.getByRole("textbox", { name: "Edited text" }).fill("What is 2 + 2?");
   await page.getByRole("button", { name: "Send as another branch" }).click();
   await page.getByText("2 + 2 is 4.").waitFor();
-  await page.getByRole("button", { name: "The branch before" }).click();
+  await page.getByRole("button", { name: "Previous branch" }).click();
   await page.getByText("1 + 1 is 2.").waitFor();
   expect(await texts(page)).toEqual(["What is 1 + 1?", "1 + 1 is 2."]);
 });

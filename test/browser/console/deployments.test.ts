@@ -99,7 +99,7 @@ test("a template is deployed, rolled back, given other secrets, and deleted", as
   await expectRevisions(page, ["serves", "deployed", "deployed"]);
 
   await page.getByRole("link", { name: "Secrets" }).click();
-  await page.getByRole("list", { name: "Secrets that it has" }).getByText("MODEL_KEY").waitFor();
+  await page.getByRole("list", { name: "Stored secrets" }).getByText("MODEL_KEY").waitFor();
   expect(await page.content()).not.toContain(SECRET);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Add a secret" }).click();
@@ -108,14 +108,14 @@ test("a template is deployed, rolled back, given other secrets, and deleted", as
   await page.getByRole("alert").getByText("OTHER_KEY has no value yet").waitFor();
   await page.getByLabel("Value of OTHER_KEY").fill("another one");
   await page.getByRole("button", { name: "Save the secrets" }).click();
-  const names = page.getByRole("list", { name: "Secrets that it has" });
+  const names = page.getByRole("list", { name: "Stored secrets" });
   await names.getByText("OTHER_KEY").waitFor();
   expect(await names.getByRole("listitem").allTextContents()).toEqual(["MODEL_KEY", "OTHER_KEY"]);
   await page.getByRole("link", { name: "Revisions" }).click();
   await expectRevisions(page, ["serves", "deployed", "deployed", "deployed"]);
 
   await page.getByRole("link", { name: "Usage" }).click();
-  await page.getByRole("heading", { name: "It has used nothing yet" }).waitFor();
+  await page.getByRole("heading", { name: "There is no usage yet" }).waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Keep" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
@@ -149,7 +149,7 @@ test("pushes of a repository are switched on, and make revisions and previews", 
   await page.getByLabel("Name of the secret").fill(PUSH_SECRETS[0]?.name ?? "");
   await page.getByLabel(/^Value of/).fill(PUSH_SECRET_VALUE);
   await page.getByRole("button", { name: "Save the secrets" }).click();
-  await page.getByRole("list", { name: "Secrets that it has" }).waitFor();
+  await page.getByRole("list", { name: "Stored secrets" }).waitFor();
   await page.getByRole("link", { name: "Revisions" }).click();
   await built.click();
   await expect.poll(() => built.isChecked()).toBe(true);
@@ -172,7 +172,7 @@ test("pushes of a repository are switched on, and make revisions and previews", 
   await page.getByText("This is the preview of the branch feature/login").waitFor();
   await page.getByText("feature/login at bbbbbbb").waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "The deployment that it is of" }).click();
+  await page.getByRole("link", { name: "The deployment that it previews" }).click();
   await page.getByRole("heading", { name: "shop", exact: true }).waitFor();
   await previewed.click();
   await expect.poll(() => previewed.isChecked()).toBe(false);

@@ -143,7 +143,7 @@ test(
     const asked = await run(server, "delete", ID);
     expect(asked.code).toBe(1);
     expect(asked.stderr).toBe(
-      `error: nobody can be asked here: delete agent (${ID}) with --force\n`,
+      `error: there is no terminal to ask for confirmation: delete agent (${ID}) with --force\n`,
     );
     expect(server.seen.map(({ method }) => method)).toEqual(["GET"]);
 

@@ -517,13 +517,13 @@ describe("a project is refused", () => {
     [
       "is something else",
       "export const auth = { authenticate() {} };",
-      "is no Auth object of @langchain/langgraph-sdk/auth",
+      "is not an Auth object of @langchain/langgraph-sdk/auth",
     ],
-    ["is nothing", "export const auth = null;", "is no Auth object of"],
+    ["is nothing", "export const auth = null;", "is not an Auth object of"],
     [
       "lets nobody in",
       'export const auth = { "~handlerCache": {} };',
-      "has no authenticate handler: nobody could be let in",
+      "has no authenticate handler, so that every request would be refused",
     ],
   ] as const)("when its auth %s", async ([, source, problem], { expect }) => {
     const project = {
@@ -622,7 +622,7 @@ describe("a project is refused", () => {
 
     expect(problem).toBe(
       "<project> has @langchain/core 0.2.36 installed, and 0.3.29 is the oldest that runs here. " +
-        "Update it, and what was made for the same LangChain: " +
+        "Update it, and the packages made for the same LangChain: " +
         "npm install @langchain/core@latest @langchain/openai@latest",
     );
   });

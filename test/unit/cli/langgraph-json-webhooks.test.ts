@@ -61,8 +61,8 @@ describe('"webhooks" of langgraph.json', () => {
     expect(() => read(faulty)).toThrow(
       [
         `${PATH} cannot be used:`,
-        `  "webhooks.url.allowed_domains": "https://a.example" is no host name, such as *.example.com`,
-        `  "webhooks.url.allowed_domains": "a.example,b.example" is no host name, such as *.example.com`,
+        `  "webhooks.url.allowed_domains": "https://a.example" is not a host name, such as *.example.com`,
+        `  "webhooks.url.allowed_domains": "a.example,b.example" is not a host name, such as *.example.com`,
         `  "webhooks.headers.x-foreign": the name of DATABASE_PASSWORD should begin with LG_WEBHOOK_`,
         `  "webhooks.headers.x-malformed": \${{ secrets.TOKEN }} should be like \${{ env.LG_WEBHOOK_X }}`,
         `  "webhooks.headers.x bad" is not a header`,

@@ -31,7 +31,9 @@ describe("what a crashed Worker had claimed", () => {
     const { done, release, warnings } = setUp(6);
     await done;
     expect(release).toHaveBeenCalledTimes(7);
-    expect(warnings).toEqual(["what the Worker had claimed is not released yet: fetch failed"]);
+    expect(warnings).toEqual([
+      "the leases of the former Worker are not released yet: fetch failed",
+    ]);
   });
 
   test("is not released after the end", async () => {

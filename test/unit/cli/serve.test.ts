@@ -214,7 +214,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     expect(second.logs).toContainEqual({
       source: "platform",
       level: "warn",
-      message: `port ${port} of the bucket for exports is in use; the bucket is on ${now} now, where destinations with its old address do not find it`,
+      message: `port ${port} of the bucket for exports is in use; the bucket is now on port ${now}: update the address of destinations`,
     });
   });
 

@@ -63,7 +63,7 @@ describe("a database", { timeout: TIMEOUT_MS }, () => {
     for (const part of ["", "-wal", "-shm"]) rmSync(file + part, { force: true });
     const said = await refusal(folder);
     expect(said).toContain(`${file} is missing`);
-    expect(said).toContain("put back a copy of it");
+    expect(said).toContain("restore a copy of it");
     expect(said).not.toContain("\n");
     const target = { kind: "local", stateDir: join(folder, "state") } as const;
     await expect(withDatabase(folder, target, async () => {})).rejects.toThrow(said);
@@ -81,7 +81,7 @@ describe("a database", { timeout: TIMEOUT_MS }, () => {
       closeSync(descriptor);
       const said = await refusal(folder);
       expect(said.startsWith(`${file} is damaged (`)).toBe(true);
-      expect(said).toContain("): put back a copy of it");
+      expect(said).toContain("): restore a copy of it");
       expect(said).not.toContain("\n");
     },
   );

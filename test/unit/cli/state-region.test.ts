@@ -45,5 +45,5 @@ test("an unused folder may still become another region's", ({ expect }) => {
 test("a folder that names no region is refused", ({ expect }) => {
   const folder = newFolder();
   writeFileSync(join(folder, "region"), "mars\n");
-  expect(() => stateRegion(folder)).toThrow("names no region: mars");
+  expect(() => stateRegion(folder)).toThrow("does not name a region: mars");
 });

@@ -195,7 +195,9 @@ describe("in the memory of an isolate", { timeout: TIMEOUT_MS }, () => {
     };
     expect(await read(own, ["large"])).toMatchObject({
       schemas: {},
-      warnings: ["no schemas could be read from the graphs' types: these have more than 2.5 MB"],
+      warnings: [
+        "no schemas could be read from the graphs' types: the types have more than 2.5 MB",
+      ],
     });
   });
 

@@ -78,8 +78,8 @@ describe("what embeds", () => {
   test.for<[string, unknown, string]>([
     ["no function", 3, '"store.index.embed" must name a function'],
     ["too few vectors", () => [], "did not return"],
-    ["no vectors", () => ["a"], "no vector of numbers"],
-    ["a vector of other numbers", () => [[1, Number.NaN]], "no vector of numbers"],
+    ["no vectors", () => ["a"], "not a vector of numbers"],
+    ["a vector of other numbers", () => [[1, Number.NaN]], "not a vector of numbers"],
     ["another length", () => [[1, 2, 3]], 'a vector of 3 numbers; "store.index.dims" is 2'],
   ])("is refused when it gives %s", async ([, exported, message], { expect }) => {
     const items = [{ value: { a: "text" }, index: null }];
