@@ -112,7 +112,7 @@ describe("a new deployment is refused", () => {
   );
 
   test.for(["../x", "/etc/passwd", "a//b", "a/", "a\\b", "a\nb", ""])(
-    "for a configuration at %o",
+    "for an invalid configuration at %o",
     async (path, { deployer, expect }) => {
       const config = { langgraph_config_path: path };
       const given = sourceBody("refused", null, { source_revision_config: config });
@@ -150,7 +150,7 @@ describe("a new deployment is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("for a secret that is there twice", async ({ deployer, expect }) => {
+  test("for a secret that is given twice", async ({ deployer, expect }) => {
     const given = templateBody("refused", { secrets: [SECRET, { ...SECRET, value: "2" }] });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const msg = "There are two secrets named A";
@@ -158,14 +158,14 @@ describe("a new deployment is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("for a template of an own project", async ({ deployer, expect }) => {
+  test("for a template without the built-in project", async ({ deployer, expect }) => {
     const given = sourceBody("refused", null, { source_config: { template_id: "agent" } });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const loc = ["body", "source_config", "template_id"];
     expect([status, body]).toMatchObject([422, { detail: [{ loc, type: "value_error" }] }]);
   });
 
-  test("for a tarball that is not there", async ({ server, deployer, expect }) => {
+  test("for a tarball that does not exist", async ({ server, deployer, expect }) => {
     const other = await newDeployer(server);
     const pending = await newUpload(deployer);
     const unknown = "String should be an object_path that an upload-url request was answered with";
@@ -182,7 +182,10 @@ describe("a new deployment is refused", () => {
     expect(await noneIsThere(deployer)).toBe(true);
   });
 
-  test("without the plan, unless it is of a template", async ({ server, expect }) => {
+  test("without a plan for own projects, unless it is from a template", async ({
+    server,
+    expect,
+  }) => {
     const deployer = await newDeployer(server, "developer");
     const created = await createDeployment(deployer, templateBody("mine"));
     const change = {
@@ -268,7 +271,7 @@ describe("a change is refused", () => {
     expect(read.body).toEqual(created);
   });
 
-  test("to a template that the deployment was not made of", async ({ server, expect }) => {
+  test("to a template if the deployment was not made from one", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const created = await createDeployment(deployer, sourceBody("mine", null));
     const change = { revision_source: "internal_template", secrets: [SECRET] };
@@ -277,7 +280,7 @@ describe("a change is refused", () => {
     expect([status, body]).toMatchObject([422, { detail: [{ loc, type: "value_error" }] }]);
   });
 
-  test("with an id that is none, or nobody's", async ({ deployer, expect }) => {
+  test("with an invalid or unknown id", async ({ deployer, expect }) => {
     const malformed = await deployer.call("PATCH", "/deployments/mine", {});
     expect([malformed.status, malformed.body]).toMatchObject([
       422,

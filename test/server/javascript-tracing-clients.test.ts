@@ -9,7 +9,7 @@ import { makeWorkspace } from "../support/workspaces.ts";
 const test = testWithSharedServer();
 
 describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
-  /** Each test has a workspace of its own; `connect` makes a client of it. */
+  /** Each test has its own workspace; `connect` creates a client of it. */
   const tracing = test
     .extend("connect", async ({ server }) => {
       const { apiKey } = await makeWorkspace(server, name);
@@ -163,7 +163,7 @@ describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
   });
 });
 
-/** A finished run as the clients' queues hand it on. */
+/** A finished run as the clients' queues pass it on. */
 function finished(project: string): RunData {
   const end_time = new Date().toISOString();
   return runData(project, { inputs: { n: 1 }, outputs: { n: 2 }, end_time });
