@@ -17,7 +17,7 @@ const TEXTS: Texts = {
   "node_modules/a/package.json": "{}",
 };
 
-/** Of a repository with these files. */
+/** Returns the scope of a repository with these files. */
 function scopeOf(texts: Texts, change: Partial<Scope> = {}): string {
   files.remove("/repository");
   for (const [path, text] of Object.entries(texts)) {
@@ -33,13 +33,13 @@ function scopeOf(texts: Texts, change: Partial<Scope> = {}): string {
   return bundleScope({ ...usual, ...change });
 }
 
-describe("the bundles of packages are decided", () => {
+describe("the cached bundles of packages", () => {
   test.for<[string, Texts, Partial<Scope>]>([
     ["sources", { ...TEXTS, "packages/own/own.js": "changed", "agent.ts": "new" }, {}],
     ["files of packages, whose digests are known", { ...TEXTS, "node_modules/a/b.js": "" }, {}],
     ["the order in which packages come", TEXTS, { installed: [B, A] }],
     ["other variables", TEXTS, { project: { ...PROJECT, env: { OTHER: "development" } } }],
-  ])("by no %s", ([, texts, change]) => {
+  ])("do not depend on %s", ([, texts, change]) => {
     expect(scopeOf(texts, change)).toBe(scopeOf(TEXTS));
   });
 
@@ -53,7 +53,7 @@ describe("the bundles of packages are decided", () => {
     ["where links lead", TEXTS, { links: [{ ...LINK, target: "/repository/own" }] }],
     ["a manifest of the repository", { ...TEXTS, "packages/own/package.json": "{}" }, {}],
     ["a manifest that there was none of", { ...TEXTS, "packages/package.json": "{}" }, {}],
-  ])("by %s", ([, texts, change]) => {
+  ])("depend on %s", ([, texts, change]) => {
     expect(scopeOf(texts, change)).not.toBe(scopeOf(TEXTS));
   });
 });
