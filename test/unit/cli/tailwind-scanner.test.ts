@@ -18,10 +18,10 @@ const TAILWIND = readFileSync(
 type Compiler = Awaited<ReturnType<typeof compile>>;
 
 let compiler: Compiler;
-/** What the compiler has been asked about: each candidate adds to its style sheet once. */
+/** Results of the compiler by candidate: each candidate adds to its style sheet only once. */
 const known = new Map<string, boolean>();
 
-/** Of the candidates those that Tailwind has a class or a variable for. */
+/** Returns the candidates for which Tailwind has a class or a variable. */
 function classesAmong(candidates: Iterable<string>): string[] {
   const classes = [...new Set(candidates)].filter((candidate) => {
     const isKnown = known.get(candidate);
@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
 });
 
-describe("the classes of a text are those that the native scanner finds", () => {
+describe("the scanner finds the same classes in a text as the native scanner", () => {
   test.for<[string, string]>([
     ["in attributes, and in the strings of expressions", `<b className={a ? "flex p-4" : 'grid'}>`],
     [
@@ -160,7 +160,7 @@ const ALL: Source = { base: "", pattern: "**/*", negated: false };
 const only = (pattern: string, base = ""): Source => ({ base, pattern, negated: false });
 const without = (pattern: string, base = ""): Source => ({ base, pattern, negated: true });
 
-describe("the files of sources are those that the native scanner reads", () => {
+describe("the scanner reads the same source files as the native scanner", () => {
   test.for<[string, Source[]]>([
     ["the project", [ALL]],
     ["a folder", [only("sub")]],
@@ -194,11 +194,11 @@ describe("the files of sources are those that the native scanner reads", () => {
     const own = new Scanner({ sources }).scan();
     expect(classesAmong(own)).toEqual(classesAmong(new NativeScanner({ sources }).scan()));
     expect(classesAmong(own)).toEqual(["p-2", "p-22", "p-8"]);
-    // Style sheets have their rules in the order in which classes are met.
+    // Style sheets have their rules in the order in which classes are found.
     expect(own).toEqual(own.toSorted());
   });
 
-  test("whatever their endings", () => {
+  test("with any extension", () => {
     const endings =
       "png svg ico avif heic mp3 woff2 zip tar gz jar node wasm so dylib pdf docx sqlite db key plist geojson lockb DS_Store xml csv yaml toml txt py rs vue less styl";
     const files = endings.split(" ").map((ending) => [`file.${ending}`, "flex"]);
@@ -209,7 +209,7 @@ describe("the files of sources are those that the native scanner reads", () => {
     expect(own).toHaveLength(11);
   });
 
-  test("with folders that are links, even in a circle", () => {
+  test("with folders that are links, even in a cycle", () => {
     const folder = temporaryProject(FILES);
     mkdirSync(join(folder, "links"));
     symlinkSync(join(folder, "sub/deep"), join(folder, "links/deep"));

@@ -56,9 +56,7 @@ describe("buildCode", () => {
     });
   });
 
-  test("parses no more JSON than a load should: the rest are files to be read", async ({
-    expect,
-  }) => {
+  test("parses a bounded amount of JSON, and keeps the rest as files", async ({ expect }) => {
     const large = JSON.stringify("x".repeat(1_500_000));
     const packed = await tarball({ ...PROJECT, "a.json": large, "b.json": large, "c.json": "{}" });
     const { modules } = (await buildCode(packed, null)).code;
@@ -66,7 +64,7 @@ describe("buildCode", () => {
     expect(types).toEqual(["project.js js", "a.json json", "b.json text", "c.json json"]);
   });
 
-  test("takes folders and leading dots as archivers write them", async ({ expect }) => {
+  test("accepts folders and leading dots as archivers write them", async ({ expect }) => {
     const folder: TarEntry = { header: { name: "./lib/", size: 0, type: "directory" } };
     const packed = await tarball({ "./threadworks.json": MANIFEST, "./project.js": "export {}" }, [
       folder,
@@ -154,7 +152,7 @@ describe("buildCode", () => {
     expect(error?.message).toContain(reason);
   });
 
-  test("refuses a configuration file that is not in it", async ({ expect }) => {
+  test("refuses a missing configuration file", async ({ expect }) => {
     await expect(buildCode(await tarball(PROJECT), "app/langgraph.json")).rejects.toThrow(
       'langgraph_config_path is "app/langgraph.json"',
     );
