@@ -94,7 +94,7 @@ describe("a deployment", () => {
     ]);
   });
 
-  hosted("has a host of its own where there is a domain for it", async ({ deployer, expect }) => {
+  hosted("has its own host if a domain for agents is configured", async ({ deployer, expect }) => {
     const created = await createDeployment(deployer, templateBody("My_Agent"));
     expect(created.source_config["custom_url"]).toBe("https://my-agent.agents.example");
   });

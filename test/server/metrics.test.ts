@@ -33,9 +33,12 @@ const guarded = testWithServer(
   "custom-auth",
 );
 
-guarded("are for keys of the workspace, not for users", async ({ server, expect }) => {
-  await ensureLocalWorkspace(server.database, { workspaceId: WORKSPACE, apiKey: KEY });
-  expect((await server.fetch("/metrics", { headers: bearer("user") })).status).toBe(403);
-  const studio = { "x-api-key": KEY, "x-auth-scheme": "langsmith" };
-  expect((await server.fetch("/metrics", { headers: studio })).status).toBe(200);
-});
+guarded(
+  "the metrics need a key of the workspace, and are not for users",
+  async ({ server, expect }) => {
+    await ensureLocalWorkspace(server.database, { workspaceId: WORKSPACE, apiKey: KEY });
+    expect((await server.fetch("/metrics", { headers: bearer("user") })).status).toBe(403);
+    const studio = { "x-api-key": KEY, "x-auth-scheme": "langsmith" };
+    expect((await server.fetch("/metrics", { headers: studio })).status).toBe(200);
+  },
+);

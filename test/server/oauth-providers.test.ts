@@ -211,7 +211,7 @@ describe("another workspace", () => {
 });
 
 describe("with settings as they are by default", () => {
-  bare("a secret is refused, and says what is missing", async ({ server, expect }) => {
+  bare("a secret is refused with the name of the missing setting", async ({ server, expect }) => {
     const tenant = await newTenant(server);
     const { status, body } = await tenant.call("POST", "/providers", providerBody(PUBLIC));
     expect([status, body]).toEqual([

@@ -253,7 +253,7 @@ describe("the outbound policy", () => {
   });
 
   strict(
-    "of an installation: private addresses, and its own list",
+    "refuses private addresses and hosts outside of the installation's list",
     async ({ deployment, expect }) => {
       const asked = await Promise.all(
         [

@@ -30,7 +30,7 @@ async function enrol(server: TestServer, privateOnly: boolean): Promise<void> {
 }
 
 describe("an agent server whose project authenticates its users", () => {
-  testWithUsers("is on the hosts that its workspace is on", async ({ server, expect }) => {
+  testWithUsers("is served on the hosts of its workspace", async ({ server, expect }) => {
     expect(await statuses(server, bearer("ada"))).toEqual([200, 403]);
     await enrol(server, false);
     await vi.waitFor(
@@ -50,7 +50,7 @@ describe("an agent server whose project authenticates its users", () => {
 
 describe("a deployed agent", () => {
   testWithPlatformKeys(
-    "has a private host below that of all agents",
+    "has a private host below the private domain of agents",
     async ({ server, expect }) => {
       const recluse = await newTenant(server, "recluse", { privateOnly: true });
       const outsider = await newTenant(server, "outsider", null);
@@ -83,7 +83,7 @@ describe("a deployed agent", () => {
 });
 
 describe("an agent server without keys", () => {
-  testWithoutKeys("is on the hosts that its workspace is on", async ({ server, expect }) => {
+  testWithoutKeys("is served on the hosts of its workspace", async ({ server, expect }) => {
     expect(await statuses(server, {})).toEqual([200, 403]);
     await enrol(server, true);
     await vi.waitFor(async () => expect(await statuses(server, {})).toEqual([403, 200]), SEEN);

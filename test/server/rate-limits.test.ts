@@ -233,7 +233,7 @@ describe("the agent server", () => {
 
 describe("on separate hosts", () => {
   onHosts(
-    "everything on the tracing API's host is limited, by paths with and without a prefix",
+    "all requests to the tracing API's host are limited, with and without a prefix in the path",
     async ({ server, expect }) => {
       const { apiKey } = await makeWorkspace(server, "hosts");
       const headers = { "x-api-key": apiKey };
@@ -268,14 +268,14 @@ describe("on separate hosts", () => {
     },
   );
 
-  onHosts("a host that serves nothing limits nothing", async ({ server, expect }) => {
+  onHosts("a host that serves nothing has no limits", async ({ server, expect }) => {
     const { port } = new URL(server.url);
     const answer = await fetch(`http://localhost:${port}/api/v1/info`);
     expect([answer.status, limitOf(answer)]).toEqual([404, null]);
   });
 });
 
-switchedOff("with RATE_LIMITS off nothing is limited", async ({ server, expect }) => {
+switchedOff("RATE_LIMITS=off disables all limits", async ({ server, expect }) => {
   const answer = await get(server, "/api/v1/info");
   expect([answer.status, limitHeaders(answer)]).toEqual([200, {}]);
 });

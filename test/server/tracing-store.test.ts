@@ -146,84 +146,87 @@ const testOfEverything = test.extend("everything", { scope: "file" }, ({ server 
 );
 
 describe("the selected fields of a run", () => {
-  testOfEverything("is there, and what is always there", async ({ everything, expect }) => {
-    const { top, below, example, share, project, id: workspaceId } = everything;
-    const url = { presigned_url: expect.stringMatching(/^http.*\/api\/v1\/attachments\//) };
-    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-    const always = {
-      id: top.id,
-      name: "a run",
-      run_type: "llm",
-      start_time: "2026-03-01T12:00:00.000000Z",
-      trace_id: top.id,
-      dotted_order: top.dotted_order,
-      status: "error",
-      session_id: project,
-      app_path: expect.stringMatching(
-        new RegExp(`^/o/${workspaceId}/projects/p/${project}/r/${top.id}`),
-      ),
-      s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } },
-      prompt_token_details: { audio: 1 },
-      completion_token_details: { reasoning: 2 },
-      prompt_cost_details: { audio: "0.125" },
-      completion_cost_details: { reasoning: "0.25" },
-    };
-    const members: Partial<Record<RunSelect, Json>> = {
-      end_time: { end_time: "2026-03-01T12:00:02.500000Z" },
-      error: { error: "broken" },
-      error_or_signed_url: { error: "broken" },
-      extra: { extra: top["extra"] },
-      extra_or_signed_url: { extra: top["extra"] },
-      events: { events: top["events"] },
-      events_or_signed_url: { events: top["events"] },
-      inputs: { inputs: { q: 1 } },
-      inputs_or_signed_url: { inputs: { q: 1 }, inputs_s3_urls: null },
-      inputs_preview: { inputs_preview: '{"q":1}' },
-      inputs_s3_urls: { inputs_s3_urls: null },
-      outputs: { outputs: top["outputs"] },
-      outputs_or_signed_url: { outputs: top["outputs"], outputs_s3_urls: null },
-      outputs_preview: { outputs_preview: expect.stringMatching(/^\{"a":2,"usage_metadata":/) },
-      outputs_s3_urls: { outputs_s3_urls: null },
-      serialized: { serialized: { s: 1 } },
-      serialized_or_signed_url: { serialized: { s: 1 } },
-      parent_run_id: { parent_run_id: null },
-      parent_run_ids: { parent_run_ids: [] },
-      manifest_id: { manifest_id: null },
-      manifest_s3_id: { manifest_s3_id: null },
-      reference_example_id: { reference_example_id: example },
-      reference_dataset_id: { reference_dataset_id: null },
-      total_tokens: { total_tokens: 7 },
-      prompt_tokens: { prompt_tokens: 5 },
-      completion_tokens: { completion_tokens: 2 },
-      total_cost: { total_cost: "0.75" },
-      prompt_cost: { prompt_cost: "0.5" },
-      completion_cost: { completion_cost: "0.25" },
-      price_model_id: { price_model_id: null },
-      first_token_time: { first_token_time: "2026-03-01T12:00:01.000000Z" },
-      last_queued_at: { last_queued_at: time },
-      inserted_at: { inserted_at: time },
-      feedback_stats: { feedback_stats: { k: expect.objectContaining({ n: 1, avg: 0.5 }) } },
-      child_run_ids: { child_run_ids: [below.id], direct_child_run_ids: [below.id] },
-      tags: { tags: ["x"] },
-      in_dataset: { in_dataset: false },
-      share_token: { share_token: share["share_token"] },
-      trace_tier: { trace_tier: "longlived" },
-      trace_first_received_at: { trace_first_received_at: time },
-      ttl_seconds: { ttl_seconds: 400 * 86_400 },
-      trace_upgrade: { trace_upgrade: true },
-      thread_id: { thread_id: "t" },
-      trace_min_max_start_time: {
-        trace_min_start_time: "2026-03-01T12:00:00.000000Z",
-        trace_max_start_time: "2026-03-02T00:00:00.000000Z",
-      },
-    };
-    for (const name of RUN_SELECT) {
-      const { runs } = await query(everything, { id: [top.id], select: [name] });
-      expect([name, runs]).toEqual([name, [{ ...always, ...members[name] }]]);
-    }
-    const { runs } = await query(everything, { id: [below.id], select: ["inputs", "outputs"] });
-    expect(runs).toMatchObject([{ inputs: {}, outputs: null, status: "pending" }]);
-  });
+  testOfEverything(
+    "are returned, together with those that always are",
+    async ({ everything, expect }) => {
+      const { top, below, example, share, project, id: workspaceId } = everything;
+      const url = { presigned_url: expect.stringMatching(/^http.*\/api\/v1\/attachments\//) };
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+      const always = {
+        id: top.id,
+        name: "a run",
+        run_type: "llm",
+        start_time: "2026-03-01T12:00:00.000000Z",
+        trace_id: top.id,
+        dotted_order: top.dotted_order,
+        status: "error",
+        session_id: project,
+        app_path: expect.stringMatching(
+          new RegExp(`^/o/${workspaceId}/projects/p/${project}/r/${top.id}`),
+        ),
+        s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } },
+        prompt_token_details: { audio: 1 },
+        completion_token_details: { reasoning: 2 },
+        prompt_cost_details: { audio: "0.125" },
+        completion_cost_details: { reasoning: "0.25" },
+      };
+      const members: Partial<Record<RunSelect, Json>> = {
+        end_time: { end_time: "2026-03-01T12:00:02.500000Z" },
+        error: { error: "broken" },
+        error_or_signed_url: { error: "broken" },
+        extra: { extra: top["extra"] },
+        extra_or_signed_url: { extra: top["extra"] },
+        events: { events: top["events"] },
+        events_or_signed_url: { events: top["events"] },
+        inputs: { inputs: { q: 1 } },
+        inputs_or_signed_url: { inputs: { q: 1 }, inputs_s3_urls: null },
+        inputs_preview: { inputs_preview: '{"q":1}' },
+        inputs_s3_urls: { inputs_s3_urls: null },
+        outputs: { outputs: top["outputs"] },
+        outputs_or_signed_url: { outputs: top["outputs"], outputs_s3_urls: null },
+        outputs_preview: { outputs_preview: expect.stringMatching(/^\{"a":2,"usage_metadata":/) },
+        outputs_s3_urls: { outputs_s3_urls: null },
+        serialized: { serialized: { s: 1 } },
+        serialized_or_signed_url: { serialized: { s: 1 } },
+        parent_run_id: { parent_run_id: null },
+        parent_run_ids: { parent_run_ids: [] },
+        manifest_id: { manifest_id: null },
+        manifest_s3_id: { manifest_s3_id: null },
+        reference_example_id: { reference_example_id: example },
+        reference_dataset_id: { reference_dataset_id: null },
+        total_tokens: { total_tokens: 7 },
+        prompt_tokens: { prompt_tokens: 5 },
+        completion_tokens: { completion_tokens: 2 },
+        total_cost: { total_cost: "0.75" },
+        prompt_cost: { prompt_cost: "0.5" },
+        completion_cost: { completion_cost: "0.25" },
+        price_model_id: { price_model_id: null },
+        first_token_time: { first_token_time: "2026-03-01T12:00:01.000000Z" },
+        last_queued_at: { last_queued_at: time },
+        inserted_at: { inserted_at: time },
+        feedback_stats: { feedback_stats: { k: expect.objectContaining({ n: 1, avg: 0.5 }) } },
+        child_run_ids: { child_run_ids: [below.id], direct_child_run_ids: [below.id] },
+        tags: { tags: ["x"] },
+        in_dataset: { in_dataset: false },
+        share_token: { share_token: share["share_token"] },
+        trace_tier: { trace_tier: "longlived" },
+        trace_first_received_at: { trace_first_received_at: time },
+        ttl_seconds: { ttl_seconds: 400 * 86_400 },
+        trace_upgrade: { trace_upgrade: true },
+        thread_id: { thread_id: "t" },
+        trace_min_max_start_time: {
+          trace_min_start_time: "2026-03-01T12:00:00.000000Z",
+          trace_max_start_time: "2026-03-02T00:00:00.000000Z",
+        },
+      };
+      for (const name of RUN_SELECT) {
+        const { runs } = await query(everything, { id: [top.id], select: [name] });
+        expect([name, runs]).toEqual([name, [{ ...always, ...members[name] }]]);
+      }
+      const { runs } = await query(everything, { id: [below.id], select: ["inputs", "outputs"] });
+      expect(runs).toMatchObject([{ inputs: {}, outputs: null, status: "pending" }]);
+    },
+  );
 });
 
 describe("pages", () => {
@@ -542,7 +545,7 @@ describe("amounts and statistics", () => {
 });
 
 describe("traces with a retention of seconds", () => {
-  testWithShortLife("go by themselves, and others stay", async ({ server, expect }) => {
+  testWithShortLife("are deleted by themselves, and others stay", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "short");
     const text = "x".repeat(70_000);
     const [short, praised, long] = [
