@@ -18,7 +18,7 @@ describe("a request", () => {
     ["no params", undefined],
     ["no message", {}],
     ["a message without an id", { message: { ...MESSAGE, messageId: "" } }],
-    ["a role that is none", { message: { ...MESSAGE, role: "root" } }],
+    ["an invalid role", { message: { ...MESSAGE, role: "root" } }],
     ["no parts", { message: { ...MESSAGE, parts: [] } }],
     ["too many parts", { message: { ...MESSAGE, parts: Array.from({ length: 101 }, () => PART) } }],
     ["a part that is null", { message: { ...MESSAGE, parts: [null] } }],
@@ -27,7 +27,7 @@ describe("a request", () => {
     ["a file that is missing", { message: { ...MESSAGE, parts: [{ kind: "file" }] } }],
     ["data that is a list", { message: { ...MESSAGE, parts: [{ kind: "data", data: [] }] } }],
     ["too long a history", { message: MESSAGE, configuration: { historyLength: 11 } }],
-    ["a command that is none", { message: MESSAGE, command: { goto: 7 } }],
+    ["an invalid command", { message: MESSAGE, command: { goto: 7 } }],
   ] as const)("is refused with %s", async ([, params], { server, expect }) => {
     for (const method of ["message/send", "SendMessage"]) {
       const answer = await a2a(server, "appender", method, params);

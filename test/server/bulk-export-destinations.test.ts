@@ -177,7 +177,7 @@ describe("a destination that cannot be written to", () => {
       /: InvalidAccessKeyId: .*: Key ID you provided does not exist$/,
     ],
     [
-      "a bucket that is not there",
+      "a missing bucket",
       { config: { bucket_name: "nowhere" } },
       /: NoSuchBucket: The specified bucket does not exist: Bucket is not valid$/,
     ],
@@ -195,7 +195,7 @@ describe("a destination that cannot be written to", () => {
       "Unauthorized: Unauthorized: Key ID you provided does not exist",
     ],
     [
-      "a bucket that is not there",
+      "a missing bucket",
       { config: { bucket_name: "nowhere" } },
       "NoSuchBucket: The specified bucket does not exist: Bucket is not valid",
     ],

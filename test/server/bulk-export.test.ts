@@ -403,13 +403,13 @@ describe("an export that is not possible", () => {
   test.for<[what: string, change: Record<string, unknown>, field: string]>([
     ["no destination", { bulk_export_destination_id: undefined }, "bulk_export_destination_id"],
     [
-      "a destination that is no id",
+      "a destination that is not an id",
       { bulk_export_destination_id: "x" },
       "bulk_export_destination_id",
     ],
     ["no session", { session_id: undefined }, "session_id"],
     ["no start", { start_time: undefined }, "start_time"],
-    ["a start that is no time", { start_time: "yesterday" }, "start_time"],
+    ["a start that is not a time", { start_time: "yesterday" }, "start_time"],
     ["no end", { end_time: undefined }, "end_time"],
     ["null for the end", { end_time: null }, "end_time"],
     ["an end with an interval", { interval_hours: 1 }, "end_time"],

@@ -222,7 +222,7 @@ describe("a cron is refused because of", () => {
     ["a schedule out of range", { schedule: "0 24 * * *" }, "schedule", /hour/],
     ["no schedule", { schedule: undefined }, "schedule", /required/],
     ["an unknown zone", { timezone: "Middle/Earth" }, "timezone", /IANA/],
-    ["an end that is no time", { end_time: "soon" }, "end_time", /datetime/],
+    ["an end that is not a time", { end_time: "soon" }, "end_time", /datetime/],
     ["a webhook without a host", { webhook: "https:///" }, "webhook", /should be a URL/],
     ["an unknown end of runs", { on_run_completed: "archive" }, "on_run_completed", /delete/],
     ["an input that is too large", { input: "x".repeat(600_000) }, undefined, /at most 500000/],

@@ -43,10 +43,10 @@ describe("an authenticate handler", () => {
   test.for([
     ["throws", "throws"],
     ["returns a number", "nonsense"],
-    ["throws an exception with a status that is no error", "invalid-status"],
+    ["throws an exception whose status is not an error", "invalid-status"],
     ["returns a user without an identity", { name: "x" }],
     ["returns an empty identity", { identity: "" }],
-    ["returns permissions that are none", { identity: "x", permissions: "all" }],
+    ["returns invalid permissions", { identity: "x", permissions: "all" }],
     ["returns a user that is too large", "large"],
   ] as const)(
     "causes a server error without details when it %s",

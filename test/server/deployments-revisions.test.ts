@@ -41,7 +41,7 @@ describe("a change", () => {
     ["only nulls", { secrets: null, source_config: null, source_revision_config: null }],
     ["a name to show", { display_name: "Ours" }],
     ["no secrets", { secrets: [] }],
-    ["what it is already", { source_config: { template_id: "agent", deployment_type: "dev" } }],
+    ["the current values", { source_config: { template_id: "agent", deployment_type: "dev" } }],
     ["its source", { revision_source: "internal_template" }],
     ["an empty configuration", { source_revision_config: { source_tarball_path: null } }],
   ] as const)("of %s makes no revision", async ([, change], { deployer, expect }) => {

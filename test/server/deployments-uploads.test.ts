@@ -97,7 +97,7 @@ describe("an upload URL", () => {
     ["nothing", "", {}, "The body is not a gzip file: send a .tar.gz"],
     ["more than it said", null, { "x-goog-content-length-range": "0,10" }, "not within"],
     ["less than it said", null, { "x-goog-content-length-range": "1000,2000" }, "not within"],
-    ["a bound that is none", null, { "x-goog-content-length-range": "10" }, "two numbers"],
+    ["an invalid bound", null, { "x-goog-content-length-range": "10" }, "two numbers"],
   ] as const)("does not accept %s", async ([, body, headers, text], { deployer, expect }) => {
     const { url } = await newUpload(deployer);
     const answer = await put(url, body ?? tarball("one"), headers);

@@ -97,7 +97,7 @@ describe("rollouts", () => {
 
   test.for<[string, string, string]>([
     ["throws as it loads", "throw new TypeError('of the project')", "of the project"],
-    ["is no JavaScript", "this is prose", "SyntaxError"],
+    ["is not JavaScript", "this is prose", "SyntaxError"],
     ["has no graph host", "export default {}", "does not start"],
     [
       "describes itself wrongly",
@@ -112,7 +112,7 @@ describe("rollouts", () => {
       "describes itself wrongly at graphs",
     ],
     [
-      "has a graph that is none",
+      "has an invalid graph",
       `import { WorkerEntrypoint } from "cloudflare:workers";
        export class GraphHost extends WorkerEntrypoint {
          describe() { return { graphs: [{ graph_id: "agent", description: null }], auth: null }; }

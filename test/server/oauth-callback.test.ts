@@ -116,7 +116,7 @@ describe("a callback", () => {
   test.for([
     ["none", {}, "The answer has no state, so it belongs to no attempt"],
     ["an empty one", { state: "" }, "The answer has no state, so it belongs to no attempt"],
-    ["one of nothing", { state: "x".repeat(43) }, UNKNOWN],
+    ["an unknown one", { state: "x".repeat(43) }, UNKNOWN],
     [
       "none, and an error",
       { error: "<b>" },

@@ -137,7 +137,7 @@ describe("an MCP server is refused", () => {
   };
 
   const REFUSALS: [string, Documents, string][] = [
-    ["that says nothing", () => ({}), "does not describe itself"],
+    ["without metadata", () => ({}), "does not describe itself"],
     [
       "whose metadata is of another",
       () => ({
@@ -157,7 +157,7 @@ describe("an MCP server is refused", () => {
     ],
     ["without PKCE", own({ code_challenge_methods_supported: ["plain"] }), "does not support PKCE"],
     [
-      "with lists that are none",
+      "with invalid lists",
       own({ code_challenge_methods_supported: {} }),
       "not as the standard",
     ],

@@ -37,7 +37,7 @@ describe("a build fails with a clear message", BUILDS, () => {
       /^no project here: langgraph\.json does not exist$/,
     ],
     [
-      "for a configuration that is no JSON",
+      "for a configuration that is not JSON",
       () => ({ "langgraph.json": "{" }),
       /^langgraph\.json is not valid JSON/,
     ],
@@ -108,7 +108,7 @@ describe("a build fails with a clear message", BUILDS, () => {
       /^@langchain\/core comes from git\+ssh:.*: only packages of the registry can be installed here$/,
     ],
     [
-      "for an export that is not there",
+      "for a missing export",
       (registry) => locked(registry, () => undefined),
       /does not build:\n.*graph "agent": .*agent\.js has no export named "graph"|No matching export/,
     ],

@@ -257,7 +257,7 @@ describe("a request to the store", () => {
       invalid(["value"], `${BIG_VALUE} are allowed`, "too_long"),
     ],
     [
-      "a time to live that is none",
+      "an invalid time to live",
       "PUT",
       "/store/items",
       { ...item, ttl: "soon" },

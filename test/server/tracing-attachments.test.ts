@@ -142,17 +142,17 @@ describe("attachments", () => {
 
   test.for([
     [
-      "is longer than it says",
+      "is longer than its declared length",
       (body: string) => body.replace("Content-Length: 5\r", "Content-Length: 4\r"),
       "its length is 4, but no boundary follows there",
     ],
     [
-      "is shorter than it says",
+      "is shorter than its declared length",
       (body: string) => body.replace("Content-Length: 5\r", "Content-Length: 6\r"),
       "its length is 6, but no boundary follows there",
     ],
     [
-      "is much shorter than it says",
+      "is much shorter than its declared length",
       (body: string) => body.replace("Content-Length: 5\r", "Content-Length: 50000\r"),
       "the request body ends before the boundary that follows it",
     ],

@@ -191,7 +191,7 @@ describe("the official client requests statistics", () => {
       }),
       2,
     ],
-    ["of what failed", () => ({ error: true }), 2],
+    ["of failed runs", () => ({ error: true }), 2],
     ["of roots", () => ({ isRoot: true, dataSourceType: "historical" }), 4],
     ["of a filter", () => ({ filter: 'eq(name, "extractor")' }), 2],
     ["of a trace filter", () => ({ traceFilter: 'has(tags, "beta")' }), 3],

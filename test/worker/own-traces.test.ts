@@ -60,7 +60,7 @@ async function dueNow(thread: TestThread): Promise<void> {
 describe("the trace of a run", () => {
   test.for([
     ["on a thread", "values", false],
-    ["without a thread of its own", "values", true],
+    ["without a thread", "values", true],
     ["when it streams LangChain's events", "events", false],
   ] as const)("is recorded completely %s", async ([, stream_mode, temporary], { expect }) => {
     const thread = newThread();

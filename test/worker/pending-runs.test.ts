@@ -89,7 +89,7 @@ describe("creates of a request", () => {
     ["has ended", { end_time: "2026-03-01T12:00:01Z" }],
     ["has failed", { error: "broken" }],
     ["is long", { inputs: { text: "x".repeat(17_000) } }],
-    ["is long as what waits", { inputs: { text: "\n".repeat(7_000) } }],
+    ["is long as a waiting row", { inputs: { text: "\n".repeat(7_000) } }],
     ["is in R2", { inputs: { text: "x".repeat(70_000) } }],
     ["reports tokens", { outputs: { usage_metadata: { input_tokens: 1, output_tokens: 1 } } }],
     [

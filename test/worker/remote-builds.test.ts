@@ -110,7 +110,7 @@ describe("a project with components", () => {
       'ui "agent": ui/index.tsx:2:5: Unexpected ";"',
     ],
     [
-      "a style sheet that is not there",
+      "a missing style sheet",
       { "ui/index.tsx": 'import "./a.css";', "ui/a.css": '@import "nowhere/a.css";' },
       "Can't resolve 'nowhere/a.css' in 'ui'",
     ],

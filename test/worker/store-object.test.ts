@@ -196,10 +196,10 @@ describe("a call", () => {
     ],
     ["an unknown operation", [{ op: "drop" }], '"op" of a store operation'],
     ["no operation", [null], '"op" of a store operation'],
-    ["a limit that is no number", [search({ limit: "all" })], '"limit" of a store operation'],
+    ["a limit that is not a number", [search({ limit: "all" })], '"limit" of a store operation'],
     ["a negative offset", [search({ offset: -1 })], '"offset" of a store operation'],
-    ["a namespace that is no list", [search({ namespace_prefix: "a" })], '"namespace_prefix"'],
-    ["a filter that is no object", [search({ filter: [] })], '"filter" of a store operation'],
+    ["a namespace that is not a list", [search({ namespace_prefix: "a" })], '"namespace_prefix"'],
+    ["a filter that is not an object", [search({ filter: [] })], '"filter" of a store operation'],
     ["an item without a key", [{ op: "put", namespace: ["a"], value: {} }], '"key"'],
     [
       "an item that is too large",

@@ -33,7 +33,7 @@ describe("the store of langgraph.json", () => {
 
   test.for<[string, object, string]>([
     ["an unknown provider", { embed: "nobody:model", dims: 3 }, '"nobody" is no provider'],
-    ["a file that is not there", { embed: "./none.ts:embed", dims: 3 }, "does not exist"],
+    ["a missing file", { embed: "./none.ts:embed", dims: 3 }, "does not exist"],
     ["Python", { embed: "./embed.py:embed", dims: 3 }, "is Python"],
     ["no dimensions", { embed: "./embed.ts:embed" }, '"store.index.dims"'],
     ["too many", { embed: "./embed.ts:embed", dims: 100_000 }, '"store.index.dims"'],

@@ -48,7 +48,7 @@ describe("the scanner finds the same classes in a text as the native scanner", (
   test.for<[string, string]>([
     ["in attributes, and in the strings of expressions", `<b className={a ? "flex p-4" : 'grid'}>`],
     [
-      "in templates, around what is put into them",
+      "in templates, around their expressions",
       '`card ${open ? `block` : "hidden"} mt-2 ${x}-4`',
     ],
     ["as keys of objects", `{ underline: isOn, 'p-2': true, hidden: [x], "m-1":1, italic: 1 }`],
@@ -72,7 +72,7 @@ describe("the scanner finds the same classes in a text as the native scanner", (
       "[color:red] [--gap:1rem] [mask:url(a:b)] [color:/red] [Color:red] [a:b:c]",
     ],
     ["that are negative, have decimals or percentages", "-mt-2.5 --mt-2 mt-.5 from-10% p-2.x"],
-    ["with what is not closed behind a backslash", String.raw`w-[\]] "\"p-4\"" content-['\'']`],
+    ["with unclosed brackets and quotes after a backslash", String.raw`w-[\]] "\"p-4\"" content-['\'']`],
     ["beside tags", "<p>flex</p><b>grid p-4</b>{{hidden}}{%if%}block{%end%}"],
     ["with variables of the theme", "var(--color-red-500) --color-blue-500, --color-lime-500\\"],
     ["over several lines", 'className="flex\n  p-4\n\tm-2"'],
@@ -83,7 +83,7 @@ describe("the scanner finds the same classes in a text as the native scanner", (
     ["with as many brackets as there may be", `w-[${"(".repeat(32)}1px${")".repeat(32)}]`],
     ["but none that is put together", "w-[$\u007bwidth}px] bg-[url($\u007bimage})] flex"],
     ["but none with half a string", `content-['a] content-["b'] flex`],
-    ["with what a variable is replaced by", "bg-(--a,red) bg-(--a,b:c) p-(--b,calc(1:2)) w-[]"],
+    ["with fallbacks of variables", "bg-(--a,red) bg-(--a,b:c) p-(--b,calc(1:2)) w-[]"],
     ["with signs of other alphabets", "é flex ß p-4é 日本 grid"],
   ])("%s", ([, text]) => {
     const own = classesAmong(candidatesOf(text, "tsx"));
@@ -177,7 +177,7 @@ describe("the scanner reads the same source files as the native scanner", () => 
     ["a file of a folder that is left out", [ALL, without("sub"), only("sub/a.html")]],
     ["a file in an ignored folder, by a pattern", [only("di*/a.js")]],
     ["a file in a folder with a dot, by a pattern", [only("*/a.ts")]],
-    ["what is not there", [only("nowhere"), only("nowhere/**/*.ts"), only("nothing.ts")]],
+    ["missing files", [only("nowhere"), only("nowhere/**/*.ts"), only("nothing.ts")]],
     ["nothing", []],
   ])("%s", ([, sources]) => {
     const folder = temporaryProject(FILES);

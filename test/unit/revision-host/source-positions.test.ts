@@ -64,7 +64,7 @@ describe("positions in texts", () => {
 describe("a source map", () => {
   test.for<[string, object]>([
     ["with too many places", { ...MAP, mappings: ";".repeat(50_000) }],
-    ["with a source that is no text", { ...MAP, sources: [5] }],
+    ["with a source that is not a text", { ...MAP, sources: [5] }],
     ["with a source of any length", { ...MAP, sources: ["x".repeat(256)] }],
     ["of another version", { ...MAP, version: 2 }],
     ["that is larger than any", { ...MAP, more: "x".repeat(1024 * 1024) }],

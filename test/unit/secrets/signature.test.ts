@@ -16,8 +16,8 @@ describe("a hexadecimal signature", () => {
     ["of other bytes", SECRET, new TextEncoder().encode("Hello, World"), SIGNATURE],
     ["that is cut off", SECRET, BYTES, SIGNATURE.slice(0, -2)],
     ["with more digits", SECRET, BYTES, `${SIGNATURE}00`],
-    ["with what is no digit", SECRET, BYTES, `${SIGNATURE.slice(0, -1)}g`],
-    ["that is none", SECRET, BYTES, ""],
+    ["with a character that is not a digit", SECRET, BYTES, `${SIGNATURE.slice(0, -1)}g`],
+    ["empty", SECRET, BYTES, ""],
   ] as const)("is refused if it is %s", async ([, secret, bytes, signature], { expect }) => {
     expect(await isHexSignatureOf(secret, bytes, signature)).toBe(false);
   });

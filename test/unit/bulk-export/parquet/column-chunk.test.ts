@@ -22,7 +22,7 @@ describe("escapes of surrogates", () => {
     ],
     ["a half before another escape", String.raw`["\ud83d\n"]`, String.raw`["\ufffd\n"]`],
     [
-      "what is no surrogate",
+      "other characters",
       String.raw`["\ud7ff\ue000\u00d8"]`,
       String.raw`["\ud7ff\ue000\u00d8"]`,
     ],

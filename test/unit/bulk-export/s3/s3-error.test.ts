@@ -115,7 +115,7 @@ const TO_PUT: [who: string, answer: Answer, failure: S3Failure, message: string]
     "InvalidAccessKeyId: Malformed Access Key Id",
   ],
   [
-    "a server of S3 with a code of its own",
+    "an S3 server with a code of its own",
     s3Error(403, "QuotaGuard", "Go away"),
     "access_denied",
     "QuotaGuard: Go away",

@@ -113,18 +113,18 @@ describe("buildCode", () => {
       "built for version 2 of the runtime",
     ],
     [
-      "a main module that is not there",
+      "a missing main module",
       () => tarball({ ...PROJECT, "threadworks.json": MANIFEST.replace("project.js", "other.js") }),
       '"other.js" as main',
     ],
     [
-      "text that is none",
+      "invalid text",
       () => tarball({ ...PROJECT, "a.js": new Uint8Array([0xff]) }),
       "not UTF-8",
     ],
     ["bytes that are no gzip", async () => toBuffer(new Uint8Array(600)), "no gzipped tarball"],
     [
-      "a gzip that is no tar",
+      "a gzip that is not a tar",
       async () => toBuffer(gzipSync(new Uint8Array(2048).fill(65))),
       "no gzipped tarball",
     ],
