@@ -39,7 +39,7 @@ describe("a change", () => {
   test.for([
     ["nothing", {}],
     ["only nulls", { secrets: null, source_config: null, source_revision_config: null }],
-    ["a name to show", { display_name: "Ours" }],
+    ["a display name", { display_name: "Ours" }],
     ["no secrets", { secrets: [] }],
     ["the current values", { source_config: { template_id: "agent", deployment_type: "dev" } }],
     ["its source", { revision_source: "internal_template" }],

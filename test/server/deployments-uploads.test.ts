@@ -95,8 +95,18 @@ describe("an upload URL", () => {
   test.for([
     ["text", "not gzip", {}, "The body is not a gzip file: send a .tar.gz"],
     ["nothing", "", {}, "The body is not a gzip file: send a .tar.gz"],
-    ["more than it said", null, { "x-goog-content-length-range": "0,10" }, "not within"],
-    ["less than it said", null, { "x-goog-content-length-range": "1000,2000" }, "not within"],
+    [
+      "more than its declared length",
+      null,
+      { "x-goog-content-length-range": "0,10" },
+      "not within",
+    ],
+    [
+      "less than its declared length",
+      null,
+      { "x-goog-content-length-range": "1000,2000" },
+      "not within",
+    ],
     ["an invalid bound", null, { "x-goog-content-length-range": "10" }, "two numbers"],
   ] as const)("does not accept %s", async ([, body, headers, text], { deployer, expect }) => {
     const { url } = await newUpload(deployer);

@@ -156,11 +156,7 @@ describe("an MCP server is refused", () => {
       "not as the standard has it",
     ],
     ["without PKCE", own({ code_challenge_methods_supported: ["plain"] }), "does not support PKCE"],
-    [
-      "with invalid lists",
-      own({ code_challenge_methods_supported: {} }),
-      "not as the standard",
-    ],
+    ["with invalid lists", own({ code_challenge_methods_supported: {} }), "not as the standard"],
     ["of another issuer", own({ issuer: "https://b.example" }), "not as the standard has it"],
     ["without endpoints", own({ token_endpoint: null }), "not as the standard has it"],
     ["without registration", own({ registration_endpoint: undefined }), "let clients register"],

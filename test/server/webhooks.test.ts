@@ -305,7 +305,7 @@ describe.for(PLACES)("on %s, a webhook", (name) => {
 
   test.for([
     ["too long", `https://a.example/${"x".repeat(100)}`, /at most 100 characters/],
-    ["no URL", "a.example", /should be a URL/],
+    ["not a URL", "a.example", /should be a URL/],
     ["with credentials", "https://a:b@c.example", /credentials/],
     ["elsewhere in disguise", "//a.example/b", /begins with one/],
   ] as const)(

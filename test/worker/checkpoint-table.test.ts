@@ -100,7 +100,7 @@ test.for([
   ["the newest", undefined],
   ["in the middle", 50],
 ] as const)(
-  "a page of %s reads as many rows of a long thread as of a short one",
+  "a page (%s) reads as many rows of a long thread as of a short one",
   async ([, before], { expect }) => {
     const rows = (count: number): Promise<number> =>
       withTable(({ table, fill, rowsRead }) => {

@@ -343,20 +343,20 @@ describe("with the package bundles of an earlier build", () => {
 
   test.for([
     [
-      "asks the same of packages in another order",
+      "imports the same from packages in another order",
       'import { three } from "base"; import { both } from "middle"; export const graph = [three, both()];',
       'import { both } from "middle"; import { three } from "base"; const order = 1; export const graph = [order, three, both()];',
       2,
     ],
-    ["asks for less", first, 'import { only } from "middle"; export const graph = only();', 0],
+    ["imports less", first, 'import { only } from "middle"; export const graph = only();', 0],
     [
-      "asks for more of one package",
+      "imports more of one package",
       first,
       'import { both, only } from "middle"; export const graph = [both(), only()];',
       1,
     ],
     [
-      "asks for a package that looks for its parent",
+      "imports a package that looks for its parent",
       first,
       'import { both } from "middle"; import old from "old"; export const graph = [both(), old];',
       0,

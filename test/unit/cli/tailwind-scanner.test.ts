@@ -47,10 +47,7 @@ beforeAll(async () => {
 describe("the scanner finds the same classes in a text as the native scanner", () => {
   test.for<[string, string]>([
     ["in attributes, and in the strings of expressions", `<b className={a ? "flex p-4" : 'grid'}>`],
-    [
-      "in templates, around their expressions",
-      '`card ${open ? `block` : "hidden"} mt-2 ${x}-4`',
-    ],
+    ["in templates, around their expressions", '`card ${open ? `block` : "hidden"} mt-2 ${x}-4`'],
     ["as keys of objects", `{ underline: isOn, 'p-2': true, hidden: [x], "m-1":1, italic: 1 }`],
     ["but not as parts of other words", "deflex flexible flex.shrink xflex: block() p-4x (grid)"],
     [
@@ -72,7 +69,10 @@ describe("the scanner finds the same classes in a text as the native scanner", (
       "[color:red] [--gap:1rem] [mask:url(a:b)] [color:/red] [Color:red] [a:b:c]",
     ],
     ["that are negative, have decimals or percentages", "-mt-2.5 --mt-2 mt-.5 from-10% p-2.x"],
-    ["with unclosed brackets and quotes after a backslash", String.raw`w-[\]] "\"p-4\"" content-['\'']`],
+    [
+      "with unclosed brackets and quotes after a backslash",
+      String.raw`w-[\]] "\"p-4\"" content-['\'']`,
+    ],
     ["beside tags", "<p>flex</p><b>grid p-4</b>{{hidden}}{%if%}block{%end%}"],
     ["with variables of the theme", "var(--color-red-500) --color-blue-500, --color-lime-500\\"],
     ["over several lines", 'className="flex\n  p-4\n\tm-2"'],

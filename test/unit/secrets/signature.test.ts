@@ -17,8 +17,8 @@ describe("a hexadecimal signature", () => {
     ["that is cut off", SECRET, BYTES, SIGNATURE.slice(0, -2)],
     ["with more digits", SECRET, BYTES, `${SIGNATURE}00`],
     ["with a character that is not a digit", SECRET, BYTES, `${SIGNATURE.slice(0, -1)}g`],
-    ["empty", SECRET, BYTES, ""],
-  ] as const)("is refused if it is %s", async ([, secret, bytes, signature], { expect }) => {
+    ["without digits", SECRET, BYTES, ""],
+  ] as const)("is refused if it is one %s", async ([, secret, bytes, signature], { expect }) => {
     expect(await isHexSignatureOf(secret, bytes, signature)).toBe(false);
   });
 });

@@ -21,11 +21,7 @@ describe("escapes of surrogates", () => {
       String.raw`["\ufffd\ud83d\ude00"]`,
     ],
     ["a half before another escape", String.raw`["\ud83d\n"]`, String.raw`["\ufffd\n"]`],
-    [
-      "other characters",
-      String.raw`["\ud7ff\ue000\u00d8"]`,
-      String.raw`["\ud7ff\ue000\u00d8"]`,
-    ],
+    ["other characters", String.raw`["\ud7ff\ue000\u00d8"]`, String.raw`["\ud7ff\ue000\u00d8"]`],
     ["an escaped backslash", String.raw`["\\ud83d"]`, String.raw`["\\ud83d"]`],
     ["two of them before a half", String.raw`["\\\\\ud83d"]`, String.raw`["\\\\\ufffd"]`],
     ["none at all", `["ä🙂"]`, `["ä🙂"]`],

@@ -196,8 +196,8 @@ describe("a refused upload", () => {
 
 describe("a missing object or bucket", () => {
   test.for<[string, Answer]>([
-    ["a key", s3Error(404, "NoSuchKey", "The specified key does not exist.")],
-    ["a word about it", answer(404)],
+    ["a missing key", s3Error(404, "NoSuchKey", "The specified key does not exist.")],
+    ["a 404 without a body", answer(404)],
   ])("is null for get and succeeds for delete, with %s", async ([, reply], { start, expect }) => {
     const server = await start(reply);
     expect(await bucketAt(server.url).get("key")).toBeNull();

@@ -117,11 +117,7 @@ describe("buildCode", () => {
       () => tarball({ ...PROJECT, "threadworks.json": MANIFEST.replace("project.js", "other.js") }),
       '"other.js" as main',
     ],
-    [
-      "invalid text",
-      () => tarball({ ...PROJECT, "a.js": new Uint8Array([0xff]) }),
-      "not UTF-8",
-    ],
+    ["invalid text", () => tarball({ ...PROJECT, "a.js": new Uint8Array([0xff]) }), "not UTF-8"],
     ["bytes that are no gzip", async () => toBuffer(new Uint8Array(600)), "no gzipped tarball"],
     [
       "a gzip that is not a tar",

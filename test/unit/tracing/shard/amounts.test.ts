@@ -67,7 +67,7 @@ describe("the totals of a run", () => {
     ["that is a model", stored("llm", own), 5, 50],
     ["that is a tool", stored("tool", own), 6, 57],
     ["whose report does not count", stored("chain", null), 1, 7],
-  ])("are computed: %s", ([, run, total_tokens, total_cost], { expect }) => {
+  ])("are computed for one %s", ([, run, total_tokens, total_cost], { expect }) => {
     expect(totalsOf(run, children)).toMatchObject({ total_tokens, total_cost });
   });
 });
