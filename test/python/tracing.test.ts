@@ -51,7 +51,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     ]);
   });
 
-  test("sends a single run without a name", async ({ workspace, python, expect }) => {
+  test("sends a single run without an id", async ({ workspace, python, expect }) => {
     await python("without_id", { project: "nameless" });
     expect(await runsOf(workspace, "nameless")).toMatchObject([
       { name: "nameless", inputs: { a: 1 }, status: "pending" },

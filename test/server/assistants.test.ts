@@ -116,7 +116,7 @@ describe("creating", () => {
     expect(await client.assistants.get(created.assistant_id)).toEqual(created);
   });
 
-  test("gives what is left out a default", async ({ client, expect }) => {
+  test("sets defaults for missing fields", async ({ client, expect }) => {
     expect(await client.assistants.create({ graphId: "agent" })).toMatchObject({
       name: "Untitled",
       description: null,

@@ -123,7 +123,7 @@ describe("a cron", () => {
 });
 
 describe("a change of a cron", () => {
-  test("merges metadata, and replaces what is given", async ({ client, expect }) => {
+  test("merges metadata, and replaces the given fields", async ({ client, expect }) => {
     const cron = await create(client.crons, "branching", {
       schedule: YEARLY,
       input: { trail: ["in"] },

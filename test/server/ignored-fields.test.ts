@@ -183,7 +183,7 @@ describe("an unknown part of an ingest request", () => {
   });
 });
 
-describe("joining a stream that is not there", () => {
+describe("a request to join a missing stream", () => {
   test("is answered with a 404, without a location", async ({ server, client, expect }) => {
     const { thread_id } = await client.threads.create();
     for (const path of [
