@@ -180,7 +180,7 @@ async function firstEventOf(
 
 function print(measured: Measured[]): void {
   const number = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(1));
-  console.log("\nfor one of them, with what follows its answer:");
+  console.log("\nper operation, including the work after its answer:");
   printTable(
     [
       "",

@@ -120,6 +120,6 @@ async function perChunk(client: Client, resumable: boolean): Promise<number> {
 function fromEnv(name: string, otherwise: number): number {
   const text = process.env[name];
   const value = text === undefined ? otherwise : Number(text);
-  if (!(value >= 0)) throw new Error(`${name} is no number of milliseconds: ${text}`);
+  if (!(value >= 0)) throw new Error(`${name} must be a number of milliseconds, not ${text}`);
   return value;
 }

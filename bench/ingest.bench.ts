@@ -147,7 +147,7 @@ async function checkStored(platform: TracingPlatform, posted: number): Promise<v
   if (stored !== posted) throw new Error(`${posted} runs were posted, ${stored} are stored`);
   const body = { session: [project], filter: 'eq(status, "pending")', limit: 1 };
   const { runs } = (await platform.request("POST", "/runs/query", body)) as { runs: unknown[] };
-  if (runs.length > 0) throw new Error("runs are pending that were updated");
+  if (runs.length > 0) throw new Error("Runs that were updated are still pending");
 }
 
 /** Prints all sides. Returns the runs per second of the two that store, as shares of the side that only parses. */

@@ -146,7 +146,9 @@ function report(measured: Record<RequestName, Measured>): BenchResult {
     query: "POST /runs/query, exact: 100 in 1 s",
   };
   const names = ["list", "query"] as const;
-  console.log(`\n${CONCURRENCY} requests at a time, with so many keys in turn; requests/s`);
+  console.log(
+    `\n${CONCURRENCY} requests at a time, with the given number of keys in turn; requests/s`,
+  );
   printTable(
     ["", "keys", "limited", "unlimited"],
     names.map((name) => {

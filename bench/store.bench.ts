@@ -116,7 +116,7 @@ function report(searches: Round[], plain: number[]): BenchResult {
       ["read and multiply in Node", median(plain).toFixed(2), ""],
     ],
   );
-  console.log("\nms that others wait for an item meanwhile");
+  console.log("\nms that other clients wait for an item meanwhile");
   const row = [median(held), p95(held), Math.max(...held)].map((ms) => ms.toFixed(0));
   printTable(["", "median", "p95", "most"], [["", ...row]]);
   return reportRatios({ search_cpu_vs_plain: [cpu / median(plain), "<= 4"] });

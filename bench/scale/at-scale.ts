@@ -94,7 +94,7 @@ export const LIMITS: Limit[] = [
 
 export function printBill(loads: Load[], { thread, run }: PerUnit): void {
   console.log(
-    `\nin US dollars a month; traces are kept for ${TRACE_DAYS} days, threads and what their runs leave for ${DAYS_A_MONTH}`,
+    `\nin US dollars a month; traces are kept for ${TRACE_DAYS} days, threads and their runs' data for ${DAYS_A_MONTH}`,
   );
   printTable(
     [

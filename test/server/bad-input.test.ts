@@ -38,24 +38,21 @@ describe("a JSON body", () => {
     ["malformed", '{"metadata": ', 13],
     ["followed by more", '{"metadata": {}} x', 17],
     ["with a trailing comma", '{"metadata": {},}', 16],
-  ] as const)(
-    "is refused with the position of the error when it is %s",
-    async ([, body, position], { server, expect }) => {
-      const { status, body: answer } = await post(server, "/threads", { body });
-      expect([status, answer]).toEqual([
-        422,
-        {
-          detail: [
-            {
-              loc: ["body", position],
-              msg: expect.stringMatching(/^JSON decode error: /),
-              type: "json_invalid",
-            },
-          ],
-        },
-      ]);
-    },
-  );
+  ] as const)("is refused when %s, by position", async ([, body, position], { server, expect }) => {
+    const { status, body: answer } = await post(server, "/threads", { body });
+    expect([status, answer]).toEqual([
+      422,
+      {
+        detail: [
+          {
+            loc: ["body", position],
+            msg: expect.stringMatching(/^JSON decode error: /),
+            type: "json_invalid",
+          },
+        ],
+      },
+    ]);
+  });
 
   test("is refused if it is not UTF-8", async ({ server, expect }) => {
     const body = new Uint8Array([...new TextEncoder().encode('{"a": "'), 0xff, 0xfe, 0x22, 0x7d]);
@@ -239,14 +236,11 @@ describe("a field of the wrong kind", () => {
       "Input should be a valid boolean",
       "bool_type",
     ],
-  ] as const)(
-    "is named in the error of %s for %j",
-    async ([path, body, field, msg, type], { server, expect }) => {
-      expect(await answerOf(send(server, "POST", path, body))).toEqual(
-        invalid(["body", field], msg, type),
-      );
-    },
-  );
+  ] as const)("%s %j is named", async ([path, body, field, msg, type], { server, expect }) => {
+    expect(await answerOf(send(server, "POST", path, body))).toEqual(
+      invalid(["body", field], msg, type),
+    );
+  });
 
   test.for([
     { limit: 1e300 },
@@ -309,13 +303,10 @@ describe("a field of the wrong kind", () => {
       "Input should be a valid integer",
       "int_parsing",
     ],
-  ] as const)(
-    "is named in the error when it is in the query: %s",
-    async ([path, field, msg, type], { server, expect }) => {
-      const answer = answerOf(send(server, "GET", path.replace("{id}", MISSING_ID)));
-      expect(await answer).toEqual(invalid(["query", field], msg, type));
-    },
-  );
+  ] as const)("in the query is named: %s", async ([path, field, msg, type], { server, expect }) => {
+    const answer = answerOf(send(server, "GET", path.replace("{id}", MISSING_ID)));
+    expect(await answer).toEqual(invalid(["query", field], msg, type));
+  });
 });
 
 describe("an id", () => {
@@ -365,15 +356,12 @@ describe("a route that does not exist", () => {
     ["DELETE", "/runs/wait", "POST"],
     ["POST", `/threads/${MISSING_ID}`, "GET, PATCH, DELETE"],
     ["DELETE", `/threads/${MISSING_ID}/state`, "GET, POST"],
-  ] as const)(
-    "gets the allowed methods when only the method is wrong: %s %s",
-    async ([method, path, allow], { server, expect }) => {
-      const body = method === "POST" || method === "PUT" ? {} : undefined;
-      const answer = await send(server, method, path, body);
-      expect([answer.status, answer.body]).toEqual([405, { detail: "Method Not Allowed" }]);
-      expect(answer.headers.get("allow")).toBe(allow);
-    },
-  );
+  ] as const)("lists its methods: %s %s", async ([method, path, allow], { server, expect }) => {
+    const body = method === "POST" || method === "PUT" ? {} : undefined;
+    const answer = await send(server, method, path, body);
+    expect([answer.status, answer.body]).toEqual([405, { detail: "Method Not Allowed" }]);
+    expect(answer.headers.get("allow")).toBe(allow);
+  });
 });
 
 describe("any input", () => {
