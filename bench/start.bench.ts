@@ -13,7 +13,7 @@ import type { StartedServer } from "./support/server-process.ts";
 import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const ROUNDS = SMALL ? 1 : 5;
@@ -21,14 +21,14 @@ const TIME_LIMIT_MS = 8 * 60_000;
 const POLL_MS = 25;
 const START_TIMEOUT_MS = 60_000;
 
-/** In milliseconds: of a new project, and of one that was started before. */
+/** Milliseconds of a new project, and of one that was started before. */
 type Samples = { first: number[]; second: number[]; peer: number[]; peerAgain: number[] };
 
 /**
- * From no project to the first token of its agent: writing the project and starting its server; then its server again, with
- * what the first start has left. `npm install`, between writing and starting, is left out on both sides, as it measures a
- * network. The peer's own command would fetch its template from the network, too, so it is given the files of ours, which
- * counts for nothing.
+ * Measures from an empty folder to the first token of a project's agent: writing the project and starting its server.
+ * Then starts its server again, with what the first start has left. `npm install`, between writing and starting, is
+ * left out on both sides, as it measures a network. The peer's own command would also fetch its template from the
+ * network, so it is given the files of ours at no cost.
  */
 export async function run(): Promise<BenchResult> {
   await installPackage();
@@ -66,7 +66,7 @@ async function timed(scratch: Scratch, start: () => Promise<StartedServer>): Pro
   const server = scratch.track(await start());
   await firstToken(server.url);
   const ms = performance.now() - startedAt;
-  // The next one would run beside it.
+  // The server is stopped here, as the next round would otherwise run beside it.
   await server.stop();
   return ms;
 }
@@ -84,7 +84,10 @@ async function firstToken(apiUrl: string): Promise<void> {
   throw new Error("The agent said nothing");
 }
 
-/** The rounds share what is installed, and with it what V8 compiled of it at a start before. */
+/**
+ * Deletes the code that V8 compiled and cached at an earlier start, which is in the installation that all rounds
+ * share.
+ */
 function forgetCompiledCode(): void {
   const cache = join(installedPackage().installed, "node_modules/.cache/threadworks");
   rmSync(cache, { recursive: true, force: true });

@@ -12,8 +12,8 @@ export type ServerProcess = {
 };
 
 /**
- * Starts a server in a process of its own. It has an IPC channel, so that it can end by itself when
- * this process is gone; its output is kept for error messages only.
+ * Starts a server in a separate process. It has an IPC channel, so that it can exit when this process is gone. Its
+ * output is kept for error messages only.
  */
 export function startServerProcess(options: {
   args: string[];
@@ -47,7 +47,7 @@ export function startServerProcess(options: {
 
 export type StartedServer = { url: string; stop: () => Promise<void> };
 
-/** Starts a server that sends `{ url }` over its channel once it serves; throws its output when it does not. */
+/** Starts a server that sends `{ url }` over its channel once it serves. Throws with its output when it does not. */
 export async function startTellingServer(
   options: Parameters<typeof startServerProcess>[0],
 ): Promise<StartedServer> {
@@ -70,7 +70,7 @@ export async function startTellingServer(
   }
 }
 
-/** Waits until `GET /ok` answers; throws the process's output when it ends first. */
+/** Waits until `GET /ok` answers. Throws with the process's output when the process ends first. */
 export async function untilAnswering(
   server: ServerProcess,
   url: string,

@@ -6,10 +6,10 @@ import { type StartedServer, startServerProcess, untilAnswering } from "./server
 
 const PEER = join(REPO_ROOT, "cli/node_modules/@langchain/langgraph-api/dist");
 const START_TIMEOUT_MS = 60_000;
-/** What the peer's own `dev` command uses when it is given none. */
+/** The default of the peer's own `dev` command. */
 const PEER_WORKERS = 10;
 
-/** What the peer serves, and where its packages are. */
+/** The graphs that the peer serves, and the location of its packages. */
 export type PeerProject = { graphs: Record<string, string>; links: Record<string, string> };
 
 const BENCH_PROJECT: PeerProject = {

@@ -4,7 +4,7 @@ import { readDocument } from "../verify/fuzz/document.ts";
 
 const test = testWithSharedServer();
 
-/** `vitest -u` on this file writes the page anew. */
+/** Running `vitest -u` on this file writes the page again. */
 test("docs/coverage.md says what the agent server takes, refuses and answers", async ({
   server,
   expect,

@@ -21,7 +21,7 @@ import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 const PACKAGES = ["@langchain/core", "@langchain/langgraph", "@langchain/openai", "zod"];
 const BY_NAME = ["@langchain/core", "@langchain/langgraph", "@langchain/openai", "langchain"];
 
-/** A graph of a package of the same repository. */
+/** A graph that imports a package of the same repository. */
 const MEMBER = `
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { greeting } from "@acme/words";
@@ -35,8 +35,8 @@ const GREETER = MEMBER.replace(/import .* from "@acme.*/, 'const greeting = "Hi"
 
 const asked = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
 
-describe("a repository becomes a deployment that answers", BUILDS, () => {
-  test("of a template, with its commit; packages and their bundles are kept for the next time", async ({
+describe("a repository becomes a working deployment", BUILDS, () => {
+  test("from a template, with its commit, and its packages and their bundles are cached", async ({
     server,
     host,
     registry,
@@ -118,7 +118,7 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     expect(JSON.stringify(values)).toContain("It is sunny in Oslo.");
   });
 
-  test("from a folder of it, with a package that is a link", async ({
+  test("from a subfolder, with a package that is a link", async ({
     server,
     host,
     registry,
@@ -154,7 +154,7 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     );
   });
 
-  test("whose sources the command uploads, without what .gitignore names", async ({
+  test("from sources that the command uploads, without the files that .gitignore excludes", async ({
     server,
     registry,
     expect,
@@ -176,7 +176,7 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain("Hi");
   });
 
-  test("and its build tells of each package while it waits for the next", async ({
+  test("and its build logs each package as it is done", async ({
     server,
     host,
     registry,

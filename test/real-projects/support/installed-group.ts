@@ -5,18 +5,18 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { installDependencies } from "../../../scripts/setup.mjs";
 
-/** Each folder has a lockfile of its own; those in `current` are workspaces that share one. */
+/** Each folder has a lockfile; the projects in `current` are workspaces that share one. */
 const GROUPS = resolve(import.meta.dirname, "../projects");
 
 const HASH_CHARS = 16;
 
-/** What a project is, without the folder that holds it. */
+/** The files that define a project's dependencies. */
 const MANIFESTS = new Set(["package.json", "package-lock.json"]);
 
 /**
- * Installs the packages of a group of projects, once for each content of its manifests, and returns the
- * folder. It is outside of this repository: below it, a project would find the platform's own packages
- * on the way up, and pass without those that it lacks.
+ * Installs the packages of a group of projects, once for each content of its manifests, and returns the folder. It is
+ * outside of this repository: inside, a project would find the platform's own packages in a parent folder, and pass
+ * without those that it lacks.
  */
 export async function installGroup(group: string): Promise<string> {
   const source = join(GROUPS, group);
@@ -28,14 +28,14 @@ export async function installGroup(group: string): Promise<string> {
   const folder = join(cacheFolder(), `${group}-${hash.digest("hex").slice(0, HASH_CHARS)}`);
   for (const path of manifests) {
     await mkdir(join(folder, path, ".."), { recursive: true });
-    // Whoever installs there at this moment must not find a file that is half written.
+    // Another process that installs there at the same time must not find a half-written file.
     if (!existsSync(join(folder, path))) await cp(join(source, path), join(folder, path));
   }
   await installDependencies(folder);
   return folder;
 }
 
-/** The sources of a project, such as `current/store`. */
+/** Returns the folder with a project's sources, such as `current/store`. */
 export function projectSource(path: string): string {
   return join(GROUPS, path);
 }

@@ -16,7 +16,7 @@ function nested(depth: number): Record<string, unknown> {
   return depth === 0 ? { owner: "a" } : { $and: [nested(depth - 1)] };
 }
 
-describe("what a handler returns as a filter", () => {
+describe("a filter that a handler returns", () => {
   test.for([
     [{ owner: undefined }, "owner must be a text, a number or a boolean"],
     [{ owner: null }, "owner must be a text, a number or a boolean"],
@@ -54,7 +54,7 @@ describe("what a handler returns as a filter", () => {
     expect(problemOf(filter)).toBe(problem);
   });
 
-  test("has to hold as a whole", ({ expect }) => {
+  test("is accepted only if all of it is valid", ({ expect }) => {
     expect(
       parseFilter({ owner: "a", groups: { $contains: ["x", 1] }, $or: [{}, nested(0)] }),
     ).toEqual({
@@ -79,7 +79,7 @@ describe("what a handler returns as a filter", () => {
     });
   });
 
-  test("nests as deep as is allowed", ({ expect }) => {
+  test("can nest up to the maximum depth", ({ expect }) => {
     expect(problemOf(nested(4))).toContain('"owner"');
   });
 });

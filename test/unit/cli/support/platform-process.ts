@@ -1,4 +1,4 @@
-/** Serves the checkout that its argument names, in a process that a test can kill. */
+/** Serves the checkout in its argument, in a process that a test can kill. */
 import { join } from "node:path";
 import { startPlatform } from "../../../../cli/serve.ts";
 
