@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 const START_TIMEOUT_MS = 60_000;
+/** Half of this is what a start appears to take longer than it does. */
+const READY_POLL_MS = 25;
 const STOP_TIMEOUT_MS = 10_000;
 const MAX_KEPT_OUTPUT = 20_000;
 
@@ -84,7 +86,7 @@ export async function untilAnswering(
       () => false,
     );
     if (ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
   throw new Error(`The server at ${url} did not start:\n${server.output()}`);
 }

@@ -1,6 +1,6 @@
 import { mkdir, symlink } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { BENCH_GRAPHS, REPO_ROOT } from "./paths.ts";
 import { type StartedServer, startServerProcess, untilAnswering } from "./server-process.ts";
 
@@ -57,13 +57,4 @@ export async function startPeerServer(
     await server.stop();
     throw error;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("There is no free port");
-  return address.port;
 }
