@@ -31,10 +31,10 @@ test("a chat whose server is killed during a run continues by itself when the se
   await page.getByText("Let me").waitFor();
   const thread = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await platform.kill();
-  await page.getByText("The server does not answer.").waitFor();
+  await page.getByText("The server does not respond.").waitFor();
   await platform.start();
   await page.getByText("The answer is HI").waitFor();
-  await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+  await page.getByText("The server does not respond.").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   const runs = await platform.client.runs.list(thread);
   expect(runs.map(({ status }) => status)).toEqual(["success"]);

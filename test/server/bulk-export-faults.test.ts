@@ -320,11 +320,10 @@ describe("a multipart upload", () => {
     });
     expect(uploadsOf(proxy, "DELETE")).toEqual(uploadsOf(proxy, "PUT"));
     await server.sweep();
-    const left = await server.database.run(
-      "SELECT status, open_upload FROM export_runs WHERE export_id = ?",
-      [id],
-    );
-    expect(left).toEqual([{ status: "CANCELLED", open_upload: null }]);
+    // The row is written after the bucket has answered that the upload is gone.
+    const rows = () =>
+      server.database.run("SELECT status, open_upload FROM export_runs WHERE export_id = ?", [id]);
+    await expect.poll(rows).toEqual([{ status: "CANCELLED", open_upload: null }]);
     expect(await listKeys(server.s3, exportFolder(id))).toEqual([]);
   });
 });

@@ -119,9 +119,9 @@ describe("a repository becomes a working deployment", BUILDS, () => {
   });
 
   test("from a subfolder, with a package that is a link", async ({
-    server,
     host,
     registry,
+    builder,
     expect,
   }) => {
     const manifests = await registry.manifests(PACKAGES.slice(0, 2), { workspace: "apps/agent" });
@@ -144,11 +144,10 @@ describe("a repository becomes a working deployment", BUILDS, () => {
       "packages/words/package.json": JSON.stringify({ name: "@acme/words", main: "./words.ts" }),
       "packages/words/words.ts": 'export const greeting: string = "Hello from the words";',
     });
-    const deployer = await newDeployer(server);
     const revision = { langgraph_config_path: "apps/agent/langgraph.json" };
-    const made = await rolledOut(deployer, githubBody(host, "mono", "acme/mono", { revision }));
+    const made = await rolledOut(builder, githubBody(host, "mono", "acme/mono", { revision }));
     expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
-    const client = agentClient(made.deployment, deployer.apiKey);
+    const client = agentClient(made.deployment, builder.apiKey);
     expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain(
       "Hello from the words",
     );
@@ -157,9 +156,9 @@ describe("a repository becomes a working deployment", BUILDS, () => {
   test("from sources that the command uploads, without the files that .gitignore excludes", async ({
     server,
     registry,
+    builder,
     expect,
   }) => {
-    const deployer = await newDeployer(server);
     const folder = temporaryProject({
       ...(await registry.manifests(PACKAGES.slice(0, 2))),
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
@@ -168,11 +167,11 @@ describe("a repository becomes a working deployment", BUILDS, () => {
       "left-out.txt": "nobody's business",
       "node_modules/thing/index.js": "",
     });
-    const platform = ["--host-url", server.url, "--api-key", deployer.apiKey, "--no-input"];
+    const platform = ["--host-url", server.url, "--api-key", builder.apiKey, "--no-input"];
     const options = ["--name", "uploaded", "--build", "remote"];
     const { code, stdout, stderr } = await threadworks(["deploy", folder, ...options, ...platform]);
     expect([code, stderr]).toEqual([0, expect.stringContaining("Packed 5 files of")]);
-    const client = new Client({ apiUrl: stdout.trim(), apiKey: deployer.apiKey });
+    const client = new Client({ apiUrl: stdout.trim(), apiKey: builder.apiKey });
     expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain("Hi");
   });
 
@@ -211,30 +210,28 @@ describe("a repository becomes a working deployment", BUILDS, () => {
 
   test.for(["classic", "berry"] as const)(
     "with the lockfile of yarn: %s",
-    async (yarn, { server, host, registry, expect }) => {
+    async (yarn, { host, registry, builder, expect }) => {
       host.push(`acme/${yarn}`, {
         ...(await registry.yarnManifests(PACKAGES.slice(0, 2), yarn)),
         "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
         "agent.ts": GREETER,
       });
-      const deployer = await newDeployer(server);
-      const made = await rolledOut(deployer, githubBody(host, yarn, `acme/${yarn}`));
+      const made = await rolledOut(builder, githubBody(host, yarn, `acme/${yarn}`));
       expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
-      const lines = await buildLines(deployer, made.deployment);
+      const lines = await buildLines(builder, made.deployment);
       expect(lines.filter((line) => line.startsWith("yarn.lock has digests"))).toHaveLength(
         yarn === "berry" ? 1 : 0,
       );
     },
   );
 
-  test("with the lockfile of pnpm", async ({ server, host, registry, expect }) => {
+  test("with the lockfile of pnpm", async ({ host, registry, builder, expect }) => {
     host.push("acme/pnpm", {
       ...(await registry.pnpmManifests(PACKAGES.slice(0, 2))),
       "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
       "agent.ts": GREETER,
     });
-    const deployer = await newDeployer(server);
-    const made = await rolledOut(deployer, githubBody(host, "pnpm", "acme/pnpm"));
+    const made = await rolledOut(builder, githubBody(host, "pnpm", "acme/pnpm"));
     expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
   });
 });

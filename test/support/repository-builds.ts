@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { DeploymentBody, Deployer } from "./deployments.ts";
+import { type DeploymentBody, type Deployer, newDeployer } from "./deployments.ts";
 import { REPO_ROOT } from "./built-fixtures.ts";
 import { filesOf, GitHost, type Files } from "./git-host.ts";
 import { NpmRegistry } from "./npm-registry.ts";
@@ -12,7 +12,10 @@ const BUILD_LIMIT_MS = 280_000;
 /** Options of a test that builds. */
 export const BUILDS = { timeout: 2 * BUILD_LIMIT_MS };
 
-/** A `test` whose file shares a platform, its Git host, and its registry. */
+/**
+ * A `test` whose file shares a platform, its Git host, and its registry. Tests that do not depend on what their
+ * workspace has built before share the workspace `builder`: its later builds take packages from the earlier ones.
+ */
 export const testWithRepositories = testWithPlatform()
   .extend("host", { scope: "file" }, async ({}, { onCleanup }) => {
     const host = await GitHost.start();
@@ -27,7 +30,8 @@ export const testWithRepositories = testWithPlatform()
   .override("vars", { scope: "file" }, ({ host, registry }) => ({
     ...host.vars,
     NPM_REGISTRY: registry.url,
-  }));
+  }))
+  .extend("builder", { scope: "file" }, ({ server }) => newDeployer(server));
 
 /** Returns the files of this repository's template, as a separate repository. */
 export async function templateFiles(

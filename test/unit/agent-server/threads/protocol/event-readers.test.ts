@@ -184,7 +184,7 @@ describe("a reader that does not read", () => {
     sockets.retry();
     expect(slow.socket.close).toHaveBeenCalledWith(
       4408,
-      expect.stringContaining("Nothing was read"),
+      expect.stringContaining("was not read for a minute"),
     );
     expect(good.socket.close).not.toHaveBeenCalled();
     expect(sockets.size).toBe(1);
