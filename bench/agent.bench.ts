@@ -7,6 +7,7 @@ import type { BenchResult } from "./support/bench-result.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
 import { ServerSide } from "./support/server-side.ts";
 import { AT_FULL_SPEED, type Side } from "./support/side.ts";
+import { startBoundServer } from "./support/start-bound.ts";
 import { startPeerServer } from "./support/start-peer.ts";
 import { startPlatformServer } from "./support/start-platform.ts";
 import { measureThroughput } from "./support/throughput.ts";
@@ -36,6 +37,8 @@ export async function run(): Promise<BenchResult> {
     sides.push(new ServerSide("platform", platform, async () => {}));
     const peer = await startPeerServer(join(scratch, "peer"));
     sides.push(new ServerSide("peer", peer, truncatePeer));
+    const least = await startBoundServer("least", join(scratch, "least"));
+    sides.push(new ServerSide("least", least, async () => {}));
     sides.push(new BareSide());
     return report(await withinTimeLimit(measure(sides)), QUEUE.runs);
   } finally {
@@ -125,6 +128,8 @@ async function measure(sides: Side[]): Promise<Measured> {
     add(measured.firstChunk, side, firstChunkMs);
   });
   await phase("delay per streamed chunk", CHUNK_DELAY.rounds, async (side) => {
+    // It ignores the context, which asks for stamps.
+    if (side.name === "least") return;
     const context = { stamp: true, token_delay_ms: CHUNK_DELAY.tokenDelayMs };
     const { chunkDelaysMs } = await side.createThreadAndStream(context);
     add(measured.chunkDelay, side, ...chunkDelaysMs);
@@ -138,6 +143,7 @@ async function measure(sides: Side[]): Promise<Measured> {
     add(measured.streamThroughput, side, await measureThroughput(operation, THROUGHPUT));
   });
   await phase("runs queued on one thread", QUEUE.rounds, async (side, round) => {
+    if (side.name === "least") return;
     if (side.name === "peer" && round >= QUEUE.peerRounds) return;
     add(measured.queueRun, side, (await side.queueOnOneThread(QUEUE.runs)) / QUEUE.runs);
   });

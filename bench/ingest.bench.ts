@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { BenchResult } from "./support/bench-result.ts";
 import { postStream } from "./support/multipart-stream.ts";
-import { REPO_ROOT } from "./support/paths.ts";
 import { type RecordedRequest, recordRequests } from "./support/recorded-requests.ts";
 import { replay } from "./support/replay.ts";
 import { reportRatios } from "./support/report-ratios.ts";
@@ -9,7 +8,7 @@ import { type MemoryGrowth, watchMemory } from "./support/resident-memory.ts";
 import { eventsOfTraces } from "./support/sample-trace.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { OPERATIONS_PER_REQUEST } from "./support/send-events.ts";
-import { type StartedServer, startTellingServer } from "./support/server-process.ts";
+import { startBoundServer } from "./support/start-bound.ts";
 import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
@@ -55,18 +54,10 @@ export async function run(): Promise<BenchResult> {
   });
 }
 
-/** Serves the Worker that decodes and discards requests, in a separate workerd. */
-function startDiscardServer(stateDir: string): Promise<StartedServer> {
-  return startTellingServer({
-    args: [join(import.meta.dirname, "support/discard-process.ts"), stateDir],
-    cwd: REPO_ROOT,
-  });
-}
-
 /** All sides get the same bytes, in turns, so that a noisy moment of the machine affects all. */
 async function measureReplay(scratch: Scratch): Promise<Replayed> {
   const platform = scratch.track(await startTracingPlatform(join(scratch.path, "platform")));
-  const discard = scratch.track(await startDiscardServer(join(scratch.path, "discard")));
+  const discard = scratch.track(await startBoundServer("discard", join(scratch.path, "discard")));
   const rounds = await recordRounds(platform);
   const sides = {
     platform: { url: `${platform.url}/runs/multipart`, headers: { "x-api-key": platform.apiKey } },
