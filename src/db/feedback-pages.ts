@@ -1,8 +1,9 @@
-import { and, eq, inArray, sql as drizzleSql } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { findFirst, findPage, type Found, type Scan, toReads } from "./bounded-scan.ts";
 import type { FeedbackRow } from "./feedback-repo.ts";
-import { allOf, type Sql, sql } from "./sql.ts";
+import { jsonValues } from "./json-values.ts";
+import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 import { feedback } from "./tracing-schema.ts";
 
 /** Lists of feedback, which are bounded however much of it there is. */
@@ -73,14 +74,14 @@ export async function* readFeedback(
   found: readonly Found[],
 ): AsyncGenerator<FeedbackRow> {
   for (const part of toReads(found)) {
-    const keys = JSON.stringify(part.map(({ key }) => key));
+    const keys = part.map(({ key }) => key);
     const rows = await drizzle(db)
       .select()
       .from(feedback)
       .where(
         and(
           eq(feedback.workspace_id, workspaceId),
-          inArray(feedback.id, drizzleSql`(SELECT value FROM json_each(${keys}))`),
+          inArray(feedback.id, jsonValues(keys)),
         ),
       );
     const byId = new Map(rows.map((row) => [row.id, row]));
@@ -166,10 +167,6 @@ function conditions(filter: FeedbackFilter): Sql[] {
 
 function isAmongGiven(operand: string, values: readonly string[] | undefined): Sql[] {
   return values === undefined ? [] : [isAmong(operand, values)];
-}
-
-function isAmong(operand: string, values: readonly string[]): Sql {
-  return sql(`${operand} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
 }
 
 function isGiven(column: string, given: boolean | undefined): Sql[] {

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { jsonValues } from "./json-values.ts";
 import { feedback } from "./tracing-schema.ts";
 
 export type FeedbackRow = typeof feedback.$inferSelect;
@@ -199,7 +200,7 @@ export async function selectUncopiedFeedback(
     .where(
       and(
         eq(feedback.workspace_id, workspaceId),
-        isAmong(feedback.run_id, runIds),
+        sql`${feedback.run_id} IN ${jsonValues(runIds)}`,
         or(isNotNull(feedback.copy_due_at), isNull(feedback.shard_day)),
       ),
     )
@@ -232,7 +233,7 @@ export async function deleteFeedbackRows(
   if (ids.length === 0) return;
   await drizzle(db)
     .delete(feedback)
-    .where(and(eq(feedback.workspace_id, workspaceId), isAmong(feedback.id, ids)));
+    .where(and(eq(feedback.workspace_id, workspaceId), sql`${feedback.id} IN ${jsonValues(ids)}`));
 }
 
 /** All feedback of a project, that of its runs and that of the project itself. */
@@ -263,11 +264,4 @@ export function* batchesOf<T>(statements: readonly T[]): Generator<[T, ...T[]]> 
 
 function isFeedback(workspaceId: string, id: string): SQL | undefined {
   return and(eq(feedback.workspace_id, workspaceId), eq(feedback.id, id));
-}
-
-function isAmong(
-  operand: typeof feedback.id | typeof feedback.run_id,
-  values: readonly string[],
-): SQL {
-  return sql`${operand} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 }

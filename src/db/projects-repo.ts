@@ -10,7 +10,8 @@ import {
 } from "./bounded-scan.ts";
 import { deleteProjectFeedback } from "./feedback-repo.ts";
 import { containsJson, filterSize, type JsonFilter } from "./json-filter-sql.ts";
-import { allOf, type Sql, sql } from "./sql.ts";
+import { jsonValues } from "./json-values.ts";
+import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 import { projects } from "./tracing-schema.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
@@ -164,7 +165,7 @@ export async function markProjectsDeleted(
     .where(
       and(
         isVisible(workspaceId),
-        inArray(projects.id, drizzleSql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+        inArray(projects.id, jsonValues(ids)),
       ),
     )
     .returning({ id: projects.id });
@@ -257,7 +258,3 @@ const LONG_COLUMNS = ["description", "extra"];
 
 const METADATA = `CASE json_type(extra, '$.metadata') WHEN 'object'
   THEN json_extract(extra, '$.metadata') ELSE '{}' END`;
-
-function isAmong(column: string, values: readonly string[]): Sql {
-  return sql(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
-}

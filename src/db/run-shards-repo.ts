@@ -1,5 +1,6 @@
 import { and, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { jsonValues } from "./json-values.ts";
 import { projects, runShards } from "./tracing-schema.ts";
 
 export type RunShardRow = typeof runShards.$inferSelect;
@@ -81,7 +82,7 @@ export async function findShards(
           ? undefined
           : inArray(
               runShards.project_id,
-              sql`(SELECT value FROM json_each(${JSON.stringify(range.projectIds)}))`,
+              jsonValues(range.projectIds),
             ),
         sql`EXISTS (SELECT 1 FROM ${projects} WHERE ${projects.workspace_id} = ${runShards.workspace_id}
           AND ${projects.id} = ${runShards.project_id}

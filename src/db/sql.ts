@@ -5,6 +5,11 @@ export function sql(text: string, ...params: (string | number)[]): Sql {
   return { text, params };
 }
 
+/** Whether a column or an expression has one of the values, which are one parameter however many they are. */
+export function isAmong(operand: string, values: readonly (string | number)[]): Sql {
+  return sql(`${operand} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
+}
+
 /**
  * Joined by AND; true when there is none. As a balanced tree: D1 limits the depth of expressions,
  * and a plain chain is as deep as it is long.

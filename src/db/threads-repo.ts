@@ -12,7 +12,7 @@ import {
 } from "./bounded-scan.ts";
 import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
 import type { threads } from "./schema.ts";
-import { allOf, type Sql, sql } from "./sql.ts";
+import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 
 export type ThreadIndexRow = typeof threads.$inferSelect;
 
@@ -273,9 +273,7 @@ async function countIndexed(
 function threadScan(scope: Scope, filter: ThreadFilter): Scan {
   const { access, ids, status, metadata, values } = filter;
   const rows = [inScope(scope)];
-  if (ids !== undefined) {
-    rows.push(sql("thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(ids)));
-  }
+  if (ids !== undefined) rows.push(isAmong("thread_id", ids));
   const conditions = ofStatus(status);
   if (access !== null) conditions.push(metadataMatches("metadata", access));
   if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));

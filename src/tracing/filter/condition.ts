@@ -1,4 +1,4 @@
-import { type Sql, sql } from "../../db/sql.ts";
+import { isAmong, type Sql, sql } from "../../db/sql.ts";
 import type { Test, Value } from "./filter-tree.ts";
 import {
   type LikePattern,
@@ -76,7 +76,7 @@ export function testSql(expression: string, test: Test): Sql {
     case "lte":
       return sql(`${expression} ${OPERATORS[test.op]} ?`, test.value);
     case "in":
-      return sql(`${expression} IN (SELECT value FROM json_each(?))`, JSON.stringify(test.values));
+      return isAmong(expression, test.values);
     case "like":
       return likeSql(expression, test.pattern);
     case "notlike":
