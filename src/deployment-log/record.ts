@@ -1,5 +1,6 @@
 import { log } from "../lib/log.ts";
-import { type Scope, scopeObjectName } from "../lib/scope.ts";
+import { scopeObjectName } from "../lib/object-names.ts";
+import type { Scope } from "../lib/scope.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type LogLine, storedMessage } from "./log-line.ts";
 import type { DeploymentLogObject } from "./deployment-log-object.ts";

@@ -3,6 +3,7 @@ import type { Settings } from "../env.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { log } from "../lib/log.ts";
+import { rateLimitObjectName } from "../lib/object-names.ts";
 import { BILLING_PATH } from "../lib/region.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type ApplicableLimit, applicableLimits } from "./applicable-limits.ts";
@@ -25,7 +26,7 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (!settings.rateLimits || !isPlatformApi(c)) return next();
   let headers: HeaderLines = [];
   for (const counted of await applicableLimits(c)) {
-    const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
+    const objectName = rateLimitObjectName(settings.region, counted.name, counted.partition);
     const limiter = limiters.get(objectName);
     const deps = decisionDeps(c, settings, counted, objectName);
     const decision = await decide(limiter, counted.limit, deps);

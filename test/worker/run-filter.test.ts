@@ -12,7 +12,7 @@ import {
 import { requiredTexts, TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import type { TextRow } from "../../src/tracing/shard/segments/run-segments.ts";
 import { TextFilter, textTest } from "../../src/tracing/shard/segments/text-filter.ts";
-import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
+import { shardObjectName } from "../../src/lib/object-names.ts";
 import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 import { startsWithin } from "../../src/tracing/filter/run-key.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ItemTtl, StoreOperation, StoreTurn } from "../../graph-runtime/store-operations.ts";
-import { type Scope, storeObjectName } from "../../lib/scope.ts";
+import { storeObjectName } from "../../lib/object-names.ts";
+import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import { ReadBudget } from "../read-budget.ts";
 import { checkOperations } from "./check-operations.ts";
