@@ -8,15 +8,10 @@ import { prepareHome } from "./prepare-home.ts";
 import { REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";
-import { nextFreePort } from "./platform/ports.ts";
+import { DEFAULT_HOST, nextFreePort } from "./platform/ports.ts";
 import { loadProjectConfig } from "./project/langgraph-json.ts";
 import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
-import {
-  DEFAULT_HOST,
-  DEFAULT_PORT,
-  readStartOptions,
-  type StartOptions,
-} from "./start-options.ts";
+import { DEFAULT_PORT, readStartOptions, type StartOptions } from "./start-options.ts";
 
 const CLOSE_TIMEOUT_MS = 4_500;
 

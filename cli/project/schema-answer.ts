@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 import type { TypesAnswer } from "./schema-cache.ts";
@@ -5,6 +6,13 @@ import type { TypesAnswer } from "./schema-cache.ts";
 export type SchemaRequest = { sourceFile: string; exportSymbol: string };
 /** For each request, in its order. */
 export type SchemaReply = ({ schemas: Record<string, object> } | { problem: string })[];
+
+const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
+
+/** The graphs whose types can be read: those in TypeScript. */
+export function typedGraphs({ graphs }: Pick<ProjectConfig, "graphs">): ProjectConfig["graphs"] {
+  return graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
+}
 
 /** What a reply says of the graphs that were asked for, in their order. */
 export function answerOf(

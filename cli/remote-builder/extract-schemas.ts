@@ -2,7 +2,7 @@
  * Has the schemas of a project read from its types in an isolate of their own: the bundle of the remote builder has this
  * module in the place of the one that starts a process for it.
  */
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import { packArchive } from "../../src/lib/package-archive.ts";
 import type { PackageSource } from "../../src/lib/remote-build.ts";
@@ -13,12 +13,11 @@ import {
 } from "../../src/lib/remote-types.ts";
 import { CliError } from "../cli-error.ts";
 import type { TypedSources } from "../project/extract-schemas.ts";
-import { describeProblem } from "../project/schema-answer.ts";
+import { describeProblem, typedGraphs } from "../project/schema-answer.ts";
 import { withTypeOnlyImports } from "../project/type-imports.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
-const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
 /** What says how sources are compiled, and where packages that are links have theirs. */
 const SETTINGS = /^(?:package|tsconfig.*)\.json$/;
@@ -64,7 +63,7 @@ export async function extractSchemas(typed: TypedSources): Promise<ReadSchemas> 
 /** Null where no graph has types. Throws a `CliError` for sources that are too large. */
 function requestOf({ project, sources }: TypedSources, plan: Reader["plan"]): TypesRequest | null {
   const { projectDir } = project;
-  const graphs = project.graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
+  const graphs = typedGraphs(project);
   if (graphs.length === 0) return null;
   // Beside files there are modules that the bundler has made.
   const bundled = sources.filter((path) => files.stat(path)?.isFile());
