@@ -1,6 +1,7 @@
 import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
+import { withTimeout } from "../src/lib/with-timeout.ts";
 import { CliError } from "./cli-error.ts";
 import type { D1 } from "./database/database.ts";
 import { settingsFile } from "./installation.ts";
@@ -21,7 +22,7 @@ import { graphVariables } from "./platform/graph-variables.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
 import { loadMiniflare } from "./platform/miniflare.ts";
 import { LogGate } from "./platform/log-gate.ts";
-import { isPortFree } from "./platform/ports.ts";
+import { DEFAULT_HOST, isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
 import { releaseAfterCrash } from "./platform/release-after-crash.ts";
 import { startFailure } from "./platform/start-failure.ts";
@@ -42,7 +43,6 @@ import type { LangGraphChoice } from "./project/langchain-source.ts";
 const READY_TIMEOUT_MS = 120_000;
 const READY_REQUEST_MS = 10_000;
 const READY_POLL_MS = 25;
-const DEFAULT_HOST = "127.0.0.1";
 
 /** A start does not wait longer for graphs that take long to load; they are still told when they fail. */
 const CHECK_WAIT_MS = 5_000;
@@ -222,7 +222,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         },
       );
       if (options.schemas ?? true) await schemas.read(build.project.typedSources);
-      await withinTime(check, CHECK_WAIT_MS);
+      await withTimeout(CHECK_WAIT_MS, check, () => undefined);
     };
     await lookAt(built);
 
@@ -316,14 +316,6 @@ async function untilAnswering(url: URL): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
   throw new CliError(`the server did not become ready: GET /ok gave ${last}`);
-}
-
-/** Waits for it, but no longer than that; what it does goes on. */
-async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => resolve(), limitMs);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }
 
 /** Does all of it, the last first, whatever fails; then throws the first failure. */
