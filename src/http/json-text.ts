@@ -1,7 +1,5 @@
 import { type ApiError, invalidField } from "../lib/api-error.ts";
-
-/** Deeper bodies are refused: serialisers and the database recurse. */
-const MAX_JSON_DEPTH = 500;
+import { isTooDeep, MAX_JSON_DEPTH } from "../lib/json.ts";
 
 /** Throws a "validation" error when the bytes are not JSON text, or nest too deep. */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -18,8 +16,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     const message = error instanceof Error ? error.message : String(error);
     throw invalidJson(positionIn(message, text), message);
   }
-  // Each level takes two characters.
-  if (text.length > 2 * MAX_JSON_DEPTH && isDeeperThan(value, MAX_JSON_DEPTH)) {
+  if (isTooDeep(value, text)) {
     throw invalidJson([], `nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
   return value;
@@ -29,15 +26,6 @@ function positionIn(message: string, text: string): number[] {
   const position = /position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return [Number(position)];
   return message.includes("end of JSON input") ? [text.length] : [];
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  for (const child of Array.isArray(value) ? value : Object.values(value)) {
-    if (isDeeperThan(child, depth - 1)) return true;
-  }
-  return false;
 }
 
 function invalidJson(position: number[], reason: string): ApiError {

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { jsonOrUndefined } from "../lib/json.ts";
 
 /** Query values arrive as a string, or as a list of strings when the key is repeated. */
 
@@ -53,12 +54,8 @@ export function listParam<T extends string>(allowed?: readonly T[]) {
 
 function parseList(text: string): string[] {
   if (!text.startsWith("[")) return [text];
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed.map(String) : [text];
-  } catch {
-    return [text];
-  }
+  const parsed = jsonOrUndefined(text);
+  return Array.isArray(parsed) ? parsed.map(String) : [text];
 }
 
 function isAllowed<T extends string>(item: string, allowed: readonly T[] | undefined): item is T {

@@ -13,6 +13,13 @@ export function microsToIso(micros: number): string {
 /** Microseconds since 1970-01-01T00:00:00Z. */
 type Micros = number;
 
+export const MICROS_PER_SECOND = 1_000_000;
+
+/** Whole milliseconds: what a column in milliseconds keeps of a time that was given in microseconds. */
+export function microsToMillis(micros: Micros): number {
+  return Math.floor(micros / 1000);
+}
+
 /** Numbers above are not exact any more: 2255-06-05. */
 const MAX_MICROS = Number.MAX_SAFE_INTEGER;
 

@@ -13,7 +13,7 @@ import {
 import type { Page } from "../../http/pagination.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
-import { toIso } from "../../lib/time.ts";
+import { microsToMillis, toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { toAssistantId } from "../assistants/assistant-id.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
@@ -227,7 +227,7 @@ function toFilter(
 
 /** A time in a request has microseconds, and a tick is at a minute. */
 function toMillis(micros: number | null | undefined): number | null {
-  return typeof micros === "number" ? Math.floor(micros / 1000) : null;
+  return micros == null ? null : microsToMillis(micros);
 }
 
 function keyOf({ scope }: AgentCall, cronId: string): CronKey {

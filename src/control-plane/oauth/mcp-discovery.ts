@@ -1,8 +1,9 @@
 import * as oauth from "oauth4webapi";
 import { z } from "zod";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
+import { isObject, jsonOrUndefined } from "../../lib/json.ts";
 import type { OAuthDeps } from "./deps.ts";
-import { jsonOrUndefined, readText } from "./provider-answers.ts";
+import { readText } from "./provider-answers.ts";
 
 /** What an MCP server's authorization server says of itself, and the client that it has registered. */
 export type McpClient = {
@@ -216,5 +217,5 @@ function notAsStandard(): McpDiscoveryError {
 
 async function jsonOf(response: Response): Promise<Record<string, unknown>> {
   const value = response.status === 200 ? jsonOrUndefined(await response.text()) : undefined;
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return isObject(value) ? value : {};
 }

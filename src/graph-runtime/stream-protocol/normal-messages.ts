@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, jsonOrUndefined } from "../../lib/json.ts";
 
 type Json = Record<string, unknown>;
 
@@ -78,12 +78,8 @@ function liftedCalls({ tool_calls }: Json, kwargs: unknown): Json[] | null {
 export function parsedArgs(text: unknown): Json | null {
   if (text === "") return {};
   if (typeof text !== "string") return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOrUndefined(text);
+  return isObject(value) ? value : null;
 }
 
 function mapped(record: Json, map: (value: unknown) => unknown): Json {

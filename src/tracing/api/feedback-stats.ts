@@ -1,4 +1,4 @@
-import type { FeedbackStat } from "../shard/feedback-stats.ts";
+import { type FeedbackStat, MAX_COMMENTS } from "../shard/feedback-stats.ts";
 
 /** What both versions of the API tell of the feedback with one key. */
 export type KeyStats = {
@@ -46,8 +46,6 @@ function extreme(
 ): number | null {
   return left === null || right === null ? (left ?? right) : choose(left, right);
 }
-
-const MAX_COMMENTS = 10;
 
 /**
  * `feedback_stats` of several runs, as JSON texts, as those of all of them together. Where runs of

@@ -1,3 +1,4 @@
+import { microsToMillis } from "../../lib/time.ts";
 import type { Micros } from "../model/run-write.ts";
 import { configText, type FeedbackConfig } from "./feedback-input.ts";
 
@@ -42,7 +43,7 @@ export function feedbackLink(tokenId: string, url: string): string {
 
 /** When a token made `now` ends: as it says, or after three hours. Epoch milliseconds. */
 export function tokenExpiry({ expires_at, expires_in }: TokenLife, now: number): number {
-  if (expires_at != null) return Math.floor(expires_at / 1000);
+  if (expires_at != null) return microsToMillis(expires_at);
   if (expires_in == null) return now + DEFAULT_LIFE_MS;
   const { days = 0, hours = 0, minutes = 0 } = expires_in;
   return now + ((days * 24 + hours) * 60 + minutes) * MINUTE_MS;

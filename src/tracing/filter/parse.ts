@@ -1,3 +1,4 @@
+import { isObject, jsonOrUndefined } from "../../lib/json.ts";
 import type { Leaf } from "../model/run-write.ts";
 import {
   describeArgument,
@@ -200,17 +201,8 @@ const METADATA_OBJECT =
  * anything else, and for an object that says something which the pairs do not; "{}" has none.
  */
 function metadataLeaves(json: string): Leaf[] | null {
-  const object = parseObject(json);
-  return object === null || !isKeptWhole(object) ? null : leavesOf(object);
-}
-
-function parseObject(json: string): object | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const object = jsonOrUndefined(json);
+  return isObject(object) && isKeptWhole(object) ? leavesOf(object) : null;
 }
 
 /** A loop, since the text may be nested as deep as it is long. */

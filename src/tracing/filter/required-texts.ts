@@ -1,6 +1,7 @@
 import { fieldOf } from "./fields.ts";
 import type { Filter, Test } from "./filter-tree.ts";
 import { parseLike } from "./like-pattern.ts";
+import { MAX_ALTERNATIVES } from "./run-terms.ts";
 
 /** What the texts of a run contain, in any case of ASCII letters, if a filter holds for it. */
 export type RequiredTexts =
@@ -19,9 +20,6 @@ export const TEXT_COLUMNS = [
 
 /** Of a text of fewer bytes nothing is known. */
 const LEAST_BYTES = 4;
-
-/** More values of one list than this are not looked for. */
-const MAX_ALTERNATIVES = 200;
 
 /** What JSON writes otherwise, or encoders replace. */
 const WRITTEN_OTHERWISE = /[\p{Cc}"\\\ufffd]/u;

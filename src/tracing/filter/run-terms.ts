@@ -20,7 +20,7 @@ const TERM_FIELDS = [
 export type TermField = (typeof TERM_FIELDS)[number];
 
 /** More values of one list than this are not looked for. */
-const MAX_ALTERNATIVES = 200;
+export const MAX_ALTERNATIVES = 200;
 
 export function fieldTerm(field: TermField, value: string): string {
   return `${field} ${value}`;

@@ -1,4 +1,4 @@
-import { SLOW_READER_MS } from "./event-readers.ts";
+import { EVENTS_IN_A_TURN, SLOW_READER_MS } from "./event-readers.ts";
 import { isWanted } from "./event-filter.ts";
 import {
   type ConnectionRecord,
@@ -19,9 +19,6 @@ const STALLED_RETRY_MS = 500;
  * one that hears of a run's end by the first of them does not read what the others bring of that run.
  */
 const SUBSCRIBING_MS = 5;
-
-/** How many events are looked at for one connection before others have their turn. */
-const EVENTS_IN_A_TURN = 2000;
 
 /** A client understands 4000 and the status of HTTP that says the same; after these two it may come again. */
 const CLOSE_SLOW = 4408;

@@ -1,6 +1,7 @@
 import { type NoteUnknown, parseKnown } from "../../../../lib/unknown-members.ts";
 import { toValidationDetail } from "../../../../http/validation-detail.ts";
 import { ApiError, invalidField } from "../../../../lib/api-error.ts";
+import { microsToMillis } from "../../../../lib/time.ts";
 import {
   FeedbackBodyError,
   type FeedbackInput,
@@ -86,5 +87,5 @@ export function refusalError(
 }
 
 function toMillis(micros: number | null | undefined): number | null {
-  return micros == null ? null : Math.floor(micros / 1000);
+  return micros == null ? null : microsToMillis(micros);
 }

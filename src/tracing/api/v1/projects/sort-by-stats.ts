@@ -1,3 +1,5 @@
+import { memberOf } from "../../../../lib/json.ts";
+
 /** What a list of projects can be sorted by. */
 export const SORT_COLUMNS = [
   "name",
@@ -57,10 +59,4 @@ function valueOf(
 
 function toComparable(value: unknown): number | string | null {
   return typeof value === "number" || typeof value === "string" ? value : null;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? Reflect.get(value, key)
-    : undefined;
 }

@@ -7,6 +7,7 @@ import { microsToIso } from "../../../../lib/time.ts";
 import { requireProject } from "../../../projects/project-cache.ts";
 import type { ThreadTotals } from "../../../shard/shard-threads.ts";
 import { formatCost } from "../../../usage/costs.ts";
+import { toSeconds } from "../../../usage/money.ts";
 import { mergeFeedbackStats, neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 import { percentile } from "../../../model/histogram.ts";
 import { timeValue } from "../../../../http/time-value.ts";
@@ -17,8 +18,6 @@ import { threadGroupSchema, threadGroupStatsSchema } from "./stats-schema.ts";
 import { findThreads } from "../../../query/threads.ts";
 
 export const threadGroupRoutes = createRouter();
-
-const MICROS_PER_SECOND = 1_000_000;
 
 const groupRequest = z.strictObject({
   session_id: uuidParam(),
@@ -155,7 +154,7 @@ function selectionOf({ filter, start_time, end_time }: GroupRequest) {
 function threadJson(thread: ThreadTotals): z.output<typeof threadGroupSchema> {
   const seconds = (fraction: number): number | null => {
     const micros = percentile(thread.latency, fraction);
-    return micros === null ? null : micros / MICROS_PER_SECOND;
+    return micros === null ? null : toSeconds(micros);
   };
   return {
     group_key: thread.threadId,
