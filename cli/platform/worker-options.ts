@@ -104,7 +104,7 @@ function withoutWranglerLog<T>(read: () => T): T {
   }
 }
 
-export type ServeOptions = {
+export type WorkerOptions = {
   persistPath: string;
   runtimeEnv: Record<string, string>;
   modules: WorkerModule[];
@@ -132,7 +132,7 @@ export type ServeOptions = {
  */
 export function serveMiniflareOptions(
   config: WorkerConfig,
-  options: ServeOptions,
+  options: WorkerOptions,
 ): MiniflareOptions {
   // With assets of its own the Worker would not be asked directly, but by a proxy.
   const { modulesRules: _modulesRules, assets: _assets, ...workerOptions } = config.miniflare;

@@ -18,7 +18,6 @@ import { withTypeOnlyImports } from "../project/type-imports.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
-
 /** What says how sources are compiled, and where packages that are links have theirs. */
 const SETTINGS = /^(?:package|tsconfig.*)\.json$/;
 const TYPED = new RegExp(`\\.[cm]?tsx?$|${SETTINGS.source}`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Metafile, Plugin } from "esbuild";
 import { ENTRY } from "../project/entry-module.ts";
 import { isInstalled } from "../project/workerd-build.ts";
-import { digestOf, PROJECT, type PackageGroups } from "./package-groups.ts";
+import { shortDigest, PROJECT, type PackageGroups } from "./package-groups.ts";
 
 /**
  * What a group imports of another one is a reference: a CommonJS module whose exports are those of the other group's
@@ -69,7 +69,7 @@ export class GroupReferences {
   }
 
   #idOf(file: string): string {
-    const id = digestOf(file);
+    const id = shortDigest(file);
     if (!this.#targets.has(id)) {
       this.#targets.set(id, { file, names: undefined, isWhole: isPlainlyWhole(file) });
     }

@@ -4,14 +4,14 @@
  */
 import * as ts from "typescript";
 import { system } from "./compiler-files.ts";
-import { CONFIG_FILE, TEMPLATE } from "./compiler-options.ts";
+import { READER_CONFIG_FILE, TEMPLATE } from "./compiler-options.ts";
 import { hasClassesOfStates, resolveInstalled } from "./installed-types.ts";
 import { forgetResearch, researched } from "./research-program.ts";
 
 export const sys = system;
 
 /** Also where a folder above has one: this one names that of the project. */
-export const findConfigFile = (): string => CONFIG_FILE;
+export const findConfigFile = (): string => READER_CONFIG_FILE;
 
 /** Nobody reads what is wrong with the types, and looking for it takes more than reading the schemas. */
 export const getPreEmitDiagnostics = (): ts.Diagnostic[] => [];

@@ -1,4 +1,4 @@
-import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
+import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, type FoundPage, readFound, type Scan } from "./bounded-scan.ts";
 import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
@@ -9,11 +9,8 @@ export type AssistantRow = typeof assistants.$inferSelect;
 
 export type AssistantVersionRow = typeof assistantVersions.$inferSelect;
 
-/** What whoever asks may see or change at all; null for anything. */
-type Access = MetadataFilter | null;
-
 export type AssistantFilter = {
-  access: Access;
+  access: Visibility;
   metadata?: JsonFilter | undefined;
   graph_id?: string | undefined;
   /** A part of the name, whatever its case. */
@@ -86,7 +83,7 @@ export function updateAssistant(
   scope: Scope,
   id: string,
   change: AssistantChange,
-  access: Access,
+  access: Visibility,
   now: number,
 ): D1PreparedStatement[] {
   const key = keyOf(scope, id);
@@ -129,7 +126,7 @@ export function restoreVersion(
   scope: Scope,
   id: string,
   version: number,
-  access: Access,
+  access: Visibility,
   now: number,
 ): D1PreparedStatement {
   const key = keyOf(scope, id);
@@ -153,7 +150,7 @@ export function deleteAssistant(
   db: D1Database,
   scope: Scope,
   id: string,
-  access: Access,
+  access: Visibility,
 ): D1PreparedStatement[] {
   const key = keyOf(scope, id);
   const { text, params } = allOf([sql(KEY, ...key), ...accessTo(access)]);
@@ -202,7 +199,7 @@ export async function countAssistants(
   return countFound(db, assistantScan(scope, filter));
 }
 
-type VersionFilter = { metadata: JsonFilter | undefined; access: Access };
+type VersionFilter = { metadata: JsonFilter | undefined; access: Visibility };
 
 /** Newest first; null when too many have to be looked at. */
 export async function selectVersions(
@@ -260,7 +257,7 @@ function listed<Row>(db: D1Database, scan: Scan, { page, total }: FoundPage): Li
   return { rows: readFound<Row>(db, scan, page), returned: page.length, total };
 }
 
-function accessTo(access: Access): Sql[] {
+function accessTo(access: Visibility): Sql[] {
   return access === null ? [] : [metadataMatches("metadata", access)];
 }
 

@@ -1,5 +1,5 @@
 import type { CronTick } from "../lib/cron-tick.ts";
-import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
+import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, readFound, type Scan } from "./bounded-scan.ts";
 import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
@@ -19,11 +19,8 @@ export const CRON_WORK: WorkTable<CronKey, typeof crons> = {
   onTake: [],
 };
 
-/** What whoever asks may see or change at all; null for anything. */
-type Access = MetadataFilter | null;
-
 export type CronFilter = {
-  access: Access;
+  access: Visibility;
   assistant_id: string | undefined;
   thread_id: string | undefined;
   enabled: boolean | undefined;
@@ -73,7 +70,7 @@ export async function insertCron(db: D1Database, row: CronRow, max: number): Pro
 export async function findCron(
   db: D1Database,
   key: CronKey,
-  access: Access,
+  access: Visibility,
 ): Promise<CronRow | null> {
   const { text, params } = seenRow(key, access);
   return db
@@ -118,7 +115,11 @@ export async function replaceCron(
 }
 
 /** Returns false when there is no such cron. */
-export async function deleteCron(db: D1Database, key: CronKey, access: Access): Promise<boolean> {
+export async function deleteCron(
+  db: D1Database,
+  key: CronKey,
+  access: Visibility,
+): Promise<boolean> {
   const { text, params } = seenRow(key, access);
   const deleted = await db
     .prepare(`DELETE FROM crons WHERE ${text}`)
@@ -206,10 +207,10 @@ function cronScan({ workspaceId, deploymentId }: Scope, filter: CronFilter): Sca
   };
 }
 
-function seenRow({ workspaceId, deploymentId, cronId }: CronKey, access: Access): Sql {
+function seenRow({ workspaceId, deploymentId, cronId }: CronKey, access: Visibility): Sql {
   return allOf([sql(KEY, workspaceId, deploymentId, cronId), ...accessTo(access)]);
 }
 
-function accessTo(access: Access): Sql[] {
+function accessTo(access: Visibility): Sql[] {
   return access === null ? [] : [metadataMatches("metadata", access)];
 }

@@ -155,12 +155,7 @@ export async function listDeployments(
   if (found === null) return null;
   const ids = found.page.map(({ key }) => key);
   const rows = await listing(db)
-    .where(
-      and(
-        eq(deployments.workspace_id, workspaceId),
-        inArray(deployments.id, jsonValues(ids)),
-      ),
-    )
+    .where(and(eq(deployments.workspace_id, workspaceId), inArray(deployments.id, jsonValues(ids))))
     .orderBy(desc(deployments.created_at), desc(deployments.id));
   return rows.map(toListed);
 }

@@ -184,9 +184,7 @@ export async function listCredentialsByKey(
   return drizzle(db)
     .select()
     .from(exportCredentials)
-    .where(
-      sql`${exportCredentials.key_version} IN ${jsonValues(keyVersions)}`,
-    )
+    .where(sql`${exportCredentials.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

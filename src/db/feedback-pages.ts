@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { findFirst, findPage, type Found, type Scan, toReads } from "./bounded-scan.ts";
+import { findFirst, findPage, type ScannedRow, type Scan, toReads } from "./bounded-scan.ts";
 import type { FeedbackRow } from "./feedback-repo.ts";
 import { jsonValues } from "./json-values.ts";
 import { allOf, isAmong, type Sql, sql } from "./sql.ts";
@@ -35,7 +35,7 @@ export async function findFeedback(
   workspaceId: string,
   filter: FeedbackFilter,
   page: { limit: number; offset: number },
-): Promise<Found[] | null> {
+): Promise<ScannedRow[] | null> {
   const scan = feedbackScan(workspaceId, filter);
   const { runIds } = filter;
   if (runIds === undefined || (await hasMoreOf(db, workspaceId, runIds))) {
@@ -58,7 +58,7 @@ export async function findProjectFeedback(
   workspaceId: string,
   projectIds: readonly string[],
   limit: number,
-): Promise<Found[] | null> {
+): Promise<ScannedRow[] | null> {
   const scan: Scan = {
     ...feedbackScan(workspaceId, { sessionIds: projectIds }),
     rows: sql("workspace_id = ? AND run_id IS NULL", workspaceId),
@@ -71,19 +71,14 @@ export async function findProjectFeedback(
 export async function* readFeedback(
   db: D1Database,
   workspaceId: string,
-  found: readonly Found[],
+  found: readonly ScannedRow[],
 ): AsyncGenerator<FeedbackRow> {
   for (const part of toReads(found)) {
     const keys = part.map(({ key }) => key);
     const rows = await drizzle(db)
       .select()
       .from(feedback)
-      .where(
-        and(
-          eq(feedback.workspace_id, workspaceId),
-          inArray(feedback.id, jsonValues(keys)),
-        ),
-      );
+      .where(and(eq(feedback.workspace_id, workspaceId), inArray(feedback.id, jsonValues(keys))));
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const { key } of part) {
       const row = byId.get(String(key));

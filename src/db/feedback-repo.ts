@@ -11,7 +11,7 @@ export type NewFeedback = Omit<FeedbackRow, "revision" | "shard_day" | "shard_bu
 };
 
 /** What is undefined stays as it is. */
-export type FeedbackChange = {
+export type FeedbackRowChange = {
   [Column in "score" | "value" | "comment" | "correction" | "feedback_config"]?:
     | FeedbackRow[Column]
     | undefined;
@@ -99,7 +99,7 @@ export async function updateFeedback(
   db: D1Database,
   workspaceId: string,
   id: string,
-  change: FeedbackChange,
+  change: FeedbackRowChange,
   times: { now: number; copyDueAt: number },
 ): Promise<FeedbackRow | undefined> {
   const ofRun = (time: number) =>

@@ -99,9 +99,7 @@ export async function listOAuthProvidersByKey(
   return drizzle(db)
     .select()
     .from(oauthProviders)
-    .where(
-      sql`${oauthProviders.key_version} IN ${jsonValues(keyVersions)}`,
-    )
+    .where(sql`${oauthProviders.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

@@ -155,9 +155,7 @@ export async function listOAuthTokensByKey(
   return drizzle(db)
     .select()
     .from(oauthTokens)
-    .where(
-      sql`${oauthTokens.key_version} IN ${jsonValues(keyVersions)}`,
-    )
+    .where(sql`${oauthTokens.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

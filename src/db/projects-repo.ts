@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/d1";
 import {
   findFirst,
   findPage,
-  type Found,
+  type ScannedRow,
   readFound,
   type Scan,
   type ScanOrder,
@@ -11,7 +11,7 @@ import {
 import { deleteProjectFeedback } from "./feedback-repo.ts";
 import { containsJson, filterSize, type JsonFilter } from "./json-filter-sql.ts";
 import { jsonValues } from "./json-values.ts";
-import { allOf, isAmong, type Sql, sql } from "./sql.ts";
+import { allOf, isAmong, sql } from "./sql.ts";
 import { projects } from "./tracing-schema.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
@@ -36,7 +36,7 @@ export type ProjectPage = {
 };
 
 /** `order` is what the page is sorted by; `bytes` is about what it takes to read it whole. */
-export type FoundProject = { id: string } & Pick<Found, "order" | "bytes">;
+export type FoundProject = { id: string } & Pick<ScannedRow, "order" | "bytes">;
 
 /** What is undefined stays as it is; `extra` is JSON text. */
 export type ProjectChange = {
@@ -162,12 +162,7 @@ export async function markProjectsDeleted(
   const rows = await drizzle(db)
     .update(projects)
     .set({ deleted_at: now, updated_at: now })
-    .where(
-      and(
-        isVisible(workspaceId),
-        inArray(projects.id, jsonValues(ids)),
-      ),
-    )
+    .where(and(isVisible(workspaceId), inArray(projects.id, jsonValues(ids))))
     .returning({ id: projects.id });
   return rows.map(({ id }) => id);
 }

@@ -1,12 +1,13 @@
 import { and, desc, eq, getTableColumns, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { Scope } from "../lib/scope.ts";
 import {
   type RevisionStatus,
   revisions,
   UNFINISHED_REVISION_STATUSES,
 } from "./deployments-schema.ts";
 
-type RevisionRow = typeof revisions.$inferSelect;
+export type RevisionRow = typeof revisions.$inferSelect;
 
 /** What a revision deploys. */
 export type RevisionSource = Pick<
@@ -31,8 +32,6 @@ export type NewRevision = RevisionSource & {
 
 /** A revision without its secrets. */
 export type ListedRevision = Omit<RevisionRow, "secrets">;
-
-type DeploymentKey = { workspaceId: string; deploymentId: string };
 
 const { secrets: _secrets, ...LISTED } = getTableColumns(revisions);
 
@@ -117,7 +116,7 @@ export async function insertRevision(
 
 export async function selectRevision(
   db: D1Database,
-  of: DeploymentKey,
+  of: Scope,
   id: string,
 ): Promise<ListedRevision | undefined> {
   return drizzle(db).select(LISTED).from(revisions).where(isRevision(of, id)).get();
@@ -126,7 +125,7 @@ export async function selectRevision(
 /** The newest first. */
 export async function listRevisions(
   db: D1Database,
-  of: DeploymentKey,
+  of: Scope,
   {
     statuses,
     limit,
@@ -147,7 +146,7 @@ export async function listRevisions(
 /** Returns undefined when it has ended, or is not there. */
 export async function interruptRevision(
   db: D1Database,
-  of: DeploymentKey,
+  of: Scope,
   id: string,
   now: number,
 ): Promise<ListedRevision | undefined> {
@@ -208,7 +207,7 @@ export async function resealRevision(
 /** Those of a deployment that is being deleted, and of its previews, that have not ended. */
 export function skipUnfinished(
   db: D1Database,
-  { workspaceId, deploymentId }: DeploymentKey,
+  { workspaceId, deploymentId }: Scope,
   now: number,
 ): D1PreparedStatement {
   return db
@@ -223,10 +222,10 @@ export function skipUnfinished(
     .bind(workspaceId, deploymentId, now);
 }
 
-function isOf({ workspaceId, deploymentId }: DeploymentKey) {
+function isOf({ workspaceId, deploymentId }: Scope) {
   return and(eq(revisions.workspace_id, workspaceId), eq(revisions.deployment_id, deploymentId));
 }
 
-function isRevision(of: DeploymentKey, id: string) {
+function isRevision(of: Scope, id: string) {
   return and(isOf(of), eq(revisions.id, id));
 }

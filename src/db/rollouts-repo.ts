@@ -10,8 +10,6 @@ import {
 import type { Held, WorkTable } from "./leases-repo.ts";
 import { IS_UNFINISHED } from "./revisions-repo.ts";
 
-export type RevisionRow = typeof revisions.$inferSelect;
-
 /** Revisions as durable work. A new one is queued by whoever takes it first. */
 export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
   table: revisions,

@@ -80,10 +80,7 @@ export async function findShards(
         eq(runShards.workspace_id, workspaceId),
         range.projectIds === undefined
           ? undefined
-          : inArray(
-              runShards.project_id,
-              jsonValues(range.projectIds),
-            ),
+          : inArray(runShards.project_id, jsonValues(range.projectIds)),
         sql`EXISTS (SELECT 1 FROM ${projects} WHERE ${projects.workspace_id} = ${runShards.workspace_id}
           AND ${projects.id} = ${runShards.project_id}
           AND ${projects.deleted_at} IS ${range.ofDeleted === true ? sql`NOT NULL` : sql`NULL`})`,

@@ -88,12 +88,7 @@ export async function releaseUnusedSources(
 export async function forgetSources(db: D1Database, objectPaths: readonly string[]): Promise<void> {
   await drizzle(db)
     .delete(sourceUploads)
-    .where(
-      and(
-        inArray(sourceUploads.object_path, jsonValues(objectPaths)),
-        IS_GIVEN_UP,
-      ),
-    );
+    .where(and(inArray(sourceUploads.object_path, jsonValues(objectPaths)), IS_GIVEN_UP));
 }
 
 function isUpload({ workspaceId, objectPath }: Key) {

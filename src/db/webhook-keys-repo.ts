@@ -48,9 +48,7 @@ export async function listWebhookKeysByKey(
   return drizzle(db)
     .select()
     .from(webhookKeys)
-    .where(
-      sql`${webhookKeys.key_version} IN ${jsonValues(keyVersions)}`,
-    )
+    .where(sql`${webhookKeys.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

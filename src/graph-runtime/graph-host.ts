@@ -7,7 +7,7 @@ import type { ServerRuntime } from "@langchain/langgraph-sdk";
 import { assistantDefaults } from "./assistant-defaults.ts";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
-import { appLoader, askApp, toProblem, variablesOf } from "./http-app.ts";
+import { appLoader, answerFromApp, toProblem, variablesOf } from "./http-app.ts";
 import type { HttpInfo } from "./http-info.ts";
 import {
   type HttpDefinition,
@@ -120,7 +120,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     /** Asks the project's own app, which the platform calls with whom it authenticated in the props. */
     override async fetch(request: Request): Promise<Response> {
       return withAgentServer(this.#agentServer(), () =>
-        askApp(loadApp, request, {
+        answerFromApp(loadApp, request, {
           principal: this.ctx.props.principal ?? null,
           env: variablesOf(this.env),
           waitUntil: (work) => this.ctx.waitUntil(work),

@@ -8,7 +8,7 @@ import type { GraphProblem } from "./protocol.ts";
 export type HttpAppDefinition = { load: LoadModule; exportName: string };
 
 /** What an app gets beside the request: variables, and a way to go on after the answer. */
-export type AppContext = {
+export type HttpAppContext = {
   env: Record<string, string>;
   waitUntil: (work: Promise<unknown>) => void;
 };
@@ -16,7 +16,7 @@ export type AppContext = {
 export type HttpApp = (
   request: Request,
   principal: Principal | null,
-  context: AppContext,
+  context: HttpAppContext,
 ) => Promise<Response>;
 
 /**
@@ -38,10 +38,10 @@ export function appLoader(
  * What the app answers. What it throws, or its module, is told in the log and is an answer without a word of
  * it: the project's failure is none of the platform's.
  */
-export async function askApp(
+export async function answerFromApp(
   loadApp: () => Promise<HttpApp | null>,
   request: Request,
-  { principal, ...context }: AppContext & { principal: Principal | null },
+  { principal, ...context }: HttpAppContext & { principal: Principal | null },
 ): Promise<Response> {
   try {
     const app = await loadApp();
@@ -128,7 +128,7 @@ function honoApp(app: HonoApp): HttpApp {
 async function ask(
   app: { fetch: AppFetch },
   request: Request,
-  { env, waitUntil }: AppContext,
+  { env, waitUntil }: HttpAppContext,
 ): Promise<Response> {
   const context = { waitUntil, passThroughOnException: () => {}, props: {} };
   const answer = await app.fetch(request, env, context);

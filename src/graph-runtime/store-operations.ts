@@ -37,6 +37,8 @@ export type StoreOperation =
       after?: string | undefined;
     };
 
+export type PutOperation = Extract<StoreOperation, { op: "put" }>;
+
 /** `sweep_minutes`: how long the item may stay on disk, unseen, when its time is over. */
 export type ItemTtl = { minutes: number; sweep_minutes: number };
 

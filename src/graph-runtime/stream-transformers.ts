@@ -24,7 +24,7 @@ type Channel = Pick<StreamChannel<unknown>, "_close" | "_fail">;
 /** A value that a transformer has at the end of the run. */
 type FinalValue = { of: Transformer; name: string; value: Promise<unknown> };
 
-type Run = { run_id: string; graph_id: string };
+type RunIds = { run_id: string; graph_id: string };
 
 type Log = (event: RunEvent) => void;
 
@@ -34,7 +34,7 @@ type Log = (event: RunEvent) => void;
  * stopped, and the run goes on without it.
  */
 export class StreamTransformers {
-  readonly #run: Run;
+  readonly #run: RunIds;
   readonly #log: Log;
   readonly #translator: RunTranslator;
   readonly #running = new Set<Transformer>();
@@ -47,14 +47,14 @@ export class StreamTransformers {
   #seq = 0;
   #isOver = false;
 
-  private constructor({ run_id, graph_id }: Run, log: Log) {
+  private constructor({ run_id, graph_id }: RunIds, log: Log) {
     this.#run = { run_id, graph_id };
     this.#log = log;
     this.#translator = new RunTranslator({ run_id, graph_id, answers: [] });
   }
 
   /** Null when the graph has none that anybody could notice. */
-  static start(graph: Graph, run: Run, log: Log): StreamTransformers | null {
+  static start(graph: Graph, run: RunIds, log: Log): StreamTransformers | null {
     // Older releases of LangGraph know none.
     const factories: unknown = Reflect.get(graph, "streamTransformers");
     if (!Array.isArray(factories) || factories.length === 0) return null;

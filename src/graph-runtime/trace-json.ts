@@ -11,7 +11,7 @@ type Unrecorded = { unrecorded: string };
  * Bytes are only counted: as JSON they would be many times their size. Undefined for what JSON has no
  * text for. Never throws.
  */
-export function toTraceJson(value: unknown): string | Unrecorded | undefined {
+export function traceValueJson(value: unknown): string | Unrecorded | undefined {
   const ancestors: unknown[] = [];
   let chars = 0;
   function replace(this: unknown, key: string, projected: unknown): unknown {

@@ -1,5 +1,5 @@
 import type { TraceBatch } from "./protocol.ts";
-import { MAX_VALUE_CHARS, toTraceJson } from "./trace-json.ts";
+import { MAX_VALUE_CHARS, traceValueJson } from "./trace-json.ts";
 
 /** A batch leaves when it has so many operations or so much text, or after so long. */
 const BATCH_OPERATIONS = 100;
@@ -154,7 +154,7 @@ export class TraceQueue {
     if (isValue && this.#waitingChars > MAX_WAITING_CHARS) {
       return substitute(name, "too much of its trace was waiting");
     }
-    const json = toTraceJson(value);
+    const json = traceValueJson(value);
     if (json === undefined) return undefined;
     if (typeof json !== "string") return substitute(name, json.unrecorded);
     if (chars + json.length > MAX_VALUE_CHARS) return substitute(name, "the run is too large");

@@ -9,6 +9,9 @@ export type MetadataFilter =
   /** The value of `key` is an array that has `value` as an element. */
   | { op: "contains"; key: string; value: FilterScalar };
 
+/** The filter of who asks: they see only what has metadata that matches it. Null sees anything. */
+export type Visibility = MetadataFilter | null;
+
 export function matchesMetadata(
   metadata: Record<string, unknown>,
   filter: MetadataFilter,

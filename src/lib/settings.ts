@@ -116,7 +116,8 @@ export function table<S extends z.ZodType>(schema: S) {
         ctx.addIssue({ code: "custom", message, params: { isTable: true } });
         return z.NEVER;
       };
-      const given = typeof value === "string" && value !== "" ? jsonOrUndefined(value) : value || {};
+      const given =
+        typeof value === "string" && value !== "" ? jsonOrUndefined(value) : value || {};
       if (given === undefined) return refuse("it is not a JSON object");
       const result = schema.safeParse(given);
       return result.success ? result.data : refuse(z.prettifyError(result.error));

@@ -10,8 +10,8 @@ export function microsToIso(micros: number): string {
   return `${toIso(millis).slice(0, -1)}${rest}Z`;
 }
 
-/** Microseconds since 1970-01-01T00:00:00Z. */
-type Micros = number;
+/** Microseconds since 1970-01-01T00:00:00Z: the precision of the tracing protocol, exact in a number. */
+export type Micros = number;
 
 export const MICROS_PER_SECOND = 1_000_000;
 

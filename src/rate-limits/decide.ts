@@ -21,7 +21,7 @@ export type DecisionDeps = {
  * Whether a request is admitted. Most decisions on a leased limit need nobody else; who has few
  * permits left asks for more beside the request.
  */
-export async function decide(
+export async function decideAdmission(
   limiter: LocalLimiter,
   limit: Limit,
   deps: DecisionDeps,

@@ -7,7 +7,7 @@ import { rateLimitObjectName } from "../lib/object-names.ts";
 import { BILLING_PATH } from "../lib/region.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type ApplicableLimit, applicableLimits } from "./applicable-limits.ts";
-import { type DecisionDeps, decide } from "./decide.ts";
+import { type DecisionDeps, decideAdmission } from "./decide.ts";
 import { rateLimitHeaders, retrySeconds } from "./headers.ts";
 import { LocalLimiters } from "./local-limiter.ts";
 
@@ -29,7 +29,7 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
     const objectName = rateLimitObjectName(settings.region, counted.name, counted.partition);
     const limiter = limiters.get(objectName);
     const deps = decisionDeps(c, settings, counted, objectName);
-    const decision = await decide(limiter, counted.limit, deps);
+    const decision = await decideAdmission(limiter, counted.limit, deps);
     headers = rateLimitHeaders(counted, decision, Date.now());
     if (decision.kind === "refused") {
       setHeaders(c, headers);

@@ -1,8 +1,7 @@
 import { listRevisionsByKey, resealRevision } from "../db/revisions-repo.ts";
 import { keyRotation } from "../secrets/key-rotation.ts";
+import type { Scope } from "../lib/scope.ts";
 import { openSecret, resealSecret, sealSecret } from "../secrets/secret-box.ts";
-
-type DeploymentKey = { workspaceId: string; deploymentId: string };
 
 /**
  * Seals secrets as a revision has them: a JSON object of name to sealed text. One without a value is taken from
@@ -10,7 +9,7 @@ type DeploymentKey = { workspaceId: string; deploymentId: string };
  */
 export async function sealSecrets(
   keys: string,
-  of: DeploymentKey,
+  of: Scope,
   secrets: readonly { name: string; value?: string | null | undefined }[],
   before = "{}",
 ): Promise<string> {
@@ -25,7 +24,7 @@ export async function sealSecrets(
 /** The values of a revision's secrets by name. It throws a `SecretBoxError` when one cannot be opened. */
 export function openSecrets(
   keys: string,
-  of: DeploymentKey,
+  of: Scope,
   sealed: string,
 ): Promise<Record<string, string>> {
   return mapValues(textsIn(sealed), (text, name) =>
@@ -63,7 +62,7 @@ export const revisionSecrets = keyRotation({
  * What a secret is sealed with: it opens for this deployment and under this name only, but for each of
  * its revisions, so that the next one takes over what is sealed.
  */
-export function secretContext({ workspaceId, deploymentId }: DeploymentKey, name: string): string {
+export function secretContext({ workspaceId, deploymentId }: Scope, name: string): string {
   return `${workspaceId}/${deploymentId}/${name}`;
 }
 

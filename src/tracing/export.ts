@@ -2,9 +2,14 @@ import { selectProject } from "../db/projects-repo.ts";
 import { FilterError, type KnownTraces, parseFilter } from "./filter/filter.ts";
 import { knownTracesReader } from "./query/known-traces.ts";
 import { findCandidates, ShardMerge } from "./query/shard-merge.ts";
-import { type ExportedRuns, type PackedRuns, type RunColumn, textAt } from "./model/packed-runs.ts";
+import {
+  type ExportedRuns,
+  type ColumnarRuns,
+  type RunColumn,
+  textAt,
+} from "./model/columnar-runs.ts";
 import type { RunPosition } from "./model/run-page.ts";
-import type { Micros } from "./model/run-write.ts";
+import type { Micros } from "../lib/time.ts";
 import type { ExportPage } from "./shard/export-page.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "./shard/shard-ref.ts";
 import type { RunSelection } from "./shard/selection.ts";
@@ -79,7 +84,7 @@ type Place = { start_time: number; id: string };
 /** The selected runs of one shard in ascending order; the next page is on its way while one is used. */
 class ExportSource {
   readonly #read: (after: RunPosition | null) => Promise<ExportPage>;
-  #page: PackedRuns = { rows: 0, texts: {}, numbers: {} };
+  #page: ColumnarRuns = { rows: 0, texts: {}, numbers: {} };
   #row = 0;
   #head: Place | undefined;
   #coming: Promise<ExportPage> | null;
@@ -107,7 +112,7 @@ class ExportSource {
   }
 
   /** The next runs, as far as `precedes` holds (the first in any case, and it never holds again). */
-  take(precedes: (run: Place) => boolean): { runs: PackedRuns; from: number; to: number } {
+  take(precedes: (run: Place) => boolean): { runs: ColumnarRuns; from: number; to: number } {
     const from = this.#row;
     const { rows } = this.#page;
     if (precedes(placeOf(this.#page, rows - 1))) {
@@ -139,7 +144,7 @@ class ExportSource {
   }
 }
 
-function placeOf({ texts, numbers }: PackedRuns, row: number): Place {
+function placeOf({ texts, numbers }: ColumnarRuns, row: number): Place {
   const { id } = texts;
   const start = numbers.start_time?.[row];
   const text = id === undefined ? null : textAt(id, row);

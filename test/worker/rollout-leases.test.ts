@@ -4,11 +4,10 @@ import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test } from "vitest";
 import { deployments, revisions } from "../../src/db/deployments-schema.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
-import { interruptRevision } from "../../src/db/revisions-repo.ts";
+import { interruptRevision, type RevisionRow } from "../../src/db/revisions-repo.ts";
 import {
   activateRevision,
   moveRevision,
-  type RevisionRow,
   ROLLOUT_WORK,
   settleRevision,
 } from "../../src/db/rollouts-repo.ts";

@@ -8,7 +8,7 @@ import { knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
 import type { Follow } from "../threads/contract/run-request.ts";
 import { prepareRun, startRun } from "../threads/new-run.ts";
 import { isSaid, toInput, toResume } from "./message-input.ts";
-import { findTask, readState, TASK_MEMBER } from "./read-task.ts";
+import { findTask, readEndedTask, TASK_MEMBER } from "./read-task.ts";
 import { needsInput, type ShownRun } from "./task-json.ts";
 import { type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
@@ -57,7 +57,7 @@ async function taskOf(
   if (taskId === "") return null;
   const found = await findTask(call, assistant, taskId);
   if (contextId !== "" && contextId.toLowerCase() !== found.ids.threadId) throw taskNotFound();
-  if (needsInput(await readState(found))) return found.ids;
+  if (needsInput(await readEndedTask(found))) return found.ids;
   throw new TaskRefusal(
     "unsupported_operation",
     `The task ${toTaskId(found.ids)} does not wait for a message: send it without taskId`,

@@ -3,7 +3,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { projectRefusal, toAuthorization } from "./host-answers.ts";
-import { InvalidFilterError, parseFilter } from "./parse-filter.ts";
+import { InvalidFilterError, parseAuthFilter } from "./parse-filter.ts";
 import { describedProject } from "../described-project.ts";
 
 /** The actions of the agent server's routes, as a project's handlers are told of them. */
@@ -35,13 +35,13 @@ export async function authorize(
   event: AuthEvent,
   value: EventValue,
 ): Promise<Access> {
-  const decided = await decide(call, event, value);
+  const decided = await askAuthHandler(call, event, value);
   if (decided === null) return { filter: null, metadata: value.metadata ?? undefined };
   return { filter: decided.filter, metadata: metadataOf(decided.metadata, event) };
 }
 
 /** What the handler of an event allows, and what it left of the event's value; null where there is no handler. */
-export async function decide(
+export async function askAuthHandler(
   call: AgentCall,
   event: AuthEvent,
   value: Record<string, unknown>,
@@ -61,7 +61,7 @@ export async function decide(
 
 function filterOf(filter: Record<string, unknown>, event: AuthEvent): MetadataFilter {
   try {
-    return parseFilter(filter);
+    return parseAuthFilter(filter);
   } catch (cause) {
     if (!(cause instanceof InvalidFilterError)) throw cause;
     throw new ApiError("internal", `The handler of ${event} returned a filter that is not valid`, {

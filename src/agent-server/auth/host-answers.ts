@@ -4,6 +4,7 @@ import type {
   AuthenticationResult,
   AuthorizationResult,
   AuthRefusal,
+  HeaderLine,
 } from "../../graph-runtime/protocol.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { ProjectRefusal } from "../../lib/api-error.ts";
@@ -62,8 +63,6 @@ export function toAuthentication(answer: unknown): AuthenticationResult {
 export function toAuthorization(answer: unknown): AuthorizationResult {
   return authorization.parse(answer);
 }
-
-type HeaderLine = AuthRefusal["headers"][number];
 
 /** Headers that tell a client how to ask again. */
 const ALLOWED = new Set(["www-authenticate", "retry-after", "content-language"]);

@@ -15,7 +15,7 @@ export class InvalidFilterError extends Error {
  * has to hold, so an empty one allows everything. Throws an `InvalidFilterError` for anything else, also
  * where it would come to nothing: maps, sets, gaps in lists, a key that metadata cannot have.
  */
-export function parseFilter(filter: Record<string, unknown>): MetadataFilter {
+export function parseAuthFilter(filter: Record<string, unknown>): MetadataFilter {
   const counter = { conditions: 0 };
   return parseObject(filter, "", 0, counter);
 }
@@ -23,7 +23,8 @@ export function parseFilter(filter: Record<string, unknown>): MetadataFilter {
 type Counter = { conditions: number };
 
 function parseObject(filter: unknown, at: string, depth: number, counter: Counter): MetadataFilter {
-  if (!isPlainObject(filter)) throw new InvalidFilterError(`${at || "The filter"} must be an object`);
+  if (!isPlainObject(filter))
+    throw new InvalidFilterError(`${at || "The filter"} must be an object`);
   if (depth > MAX_DEPTH)
     throw new InvalidFilterError(`$or and $and nest more than ${MAX_DEPTH} deep`);
   const of = Object.entries(filter).map(([key, value]): MetadataFilter => {

@@ -19,12 +19,12 @@ const projects = new WeakMap<AppContext, RequestedProject>();
 
 /** Finds the project that a request is for, and what it says of itself; nobody is authenticated yet. */
 export const requestedProject: MiddlewareHandler<AppEnv> = async (c, next) => {
-  await findProject(c);
+  await findRequestedProject(c);
   await next();
 };
 
 /** The same for what comes before. 404 where there is no such deployment. */
-export async function findProject(c: AppContext): Promise<RequestedProject> {
+export async function findRequestedProject(c: AppContext): Promise<RequestedProject> {
   const known = projects.get(c);
   if (known !== undefined) return known;
   const deployment = await requestedDeployment(c);

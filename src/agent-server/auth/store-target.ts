@@ -3,7 +3,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { isObject } from "../../lib/json.ts";
 
 /** What an event of the store is about. A search and a list have no key, and only a put has a value. */
-export type Target = { namespace: string[]; key?: string; value?: Record<string, unknown> };
+export type StoreTarget = { namespace: string[]; key?: string; value?: Record<string, unknown> };
 
 const leftItem = z.object({
   namespace: z.array(z.string()),
@@ -12,7 +12,7 @@ const leftItem = z.object({
 });
 
 /** The target with what the handler of `event` left of it. Throws for an item that is none, and without one. */
-export function leftTarget<T extends Target>(event: string, target: T, item: unknown): T {
+export function leftTarget<T extends StoreTarget>(event: string, target: T, item: unknown): T {
   if (item === undefined) {
     throw new ApiError(
       "forbidden",

@@ -154,7 +154,7 @@ export async function listCrons(
   return { json, returned: found.returned, total: found.total, page };
 }
 
-export async function countMatching(call: AgentCall, search: CronCount): Promise<number> {
+export async function countMatchingCrons(call: AgentCall, search: CronCount): Promise<number> {
   const { assistant_id, thread_id, metadata } = search;
   const access = await authorize(call, "crons:search", { assistant_id, thread_id, metadata });
   const filter = toFilter({ ...search, enabled: null }, access);

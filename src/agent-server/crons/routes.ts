@@ -6,7 +6,7 @@ import { createRouter } from "../../http/router.ts";
 import { agentCall } from "../agent-call.ts";
 import type { ResponseConfig } from "../../http/streamed-response.ts";
 import {
-  countMatching,
+  countMatchingCrons,
   createCron,
   getCron,
   listCrons,
@@ -102,7 +102,7 @@ cronRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await countMatching(agentCall(c), c.req.valid("json")), 200),
+  async (c) => c.json(await countMatchingCrons(agentCall(c), c.req.valid("json")), 200),
 );
 
 cronRoutes.openapi(

@@ -17,7 +17,7 @@ type Asked = { builtIn: Pick<Hono<AppEnv>, "router">; principal: Principal | nul
  * Asks the project's own app, and goes on to the built-in routes where it has none for the request. What it
  * is sent for a path of theirs is read before, because they may need it; any other body it gets as it comes.
  */
-export async function askApp(
+export async function askProjectApp(
   c: AppContext,
   next: Next,
   { builtIn, principal }: Asked,

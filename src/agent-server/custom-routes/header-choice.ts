@@ -1,6 +1,5 @@
 import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
-
-type HeaderLine = { name: string; value: string };
+import type { HeaderLine } from "../../graph-runtime/protocol.ts";
 
 /** The values of chosen headers by their names in lower case. What is excluded is so whatever includes it. */
 export function chosen(

@@ -1,10 +1,11 @@
 import type {
   ItemPlace,
+  PutOperation,
   StoredItem,
   StoreOperation,
   StorePosition,
 } from "../../graph-runtime/store-operations.ts";
-import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
+import { matchesMetadata, type Visibility } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { ExpiryTable } from "./expiry-table.ts";
 import { oversize } from "./check-operations.ts";
@@ -12,17 +13,13 @@ import { matchesFilter, matchesNamespace } from "./store-filter.ts";
 import { type SearchedItems, searchNear, type VectorSearch, VectorTable } from "./vector-table.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
-export type Put = Extract<StoreOperation, { op: "put" }>;
 type Search = Extract<StoreOperation, { op: "search" }>;
 type ListNamespaces = Extract<StoreOperation, { op: "list_namespaces" }>;
 
 /** What was found until the budget was spent; `rest` finds what comes behind it, null when that is nothing. */
-export type Found<T> = { found: T[]; rest: StoreOperation | null };
+export type StorePage<T> = { found: T[]; rest: StoreOperation | null };
 
 type ItemRow = StorePosition & { value: string; created_at: number };
-
-/** Whoever asks sees only the items that match; null sees any. */
-export type SeenBy = MetadataFilter | null;
 
 /** Up to so many items below a prefix are sorted here. Where there are more, all items are read in order. */
 const SORTED_ROWS = 2000;
@@ -65,7 +62,7 @@ export class ItemTable {
     this.#vectors.create();
   }
 
-  get(operation: Get, budget: ReadBudget, seenBy: SeenBy = null): StoredItem | null {
+  get(operation: Get, budget: ReadBudget, seenBy: Visibility = null): StoredItem | null {
     const place = { namespace: JSON.stringify(operation.namespace), key: operation.key };
     const item = this.#item(place, budget);
     if (item === null || !isSeen(item, seenBy)) return null;
@@ -77,7 +74,7 @@ export class ItemTable {
    * Stores an item; a null value deletes it. Putting again replaces the value and keeps `created_at`. An item that
    * `seenBy` does not match is left as it is: the answer is false then.
    */
-  put(operation: Put, budget: ReadBudget, seenBy: SeenBy = null): boolean {
+  put(operation: PutOperation, budget: ReadBudget, seenBy: Visibility = null): boolean {
     const { namespace, key, value, ttl, vectors } = operation;
     const name = JSON.stringify(namespace);
     const place = { namespace: name, key };
@@ -109,7 +106,7 @@ export class ItemTable {
   }
 
   /** Finds items, the newest update first. An item that is put between the turns of a search may be missing. */
-  search(operation: Search, budget: ReadBudget, seenBy: SeenBy = null): Found<StoredItem> {
+  search(operation: Search, budget: ReadBudget, seenBy: Visibility = null): StorePage<StoredItem> {
     const { namespace_prefix, filter, limit, vector } = operation;
     const isFound = (item: StoredItem): boolean =>
       (filter === undefined || matchesFilter(item.value, filter)) && isSeen(item, seenBy);
@@ -147,7 +144,7 @@ export class ItemTable {
     return { found, rest: null };
   }
 
-  #near(search: VectorSearch, items: SearchedItems, budget: ReadBudget): Found<StoredItem> {
+  #near(search: VectorSearch, items: SearchedItems, budget: ReadBudget): StorePage<StoredItem> {
     const range = rangeOf(search.namespace_prefix);
     const answer = searchNear(search, { vectors: this.#vectors, items, range, budget });
     if (search.refresh_ttl !== true) return answer;
@@ -164,8 +161,8 @@ export class ItemTable {
   listNamespaces(
     operation: ListNamespaces,
     budget: ReadBudget,
-    seenBy: SeenBy = null,
-  ): Found<string[]> {
+    seenBy: Visibility = null,
+  ): StorePage<string[]> {
     if (!this.sweep(budget)) return { found: [], rest: operation };
     const { prefix = [], suffix, max_depth, limit } = operation;
     const wildcard = prefix.indexOf("*");
@@ -319,7 +316,7 @@ function compareText(left: string, right: string): number {
 /** A filter is about the members of the value, and beside them about the item's namespace and key. */
 export function isSeen(
   { namespace, key, value }: Pick<StoredItem, "namespace" | "key" | "value">,
-  seenBy: SeenBy,
+  seenBy: Visibility,
 ): boolean {
   return seenBy === null || matchesMetadata({ ...value, namespace, key }, seenBy);
 }

@@ -3,7 +3,7 @@ import { threadObjectName } from "../../lib/object-names.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { ThreadObject } from "./object/thread-object.ts";
-import type { Visibility } from "./contract/thread-requests.ts";
+import type { Visibility } from "../../lib/metadata-filter.ts";
 
 type ThreadStub = Pick<
   ThreadObject,

@@ -1,4 +1,4 @@
-import type { PackedTexts } from "../../tracing/model/packed-runs.ts";
+import type { ColumnarTexts } from "../../tracing/model/columnar-runs.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import type { PageBuffer } from "./page-buffer.ts";
@@ -34,7 +34,7 @@ export function ancestorLists({ texts, from, to }: TextSlice): TextSlice {
   for (let row = from; row < to; row += 1) {
     size += 2 + ancestorCount(lengths[row] ?? 0) * (ID_CHARS + 3);
   }
-  const lists: PackedTexts = {
+  const lists: ColumnarTexts = {
     bytes: new Uint8Array(size),
     lengths: new Int32Array(to - from),
     stored: [],

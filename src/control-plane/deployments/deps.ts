@@ -23,12 +23,15 @@ export type DeploymentDeps = {
   ensureProject: (name: string) => Promise<void>;
 };
 
-export function depsOf(c: AppContext): DeploymentDeps {
-  return depsOfWorkspace(c, c.var.scope.workspaceId);
+/** What a service needs that only reads. */
+export type ReadDeps = Pick<DeploymentDeps, "db" | "workspaceId">;
+
+export function deploymentDepsOf(c: AppContext): DeploymentDeps {
+  return deploymentDepsOfWorkspace(c, c.var.scope.workspaceId);
 }
 
 /** The same for a request that has no key: something else told whose it is. */
-export function depsOfWorkspace(c: AppContext, workspaceId: string): DeploymentDeps {
+export function deploymentDepsOfWorkspace(c: AppContext, workspaceId: string): DeploymentDeps {
   const { env } = c;
   const { settings } = c.var;
   return {

@@ -10,16 +10,14 @@ import {
 } from "../../db/deployments-schema.ts";
 import { type ListedRevision, listRevisions, selectRevision } from "../../db/revisions-repo.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import type { DeploymentDeps } from "./deps.ts";
+import type { ReadDeps } from "./deps.ts";
 import type { DeploymentListQuery } from "./schemas.ts";
-
-type Reading = Pick<DeploymentDeps, "db" | "workspaceId">;
 
 export type RevisionPath = { deployment_id: string; revision_id: string };
 
 /** One page of those that match. */
 export async function findDeployments(
-  { db, workspaceId }: Reading,
+  { db, workspaceId }: ReadDeps,
   query: DeploymentListQuery,
 ): Promise<ListedDeployment[]> {
   const status = DEPLOYMENT_STATUSES.find((name) => name === query.status);
@@ -48,7 +46,7 @@ export async function findDeployments(
 
 /** The deployment, also while it is being deleted. It throws a 404 when the workspace has none with this id. */
 export async function requireDeployment(
-  { db, workspaceId }: Reading,
+  { db, workspaceId }: ReadDeps,
   deploymentId: string,
 ): Promise<ListedDeployment> {
   const found = await selectDeployment(db, { workspaceId, deploymentId });
@@ -58,7 +56,7 @@ export async function requireDeployment(
 
 /** The same, but a 409 for one that is being deleted. */
 export async function requireKeptDeployment(
-  deps: Reading,
+  deps: ReadDeps,
   deploymentId: string,
 ): Promise<ListedDeployment> {
   const found = await requireDeployment(deps, deploymentId);
@@ -72,7 +70,7 @@ export function deploymentNotFound(deploymentId: string): ApiError {
 
 /** One page of a deployment's revisions, the newest first. */
 export async function findRevisions(
-  deps: Reading,
+  deps: ReadDeps,
   deploymentId: string,
   page: { status: readonly string[] | undefined; limit: number; offset: number },
 ): Promise<ListedRevision[]> {
@@ -87,7 +85,7 @@ export async function findRevisions(
 
 /** It throws a 404 when the workspace has no such deployment, or that has no such revision. */
 export async function requireRevision(
-  deps: Reading,
+  deps: ReadDeps,
   { deployment_id: deploymentId, revision_id: id }: RevisionPath,
 ): Promise<ListedRevision> {
   await requireDeployment(deps, deploymentId);

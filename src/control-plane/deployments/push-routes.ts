@@ -10,7 +10,7 @@ import { withSecretBox } from "../../secrets/secret-box.ts";
 import { PUSH_SECRET } from "../../secrets/secret-names.ts";
 import { isHexSignatureOf } from "../../secrets/signature.ts";
 import { buildPush, endBranch } from "./build-push.ts";
-import { depsOfWorkspace } from "./deps.ts";
+import { deploymentDepsOfWorkspace } from "./deps.ts";
 import { readDeletion, readPush } from "./push-event.ts";
 import { deploymentParams } from "./schemas.ts";
 
@@ -54,7 +54,10 @@ pushRoutes.openapi(
     if (event === "ping") {
       return c.json({ revision_id: null, message: "The deployment listens to pushes" }, 200);
     }
-    const [deps, type] = [depsOfWorkspace(c, workspaceId), c.req.header("content-type") ?? ""];
+    const [deps, type] = [
+      deploymentDepsOfWorkspace(c, workspaceId),
+      c.req.header("content-type") ?? "",
+    ];
     if (event === "delete") {
       return c.json(await endBranch(deps, deploymentId, readDeletion(body, type)), 200);
     }

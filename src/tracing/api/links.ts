@@ -31,7 +31,7 @@ export function appPath({ run, ref }: PlacedRun): string {
 }
 
 /** An absolute URL of an attachment, or of a payload that is kept in R2. */
-export async function objectUrl(
+export async function signedObjectUrl(
   { signingSecret, requestUrl }: LinkSettings,
   { object, mimeType }: { object: string; mimeType: string },
 ): Promise<string> {

@@ -1,5 +1,4 @@
-import { microsToMillis } from "../../lib/time.ts";
-import type { Micros } from "../model/run-write.ts";
+import { type Micros, microsToMillis } from "../../lib/time.ts";
 import { configText, type FeedbackConfig } from "./feedback-input.ts";
 
 const MINUTE_MS = 60_000;

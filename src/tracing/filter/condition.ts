@@ -6,7 +6,7 @@ import {
   lowerAscii,
   MAX_LIKE_BYTES,
   parseLike,
-  type Piece,
+  type LikePiece,
   sqlitePattern,
   utf8Bytes,
 } from "./like-pattern.ts";
@@ -133,6 +133,6 @@ function innerLiteral({ pieces }: LikePattern): string | null {
   return literal === "" ? null : literal;
 }
 
-function toLiteral(piece: Piece): string | null {
+function toLiteral(piece: LikePiece): string | null {
   return piece.includes(null) ? null : piece.join("");
 }

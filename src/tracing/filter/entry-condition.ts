@@ -9,7 +9,7 @@ import {
   testSql,
   untrue,
 } from "./condition.ts";
-import { type Family, fieldOf, type Member } from "./fields.ts";
+import { type Family, fieldOf, type EntryMember } from "./fields.ts";
 import type { Predicate, Test } from "./filter-tree.ts";
 
 /**
@@ -58,10 +58,14 @@ function memberTests(predicates: readonly Predicate[]) {
   });
 }
 
-type MemberTest = { member: Member; test: Test };
+type MemberTest = { member: EntryMember; test: Test };
 
 /** `list` is the JSON of all entries. `from` ends inside of its WHERE: further conditions follow by AND. */
-export type EntrySource = { list: string; from: string; columns: Partial<Record<Member, string>> };
+export type EntrySource = {
+  list: string;
+  from: string;
+  columns: Partial<Record<EntryMember, string>>;
+};
 
 function isNegative(test: Test): boolean {
   return (

@@ -4,17 +4,17 @@ import { type Sql, sql } from "../../db/sql.ts";
 export const MAX_LIKE_BYTES = 50;
 
 /** One `%`-free piece: code points, and null for each `_`. */
-export type Piece = (string | null)[];
+export type LikePiece = (string | null)[];
 
 /** The pieces between the `%` of a pattern: at least one, empty where a `%` is first or last. */
-export type LikePattern = { pieces: Piece[] };
+export type LikePattern = { pieces: LikePiece[] };
 
 /**
  * `%` is any text, `_` one character. A backslash before `%`, `_` or a backslash makes it an
  * ordinary character; any other backslash is one itself. ASCII letters match in both cases.
  */
 export function parseLike(pattern: string): LikePattern {
-  const pieces: Piece[] = [[]];
+  const pieces: LikePiece[] = [[]];
   const characters = Array.from(pattern);
   for (let at = 0; at < characters.length; at += 1) {
     const character = characters[at] ?? "";
@@ -38,7 +38,7 @@ export function lowerAscii(text: string): string {
 }
 
 /** The operand of SQLite's LIKE, with a backslash as its ESCAPE, that matches what the piece does. */
-export function sqlitePattern(piece: Piece): string {
+export function sqlitePattern(piece: LikePiece): string {
   return piece.map(sqliteCharacter).join("");
 }
 
@@ -46,7 +46,7 @@ export function sqlitePattern(piece: Piece): string {
 type Chunk = { from: number; chars: number; pattern: string };
 
 /** Cuts a piece into chunks whose patterns have `maxBytes` at most. */
-function toChunks(piece: Piece, maxBytes: number): Chunk[] {
+function toChunks(piece: LikePiece, maxBytes: number): Chunk[] {
   const chunks: Chunk[] = [];
   let bytes = 0;
   for (const [from, character] of piece.entries()) {
@@ -174,8 +174,8 @@ function differs(text: string, offset: string, test: string): string {
 }
 
 /** What is before the first `%`, counted from the start; and what is behind the last, from the end. */
-function endTests(head: Piece, tail: Piece): ChunkTest[] {
-  const tests = (piece: Piece, start: number): ChunkTest[] =>
+function endTests(head: LikePiece, tail: LikePiece): ChunkTest[] {
+  const tests = (piece: LikePiece, start: number): ChunkTest[] =>
     toChunks(piece, MAX_LIKE_BYTES).map((chunk) => toTest(chunk, start));
   return [...tests(head, 1), ...tests(tail, -tail.length)];
 }
@@ -185,7 +185,7 @@ function toTest({ from, chars, pattern }: Chunk, start: number): ChunkTest {
 }
 
 /** The longest ones tell the most. */
-function partsOf(pieces: readonly Piece[]): string[] {
+function partsOf(pieces: readonly LikePiece[]): string[] {
   return pieces
     .flatMap((piece) => toChunks(piece, MAX_LIKE_BYTES - 2))
     .toSorted((left, right) => right.chars - left.chars)
@@ -197,7 +197,7 @@ function partsOf(pieces: readonly Piece[]): string[] {
  * `skip` is how many characters come before the first step at least: a `_` behind a `%` may as well
  * be before it. `longest` is the number of characters of the longest piece.
  */
-function toSteps(pieces: readonly Piece[]): { skip: number; steps: Step[]; longest: number } {
+function toSteps(pieces: readonly LikePiece[]): { skip: number; steps: Step[]; longest: number } {
   const steps: Step[] = [];
   let skip = 0;
   let longest = 0;
@@ -214,7 +214,7 @@ function toSteps(pieces: readonly Piece[]): { skip: number; steps: Step[]; longe
   return { skip, steps, longest };
 }
 
-function toStep(piece: Piece): Step {
+function toStep(piece: LikePiece): Step {
   const end = piece.indexOf(null);
   const literal = end === -1 ? piece : piece.slice(0, end);
   const rest = piece.slice(literal.length);

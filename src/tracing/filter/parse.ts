@@ -14,7 +14,7 @@ import { FilterError, unexpected } from "./filter-error.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import { quoted } from "./lexer.ts";
 import { lowerAscii } from "./like-pattern.ts";
-import { type Argument, type Call, parseSyntax } from "./syntax.ts";
+import { type Argument, type FunctionCall, parseSyntax } from "./syntax.ts";
 import { leavesOf } from "../model/text-leaves.ts";
 
 /** A search(text) has at most so many: each is looked for in every text of a run. */
@@ -39,7 +39,7 @@ export function parseTree(text: string): Filter {
   return toFilter(parseSyntax(text));
 }
 
-function toFilter(call: Call): Filter {
+function toFilter(call: FunctionCall): Filter {
   const name = functionName(call);
   switch (name) {
     case "and":
@@ -68,7 +68,7 @@ function toCondition(argument: Argument): Filter {
   throw unexpected(argument.at, PREDICATE, describeArgument(argument));
 }
 
-function toPredicate(call: Call, name: Comparison): Predicate {
+function toPredicate(call: FunctionCall, name: Comparison): Predicate {
   const values = name === "in" ? "a list of values" : name === "search" ? "a text" : "a value";
   const [first, second] = takeArguments(call, "a field", values);
   const field = toField(first, name);
@@ -115,7 +115,7 @@ function rootPredicate(field: FieldName, argument: Argument, test: Test): Predic
   };
 }
 
-function toMembership(call: Call): Filter {
+function toMembership(call: FunctionCall): Filter {
   const [first, second] = takeArguments(call, "a field", "a text");
   const field = toField(first, "has");
   if (field !== "metadata") {
@@ -128,13 +128,13 @@ function toMembership(call: Call): Filter {
   return { kind: "metadata", leaves: toLeaves(json, second.at) };
 }
 
-function toMetadataKey(call: Call): Filter {
+function toMetadataKey(call: FunctionCall): Filter {
   const [first, second] = takeArguments(call, "metadata", "a key");
   toField(first, "exists");
   return { kind: "metadata key", key: toText(second, "exists takes a metadata key in quotes") };
 }
 
-function toWords(call: Call): Filter {
+function toWords(call: FunctionCall): Filter {
   const [argument] = takeArguments(call, "a text");
   const text = toPattern("search", argument, "a text in quotes");
   const words = [...new Set((text.match(WORD) ?? []).map(lowerAscii))];

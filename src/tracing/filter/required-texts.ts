@@ -9,7 +9,7 @@ export type RequiredTexts =
   | { kind: "all" | "any"; of: RequiredTexts[] };
 
 /** The columns of `runs` whose texts these are. Lists are JSON, as `JSON.stringify` writes it. */
-export const TEXT_COLUMNS = [
+export const SEARCHED_TEXT_COLUMNS = [
   "name",
   "error",
   "tags",

@@ -2,7 +2,13 @@ import { FilterError, unexpected } from "./filter-error.ts";
 import { describe, type Punctuation, type Token, tokenize } from "./lexer.ts";
 
 /** What a text says, before any name or type is looked at. `at` as in tokens. */
-export type Call = { kind: "call"; name: string; args: Argument[]; at: number; end: number };
+export type FunctionCall = {
+  kind: "call";
+  name: string;
+  args: Argument[];
+  at: number;
+  end: number;
+};
 
 export type Literal = { at: number } & (
   | { kind: "string"; value: string }
@@ -12,7 +18,7 @@ export type Literal = { at: number } & (
 );
 
 export type Argument =
-  | Call
+  | FunctionCall
   | Literal
   | { kind: "name"; name: string; at: number }
   | { kind: "list"; items: Literal[]; at: number };
@@ -30,7 +36,7 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 
 /** Throws a FilterError. */
-export function parseSyntax(text: string): Call {
+export function parseSyntax(text: string): FunctionCall {
   if (text.length > MAX_FILTER_CHARS) {
     const problem = `the filter has ${text.length} characters; at most ${MAX_FILTER_CHARS} are allowed`;
     throw new FilterError(MAX_FILTER_CHARS, problem, "the end of the filter");
@@ -46,7 +52,7 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  parse(): Call {
+  parse(): FunctionCall {
     const token = this.#take();
     if (token.kind !== "name") {
       throw unexpected(token.at, "a function such as eq", describe(token));
@@ -62,7 +68,7 @@ class Parser {
     return call;
   }
 
-  #call(name: string, at: number, level: number): Call {
+  #call(name: string, at: number, level: number): FunctionCall {
     if (level > MAX_NESTING) {
       const problem = `functions are nested more than ${MAX_NESTING} levels deep`;
       throw new FilterError(at, problem, `at most ${MAX_NESTING} levels`);

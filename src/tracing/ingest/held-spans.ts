@@ -13,7 +13,7 @@ export type KnownParent = {
   dottedOrder: string;
 };
 
-type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
+export type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
 /** Those of the parents that are in the store; ingest announces the others when they come. */
 export async function findParents(

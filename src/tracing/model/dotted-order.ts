@@ -1,6 +1,5 @@
-import { utcMicros } from "../../lib/time.ts";
+import { type Micros, utcMicros } from "../../lib/time.ts";
 import { dayOf } from "../../lib/utc-day.ts";
-import type { Micros } from "./run-write.ts";
 import { parseUuid } from "../../lib/uuid.ts";
 
 /**

@@ -1,5 +1,6 @@
-import type { Micros, Payload, PayloadField } from "./run-write.ts";
-import type { RunRow } from "./run-row.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { Payload, PayloadField } from "./run-write.ts";
+import type { TracedRunRow } from "./run-row.ts";
 
 /** Where a page ends: runs are ordered by start and, where that is equal, by id. */
 export type RunPosition = { startTime: Micros; id: string };
@@ -19,7 +20,7 @@ export type PageQuery = {
 };
 
 /** A run with what its trace's row says and the payloads that were asked for. */
-export type RunRecord = RunRow & {
+export type RunRecord = TracedRunRow & {
   trace_tier: string;
   trace_first_received_at: number;
   payloads: Partial<Record<PayloadField, Payload>>;

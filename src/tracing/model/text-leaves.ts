@@ -63,7 +63,7 @@ function joinPath(path: string, key: string | undefined): string {
 }
 
 /** The leaves of a run's `extra.metadata`. */
-export function metadataOf(extra: unknown): Leaf[] {
+export function metadataLeavesOf(extra: unknown): Leaf[] {
   const metadata = memberOf(extra, "metadata");
   // A lone value has no key to ask for.
   return typeof metadata === "object" ? leavesOf(metadata).filter(([key]) => key !== "") : [];

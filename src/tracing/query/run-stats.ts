@@ -13,7 +13,7 @@ import { mergeHistograms } from "../model/histogram.ts";
 import { knownTracesReader } from "./known-traces.ts";
 import type { RunSelection } from "../shard/selection.ts";
 import { Turns } from "./turns.ts";
-import type { Micros } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
 
 const MAX_GROUPS_PER_TURN = 10_000;
 

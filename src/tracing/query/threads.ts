@@ -8,7 +8,7 @@ import type { RunSelection } from "../shard/selection.ts";
 import { Turns } from "./turns.ts";
 
 /** The threads of the selected root runs over all shards, the latest first. */
-export async function findThreads(
+export async function findThreadTotals(
   env: Env,
   query: { workspaceId: string; projectIds: readonly string[]; selection: RunSelection },
 ): Promise<ThreadTotals[]> {

@@ -6,15 +6,15 @@ import { startsWithinSql } from "../filter/run-key.ts";
 import {
   FIRST_TIME,
   LAST_TIME,
-  type Piece,
+  type SegmentPiece,
   type Required,
   type RunSegments,
-  type Span,
+  type StartRange,
 } from "./segments/run-segments.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 
 /** Where reading begins, and in which order of the runs' starts it goes on. */
-export type Place = { order: RunOrder; after: RunPosition | null };
+export type PageStart = { order: RunOrder; after: RunPosition | null };
 
 export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" | ">="): Sql {
   if (position === null) return { text: "1", params: [] };
@@ -28,8 +28,8 @@ export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" |
 export function piecesOf(
   segments: RunSegments,
   selection: RunSelection,
-  { order, after }: Place,
-): Piece[] {
+  { order, after }: PageStart,
+): SegmentPiece[] {
   const from = Math.max(
     selection.from ?? FIRST_TIME,
     order === "asc" ? (after?.startTime ?? FIRST_TIME) : FIRST_TIME,
@@ -48,8 +48,8 @@ export function piecesOf(
  */
 export function spanSql(
   selection: RunSelection,
-  span: Span,
-  { place, end, limit }: { place: Place; end: RunPosition | null; limit: number },
+  span: StartRange,
+  { place, end, limit }: { place: PageStart; end: RunPosition | null; limit: number },
   known: KnownTraces | undefined,
 ): Sql {
   const descending = place.order === "desc";

@@ -1,5 +1,6 @@
 import { fieldTerm } from "../filter/run-terms.ts";
-import type { Micros, RunWrite } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { RunWrite } from "../model/run-write.ts";
 import { canWait } from "./can-wait.ts";
 import type { RunSegments } from "./segments/run-segments.ts";
 import { readRunsById } from "./stored-runs.ts";

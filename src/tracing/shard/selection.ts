@@ -1,6 +1,7 @@
 import { allOf, isAmong, type Sql, sql } from "../../db/sql.ts";
 import { compileScopes, type KnownTraces, type TimeSpan } from "../filter/filter.ts";
-import type { Micros, RunType } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { RunType } from "../model/run-write.ts";
 
 /** Which runs a question is about; what is undefined does not restrict. All must hold. */
 export type RunSelection = {

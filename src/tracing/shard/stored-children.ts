@@ -1,7 +1,7 @@
 import { startsBetween } from "../filter/run-key.ts";
-import { AMOUNT_COLUMNS, type AmountColumns, type RunRow } from "../model/run-row.ts";
+import { AMOUNT_COLUMNS, type AmountColumns, type TracedRunRow } from "../model/run-row.ts";
 
-type StoredChild = AmountColumns & Pick<RunRow, "id">;
+type StoredChild = AmountColumns & Pick<TracedRunRow, "id">;
 
 /** The children of runs as they are stored, here and on other days. */
 export class StoredChildren {
@@ -12,7 +12,7 @@ export class StoredChildren {
   }
 
   /** Those with amounts, found among all runs of the trace: not to be asked for often. */
-  of(parent: Pick<RunRow, "id" | "trace_id" | "dotted_order">): StoredChild[] {
+  of(parent: Pick<TracedRunRow, "id" | "trace_id" | "dotted_order">): StoredChild[] {
     return this.#sql
       .exec<StoredChild>(SELECT_CHILDREN, parent.trace_id, parent.id, parent.dotted_order.length)
       .toArray();

@@ -1,7 +1,8 @@
 import { ownTime } from "../model/dotted-order.ts";
-import { metadataOf, threadIdOf } from "../model/text-leaves.ts";
-import type { Leaf, Micros, RunWrite } from "../model/run-write.ts";
-import { newRunRow, type RunRow } from "../model/run-row.ts";
+import { metadataLeavesOf, threadIdOf } from "../model/text-leaves.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { Leaf, RunWrite } from "../model/run-write.ts";
+import { newRunRow, type TracedRunRow } from "../model/run-row.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/reported-usage.ts";
 import { toColumns, type OwnAmounts } from "./amounts.ts";
@@ -173,11 +174,11 @@ function deriveOwnAmounts(context: WriteContext, run: RunMerge): boolean {
 function deriveAttributes({ row, extra }: RunMerge): void {
   row.thread_id = threadIdOf(extra);
   const pairs = new Map<string, Leaf>();
-  for (const leaf of metadataOf(extra)) pairs.set(JSON.stringify(leaf), leaf);
+  for (const leaf of metadataLeavesOf(extra)) pairs.set(JSON.stringify(leaf), leaf);
   row.metadata = pairs.size === 0 ? null : `[${[...pairs.keys()].join(",")}]`;
 }
 
-type StartedRun = Pick<RunRow, "trace_id" | "start_time">;
+type StartedRun = Pick<TracedRunRow, "trace_id" | "start_time">;
 
 /** Where a run starts that waits for its update. */
 function placeOf({ create: { identity, startTime } }: Packed): StartedRun[] {

@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Usage } from "../model/run-write.ts";
 import { parseCost } from "./money.ts";
 
@@ -75,8 +75,6 @@ function onlyItem(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.length === 1 ? value[0] : undefined;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** More tokens than that are a mistake, and sums of many such runs would not be exact. */
 const MAX_TOKENS = 1e12;

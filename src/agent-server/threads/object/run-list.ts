@@ -1,6 +1,6 @@
 import type { RunKwargs } from "../contract/run-request.ts";
 import { kwargsText } from "../storage/run-kwargs.ts";
-import type { RunsQuery } from "../contract/thread-requests.ts";
+import type { RunListQuery } from "../contract/thread-requests.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { toRunJson } from "../contract/thread-json.ts";
 
@@ -11,7 +11,7 @@ import { toRunJson } from "../contract/thread-json.ts";
 export async function* runTexts(
   { runs, texts, thread }: ThreadStorage,
   threadId: string,
-  { fields, ...page }: RunsQuery,
+  { fields, ...page }: RunListQuery,
 ): AsyncGenerator<string> {
   const isWanted = (field: string): boolean => fields === null || fields.includes(field);
   for (const runId of runs.list(page)) {

@@ -25,7 +25,8 @@ import { ThreadStates } from "../runs/thread-states.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
 import type { CommandPort } from "../protocol/commands.ts";
 import { threadLog } from "../protocol/thread-log.ts";
-import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
+import { isVisible } from "../contract/thread-requests.ts";
 
 /**
  * What a thread consists of, and how its parts know of each other: who wakes the thread, changes it, and has its index

@@ -1,5 +1,6 @@
 import type { Result } from "../contract/failures.ts";
-import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
+import { isVisible } from "../contract/thread-requests.ts";
 import type { AgentTreeNode } from "../../../graph-runtime/stream-protocol/agent-tree.ts";
 import {
   type Command,

@@ -1,13 +1,13 @@
 import { jsonList, type JsonText } from "../../../lib/json-answer.ts";
 import type { Result } from "../contract/failures.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
 import {
   ALL_THREADS,
   type CreateRunResult,
   type EventsQuery,
   isVisible,
-  type RunsQuery,
-  type Visibility,
+  type RunListQuery,
 } from "../contract/thread-requests.ts";
 import { type Run, toRunJson } from "../contract/thread-json.ts";
 import type { CancelAction } from "../runs/execution.ts";
@@ -15,7 +15,7 @@ import type { RunQueue } from "../runs/run-queue.ts";
 import { type RunStreams, textStream } from "../runs/run-streams.ts";
 import type { ThreadStates } from "../runs/thread-states.ts";
 import { isOfModes } from "../storage/event-frames.ts";
-import { isInFlight, type RunRow, type RunSelection } from "../storage/run-row.ts";
+import { isInFlight, type RunRow, type ThreadRunSelection } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { makeThread } from "./make-thread.ts";
@@ -84,7 +84,7 @@ export class ThreadRuns {
   }
 
   /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
-  async list(filter: Visibility, query: RunsQuery): Promise<JsonText | null> {
+  async list(filter: Visibility, query: RunListQuery): Promise<JsonText | null> {
     const thread = this.#deps.wake(filter);
     if (thread === null) return null;
     return jsonList(runTexts(this.#deps.storage, thread.thread_id, query));
@@ -125,7 +125,7 @@ export class ThreadRuns {
   /** How many such runs there are. Those in flight are cancelled; nothing waits for their ends. */
   async cancelAll(
     filter: Visibility,
-    selection: RunSelection,
+    selection: ThreadRunSelection,
     action: CancelAction,
   ): Promise<number> {
     const runs = this.#deps.wake(filter) === null ? [] : this.#deps.storage.runs.select(selection);

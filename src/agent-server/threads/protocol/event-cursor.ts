@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../storage/event-frames.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
-import { type Frame, toFrame } from "./event-frame.ts";
+import { type ProtocolFrame, toProtocolFrame } from "./event-frame.ts";
 import {
   type RunEnd,
   type TranslatedRun,
@@ -34,7 +34,7 @@ export type ThreadLog = {
 };
 
 /** `more`: there may be more at once. Null: events that are due are gone. */
-export type Step = { frames: Frame[]; more: boolean } | null;
+export type Step = { frames: ProtocolFrame[]; more: boolean } | null;
 
 /** The run that is being read. */
 type Current = { run: RunRow; firstPlace: number; nextId: number; translator: RunTranslator };
@@ -95,12 +95,12 @@ export class EventCursor {
     return { run, firstPlace: run.first_seq, nextId: 0, translator };
   }
 
-  #frames(events: readonly ProtocolEvent[], place: number, at: number): Frame[] {
+  #frames(events: readonly ProtocolEvent[], place: number, at: number): ProtocolFrame[] {
     const first = place * NUMBERS_PER_PLACE;
     return events
       .slice(0, NUMBERS_PER_PLACE)
       .map((event, index) => ({ event, seq: first + index }))
       .filter(({ seq }) => seq > this.#after)
-      .map(({ event, seq }) => toFrame(event, seq, at));
+      .map(({ event, seq }) => toProtocolFrame(event, seq, at));
   }
 }

@@ -1,6 +1,6 @@
 import { EventCursor, type Step, type ThreadLog } from "./event-cursor.ts";
 import { type EventFilter, isWanted } from "./event-filter.ts";
-import type { Frame } from "./event-frame.ts";
+import type { ProtocolFrame } from "./event-frame.ts";
 
 /** How much of encoded events is kept for readers to share; a single event may be larger. */
 const KEPT_CHARS = 1024 * 1024;
@@ -8,7 +8,7 @@ const KEPT_CHARS = 1024 * 1024;
 /** How many events are counted before other work of the object has its turn. */
 const COUNTED_IN_A_TURN = 2000;
 
-const NONE: Frame[] = [];
+const NONE: ProtocolFrame[] = [];
 
 const AT_END: Step = { frames: NONE, more: false };
 
@@ -20,7 +20,7 @@ export class SharedEvents {
   readonly #log: ThreadLog;
   #head: EventCursor | null = null;
   /** Without gaps from the one after `#from` on. */
-  #frames: Frame[] = NONE;
+  #frames: ProtocolFrame[] = NONE;
   #from = 0;
   #chars = 0;
   /** The log has had nothing after the last frame. */
@@ -96,7 +96,7 @@ export class SharedEvents {
     return low;
   }
 
-  #keep(frames: readonly Frame[]): void {
+  #keep(frames: readonly ProtocolFrame[]): void {
     if (frames.length === 0) return;
     if (this.#frames === NONE) this.#frames = [];
     for (const frame of frames) {
@@ -119,7 +119,7 @@ export class EventPlace {
   readonly #shared: SharedEvents;
   #after: number;
   #own: EventCursor | null = null;
-  #page: readonly Frame[] = NONE;
+  #page: readonly ProtocolFrame[] = NONE;
   #index = 0;
 
   constructor(shared: SharedEvents, after: number) {
@@ -136,7 +136,7 @@ export class EventPlace {
    * The next event. "more": none yet, though there may be some when asked again; "none": there is nothing now; "gone":
    * what comes next is not kept any more.
    */
-  take(): Frame | "more" | "none" | "gone" {
+  take(): ProtocolFrame | "more" | "none" | "gone" {
     for (;;) {
       const frame = this.#page[this.#index];
       if (frame === undefined) break;

@@ -45,4 +45,4 @@ export function isInFlight(run: RunRow): boolean {
 }
 
 /** Runs with these ids, whether or not they have ended, or those in flight; "all" is any of these. */
-export type RunSelection = { run_ids: string[] } | { status: "pending" | "running" | "all" };
+export type ThreadRunSelection = { run_ids: string[] } | { status: "pending" | "running" | "all" };

@@ -139,7 +139,8 @@ function toModule(path: string, bytes: Uint8Array, jsonBytesLeft: number): Built
   const text = toText(path, bytes);
   if (isScript(path)) return { type: "js", bytes };
   // What others call JSON may have comments: it is a file to be read then, and no module.
-  const isModule = path.endsWith(".json") && bytes.length <= jsonBytesLeft && jsonOrUndefined(text) !== undefined;
+  const isModule =
+    path.endsWith(".json") && bytes.length <= jsonBytesLeft && jsonOrUndefined(text) !== undefined;
   return { type: isModule ? "json" : "text", bytes };
 }
 

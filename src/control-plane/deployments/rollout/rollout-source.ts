@@ -1,7 +1,8 @@
 import { createTarDecoder } from "modern-tar";
 import { selectDeployment } from "../../../db/deployments-repo.ts";
 import type { revisions } from "../../../db/deployments-schema.ts";
-import { pinCommit, type RevisionRow } from "../../../db/rollouts-repo.ts";
+import type { RevisionRow } from "../../../db/revisions-repo.ts";
+import { pinCommit } from "../../../db/rollouts-repo.ts";
 import { parseSettings } from "../../../env.ts";
 import { MANIFEST_FILE } from "../../../lib/project-manifest.ts";
 import { MAX_ARCHIVE_UNPACKED_BYTES } from "../../../lib/remote-build.ts";

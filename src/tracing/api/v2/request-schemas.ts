@@ -4,8 +4,9 @@ import { uuidParam } from "../../../http/path-params.ts";
 import { integerParam } from "../../../http/query-params.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import { decodeCursor, encodeCursor, type RunPosition } from "../../model/run-page.ts";
-import { type Micros, RUN_TYPES, type RunType } from "../../model/run-write.ts";
-import { RUN_FIELDS } from "./run-fields.ts";
+import type { Micros } from "../../../lib/time.ts";
+import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
+import { TRACED_RUN_FIELDS } from "./run-fields.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import { compileScopes, FilterError, type FilterScope } from "../../filter/filter.ts";
 import type { RunSelection } from "../../shard/selection.ts";
@@ -61,7 +62,7 @@ const page = {
 
 export const pageSizeParam = () => integerParam({ min: 1, max: MAX_PAGE });
 
-export const runsQuerySchema = z
+export const runsQuerySchemaV2 = z
   .strictObject({
     project_ids: uuidList(MAX_PROJECTS).min(1).nullish(),
     reference_dataset_id: uuidParam().nullish(),
@@ -77,7 +78,7 @@ export const runsQuerySchema = z
     reference_examples: uuidList(MAX_IDS).nullish(),
     ai_query: notServed("Queries in natural language are not supported: write a filter"),
     ...page,
-    selects: z.array(z.enum(RUN_FIELDS)).nullish(),
+    selects: z.array(z.enum(TRACED_RUN_FIELDS)).nullish(),
     sort_order: z.enum(["ASC", "DESC"]).nullish(),
   })
   .openapi("RunsQuery");
@@ -90,7 +91,7 @@ export const tracesQuerySchema = z
     trace_filter: z.string().nullish(),
     tree_filter: z.string().nullish(),
     ...page,
-    selects: z.array(z.enum(RUN_FIELDS)).nullish(),
+    selects: z.array(z.enum(TRACED_RUN_FIELDS)).nullish(),
   })
   .openapi("TracesQuery");
 
@@ -106,7 +107,7 @@ export const threadsQuerySchema = z
   })
   .openapi("ThreadsQuery");
 
-export type RunsQueryBody = z.output<typeof runsQuerySchema>;
+export type RunsQueryBody = z.output<typeof runsQuerySchemaV2>;
 
 export type TracesQueryBody = z.output<typeof tracesQuerySchema>;
 

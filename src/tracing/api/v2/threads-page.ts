@@ -1,4 +1,4 @@
-import type { Micros } from "../../model/run-write.ts";
+import type { Micros } from "../../../lib/time.ts";
 
 /** Threads come by their latest start and, where that is equal, by their ids. */
 type ThreadKey = { threadId: string; maxStart: Micros };

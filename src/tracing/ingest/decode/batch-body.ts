@@ -16,7 +16,7 @@ type Kind = (typeof KINDS)[number];
 const MAX_RUNS = 100_000;
 
 /** Where in the document a run is, and the texts of its payloads. */
-type RunSource = { start: number; end: number; texts: SourceTexts };
+type RunExtent = { start: number; end: number; texts: SourceTexts };
 
 /**
  * Decodes `{"post": [run, ...], "patch": [run, ...]}`, either of which may be missing or null. A run
@@ -85,11 +85,11 @@ function runsOf(body: unknown, onUnknown: NoteUnknown): Record<Kind, unknown[]> 
   return runs;
 }
 
-function locateRuns(text: string): Record<Kind, RunSource[]> {
-  const sources: Record<Kind, RunSource[]> = { post: [], patch: [] };
+function locateRuns(text: string): Record<Kind, RunExtent[]> {
+  const sources: Record<Kind, RunExtent[]> = { post: [], patch: [] };
   scanMembers(text, skipSpace(text, 0), (key, start) => {
     if ((key !== "post" && key !== "patch") || text[start] !== "[") return skipValue(text, start);
-    const located: RunSource[] = [];
+    const located: RunExtent[] = [];
     sources[key] = located;
     return scanItems(text, start, (itemStart) => {
       const { texts, end } =

@@ -1,5 +1,4 @@
 import {
-  type Micros,
   type Payload,
   PAYLOAD_FIELDS,
   type PayloadFacts,
@@ -9,7 +8,7 @@ import type { RunFields } from "./run-fields.ts";
 import { InvalidRun } from "./invalid-run.ts";
 import { usageOf } from "../../usage/reported-usage.ts";
 import { clipText, leavesOf } from "../../model/text-leaves.ts";
-import { parseTime } from "../../../lib/time.ts";
+import { type Micros, parseTime } from "../../../lib/time.ts";
 import { isObject, memberOf } from "../../../lib/json.ts";
 
 /** `extra` is merged in memory by the store, again with each update. */

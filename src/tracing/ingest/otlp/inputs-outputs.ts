@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import type { RunType } from "../../model/run-write.ts";
 import {
   type Attributes,
   given,
-  type JsonObject,
   listOf,
   objectOf,
   payloadOf,
@@ -40,7 +40,7 @@ export type SpanPayloads = {
 };
 
 /** What went into a span and came out of it, in the words of whichever convention it follows. */
-export function payloadsOf({ attributes, events }: Span, runType: RunType): SpanPayloads {
+export function spanPayloads({ attributes, events }: Span, runType: RunType): SpanPayloads {
   const ofEvents = payloadsOfEvents(events);
   const details = events.find(({ name }) => name === DETAILS_EVENT);
   const inputs =

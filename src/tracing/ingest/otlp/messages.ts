@@ -1,12 +1,5 @@
-import {
-  type Attributes,
-  given,
-  type JsonObject,
-  listOf,
-  objectOf,
-  payloadOf,
-  type SpanEvent,
-} from "./span.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { type Attributes, given, listOf, objectOf, payloadOf, type SpanEvent } from "./span.ts";
 import { indexedItems, nestAttributes } from "./nested-attributes.ts";
 
 /** Messages in attributes such as `<prefix>.0.role` and `<prefix>.0.message.content`. */

@@ -1,12 +1,5 @@
-import {
-  type Attributes,
-  firstText,
-  given,
-  type JsonObject,
-  listOf,
-  objectOf,
-  structureOf,
-} from "./span.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { type Attributes, firstText, given, listOf, objectOf, structureOf } from "./span.ts";
 import { indexedItems } from "./nested-attributes.ts";
 import { isContainer } from "./span-run-type.ts";
 

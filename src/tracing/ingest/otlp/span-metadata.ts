@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import {
   type Attributes,
   type AttributeValue,
   firstText,
-  type JsonObject,
   objectOf,
   type Span,
   type SpanSource,
@@ -89,7 +89,7 @@ const sourceEntries = new WeakMap<SpanSource, BoundedEntries>();
  * `extra.metadata` of a run: what the conventions say is metadata, and the attributes of the span, its
  * scope and its resource that are found nowhere else in the run.
  */
-export function metadataOf(span: Span, usage: JsonObject | undefined): JsonObject {
+export function spanMetadata(span: Span, usage: JsonObject | undefined): JsonObject {
   const { attributes, source, traceId, spanId } = span;
   const ofSource = entriesOfSource(source);
   const hasOwnUsage = !isContainer(attributes);

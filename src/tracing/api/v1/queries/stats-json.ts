@@ -160,7 +160,9 @@ function cost(picodollars: number | null): string | null {
 type AveragedStats = KeyStats & { avg: number | null };
 
 /** `feedback_stats` of several runs (JSON texts) as those of all of them; null when there is none. */
-export function mergeFeedbackStats(texts: readonly string[]): Record<string, AveragedStats> | null {
+export function mergeFeedbackAverages(
+  texts: readonly string[],
+): Record<string, AveragedStats> | null {
   const merged = mergeStatsByKey<AveragedStats>(texts, (left, right) => ({
     ...addKeyStats(left, right),
     avg: average(left, right),

@@ -6,7 +6,7 @@
 export type { RunPosition } from "./run-page.ts";
 
 /** Texts; `lengths` are their bytes, or NO_TEXT, or STORED_TEXT. */
-export type PackedTexts = {
+export type ColumnarTexts = {
   bytes: Uint8Array;
   lengths: Int32Array;
   /** Payloads that are in R2, in the order of their rows. */
@@ -22,7 +22,7 @@ export const NO_TEXT = -1;
 export const STORED_TEXT = -2;
 
 /** NaN where there is none. Microseconds, whole picodollars, and counts. */
-export type PackedNumbers = Float64Array;
+export type ColumnarNumbers = Float64Array;
 
 export const TEXT_COLUMNS = [
   "id",
@@ -64,17 +64,17 @@ export function isTextColumn(column: RunColumn): column is TextColumn {
 }
 
 /** Has the columns that were asked for, and always `id` and `start_time`. */
-export type PackedRuns = {
+export type ColumnarRuns = {
   rows: number;
-  texts: Partial<Record<TextColumn, PackedTexts>>;
-  numbers: Partial<Record<NumberColumn, PackedNumbers>>;
+  texts: Partial<Record<TextColumn, ColumnarTexts>>;
+  numbers: Partial<Record<NumberColumn, ColumnarNumbers>>;
 };
 
 /** The rows `from` to before `to` of what a shard sent. */
-export type ExportedRuns = { runs: PackedRuns; from: number; to: number };
+export type ExportedRuns = { runs: ColumnarRuns; from: number; to: number };
 
 /** The text of a row; null when there is none or it is in R2. For single rows: it looks for the place. */
-export function textAt({ bytes, lengths }: PackedTexts, row: number): string | null {
+export function textAt({ bytes, lengths }: ColumnarTexts, row: number): string | null {
   const length = lengths[row] ?? NO_TEXT;
   if (length < 0) return null;
   let start = 0;
