@@ -37,6 +37,12 @@ export function runData(
   };
 }
 
+/** The update with which a run ends, as SDKs send it; its outputs are its inputs. */
+export function endOf({ id, trace_id, dotted_order, session_name, inputs }: RunData) {
+  const end_time = new Date().toISOString();
+  return { id, trace_id, dotted_order, session_name, end_time, outputs: { echo: inputs } };
+}
+
 /** Large enough to be kept apart from the row. */
 const LARGE_TEXT = "x".repeat(70_000);
 
