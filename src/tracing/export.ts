@@ -1,5 +1,5 @@
 import { selectProject } from "../db/projects-repo.ts";
-import { FilterError, type KnownTraces, parseFilter } from "./filter/filter.ts";
+import { filterProblem, type KnownTraces } from "./filter/filter.ts";
 import { knownTracesReader } from "./query/known-traces.ts";
 import { findCandidates, ShardMerge } from "./query/shard-merge.ts";
 import {
@@ -57,13 +57,7 @@ export async function* readRunsForExport(
 
 /** What is wrong with a filter, with the place in its text; null when nothing is. */
 export function checkExportFilter(text: string): string | null {
-  try {
-    parseFilter(text);
-    return null;
-  } catch (error) {
-    if (error instanceof FilterError) return error.message;
-    throw error;
-  }
+  return filterProblem(text);
 }
 
 /** Whether the workspace has the project. */

@@ -39,6 +39,17 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
+/** What is wrong with a filter text, with the place in it; null when nothing is. */
+export function filterProblem(text: string): string | null {
+  try {
+    parseFilter(text);
+    return null;
+  } catch (error) {
+    if (error instanceof FilterError) return error.message;
+    throw error;
+  }
+}
+
 /**
  * The filter as a condition on the row `alias` of a shard's `runs`: true for the runs that match,
  * false or null for others. Throws a FilterError when it has more conditions or values than one

@@ -1,8 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../../../lib/api-error.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { FilterError } from "../../../filter/filter-error.ts";
-import { parseFilter } from "../../../filter/filter.ts";
+import { filterProblem } from "../../../filter/filter.ts";
 import { decodeCursor, encodeCursor, type RunPosition } from "../../../model/run-page.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import type { JsonPart } from "../../json-parts.ts";
@@ -78,23 +77,13 @@ runsQueryRoutes.openapi(
   (c) => {
     const body = c.req.valid("json");
     const errors = (["filter", "trace_filter", "tree_filter"] as const).flatMap((field) => {
-      const message = filterProblem(body[field]);
+      const text = body[field];
+      const message = text ? filterProblem(text) : null;
       return message === null ? [] : [{ field, message }];
     });
     return c.json({ valid: errors.length === 0, errors }, 200);
   },
 );
-
-function filterProblem(text: string | null | undefined): string | null {
-  if (!text) return null;
-  try {
-    parseFilter(text);
-    return null;
-  } catch (error) {
-    if (error instanceof FilterError) return error.message;
-    throw error;
-  }
-}
 
 export function readCursor(text: string | null | undefined): RunPosition | null {
   if (!text) return null;
