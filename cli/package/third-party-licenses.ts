@@ -1,12 +1,11 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { manifestOf } from "../project/package-manifest.ts";
 
 /** Files by which packages give their terms, and what those terms want to be passed on. */
 const TERMS = /^(?:licen[cs]e|copying|notice|third[-_]?party)/i;
 
 const RULE = `\n${"-".repeat(80)}\n`;
-
-type Manifest = { name?: string; version?: string; license?: unknown; author?: unknown };
 
 /** The terms of all installed packages that these bundled files are of, sorted by name and version. */
 export function thirdPartyLicenses(files: Iterable<string>): string {
@@ -29,11 +28,6 @@ function packageFolder(file: string): string | undefined {
     if (name !== undefined && version !== undefined) return realpathSync(folder);
   }
   return undefined;
-}
-
-function manifestOf(folder: string): Manifest {
-  const file = join(folder, "package.json");
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Manifest) : {};
 }
 
 function titleOf(folder: string): string {

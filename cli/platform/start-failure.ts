@@ -1,3 +1,4 @@
+import { messageOf } from "../../src/lib/error-text.ts";
 const USELESS_ADVICE = /^The Workers runtime failed to start\..*$/m;
 
 /** A consequence, not a reason: a module that throws exports nothing that other Workers could use. */
@@ -8,7 +9,7 @@ const NO_ENTRYPOINT = /has no such named entrypoint\.?$/;
  * the messages in the lines of JSON that workerd leaves on stderr.
  */
 export function startFailure(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const messages = text.split("\n").flatMap((line) => {
     try {
       const { message } = JSON.parse(line) as { message?: unknown };

@@ -1,5 +1,6 @@
 import { getStaticGraphSchema } from "@langchain/langgraph-api/schema";
 import type { SchemaReply, SchemaRequest } from "./schema-answer.ts";
+import { messageOf } from "../../src/lib/error-text.ts";
 
 /** All in one program, which is fastest; one by one when that fails, for those that have schemas. */
 export async function extractGraphSchemas(requests: SchemaRequest[]): Promise<SchemaReply> {
@@ -17,8 +18,4 @@ async function extractTogether(requests: SchemaRequest[]): Promise<SchemaReply> 
   const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
   const found = await getStaticGraphSchema(byIndex, { mainThread: true });
   return requests.map((_, index) => ({ schemas: { ...found[String(index)] } }));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
 import { CliError } from "../cli-error.ts";
 import { findPackage } from "./node-modules.ts";
+import { manifestOf } from "./package-manifest.ts";
 
 /** Where the graphs' LangChain is taken from: what the project has installed, or what the platform has. */
 export type LangGraphChoice = "project" | "ours";
@@ -110,13 +110,6 @@ function builtForOlder(projectDir: string): string[] {
     const version = folder === undefined ? undefined : manifestOf(folder).version;
     return version?.startsWith("0.") === true;
   });
-}
-
-type Manifest = { version?: string; dependencies?: Record<string, string> };
-
-function manifestOf(folder: string): Manifest {
-  const file = join(folder, "package.json");
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Manifest) : {};
 }
 
 /** By major, minor and patch alone: a pre-release counts as its release. */

@@ -1,7 +1,7 @@
 import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, type FoundPage, readFound, type Scan } from "./bounded-scan.ts";
-import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
+import { containsJson, filterSize, type JsonFilter, visibleTo } from "./json-filter-sql.ts";
 import type { assistants, assistantVersions } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
@@ -87,7 +87,7 @@ export function updateAssistant(
   now: number,
 ): D1PreparedStatement[] {
   const key = keyOf(scope, id);
-  const conditions = [sql(KEY, ...key), ...accessTo(access)];
+  const conditions = [sql(KEY, ...key), ...visibleTo(access)];
   if (change.metadata !== undefined) conditions.push(sql("metadata = ?", change.metadata.base));
   const { text: where, params: guard } = allOf(conditions);
   const content = CONTENT.map((column) => `coalesce(?, ${column})`).join(", ");
@@ -131,7 +131,7 @@ export function restoreVersion(
 ): D1PreparedStatement {
   const key = keyOf(scope, id);
   // Access is required to the assistant as it is, and as it would become.
-  const seen = allOf(accessTo(access));
+  const seen = allOf(visibleTo(access));
   return db
     .prepare(
       `UPDATE assistants SET (version, ${CONTENT.join(", ")}) =
@@ -153,7 +153,7 @@ export function deleteAssistant(
   access: Visibility,
 ): D1PreparedStatement[] {
   const key = keyOf(scope, id);
-  const { text, params } = allOf([sql(KEY, ...key), ...accessTo(access)]);
+  const { text, params } = allOf([sql(KEY, ...key), ...visibleTo(access)]);
   return [
     db
       .prepare(
@@ -242,7 +242,7 @@ function metadataCondition(
   { access, metadata }: Pick<AssistantFilter, "access" | "metadata">,
   others: Sql[],
 ): Pick<Scan, "condition" | "comparisons" | "reads" | "weighs"> {
-  const conditions = [...others, ...accessTo(access)];
+  const conditions = [...others, ...visibleTo(access)];
   if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
   return {
     condition: allOf(conditions),
@@ -255,10 +255,6 @@ function metadataCondition(
 
 function listed<Row>(db: D1Database, scan: Scan, { page, total }: FoundPage): Listed<Row> {
   return { rows: readFound<Row>(db, scan, page), returned: page.length, total };
-}
-
-function accessTo(access: Visibility): Sql[] {
-  return access === null ? [] : [metadataMatches("metadata", access)];
 }
 
 function keyOf(scope: Scope, id: string): [string, string, string] {

@@ -2,7 +2,7 @@ import type { CronTick } from "../lib/cron-tick.ts";
 import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, readFound, type Scan } from "./bounded-scan.ts";
-import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
+import { containsJson, filterSize, type JsonFilter, visibleTo } from "./json-filter-sql.ts";
 import type { Held, WorkTable } from "./leases-repo.ts";
 import { crons } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
@@ -189,7 +189,7 @@ export async function countCrons(
 
 function cronScan({ workspaceId, deploymentId }: Scope, filter: CronFilter): Scan {
   const { access, assistant_id, thread_id, enabled, metadata } = filter;
-  const conditions: Sql[] = accessTo(access);
+  const conditions: Sql[] = visibleTo(access);
   if (assistant_id !== undefined) conditions.push(sql("assistant_id = ?", assistant_id));
   if (thread_id !== undefined) conditions.push(sql("thread_id = ?", thread_id));
   if (enabled !== undefined) conditions.push(sql("enabled = ?", enabled ? 1 : 0));
@@ -208,9 +208,5 @@ function cronScan({ workspaceId, deploymentId }: Scope, filter: CronFilter): Sca
 }
 
 function seenRow({ workspaceId, deploymentId, cronId }: CronKey, access: Visibility): Sql {
-  return allOf([sql(KEY, workspaceId, deploymentId, cronId), ...accessTo(access)]);
-}
-
-function accessTo(access: Visibility): Sql[] {
-  return access === null ? [] : [metadataMatches("metadata", access)];
+  return allOf([sql(KEY, workspaceId, deploymentId, cronId), ...visibleTo(access)]);
 }

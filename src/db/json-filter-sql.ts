@@ -1,5 +1,5 @@
 import { allOf, anyOf, type Sql, sql } from "./sql.ts";
-import type { MetadataFilter } from "../lib/metadata-filter.ts";
+import type { MetadataFilter, Visibility } from "../lib/metadata-filter.ts";
 
 /** D1 binds at most 100 parameters to a statement: two filters and the rest have to fit. */
 export const MAX_FILTER_SIZE = 40;
@@ -96,6 +96,11 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
     text: `(SELECT ${condition.text} FROM (SELECT ? AS list) AS wanted)`,
     params: [JSON.stringify(listed)],
   };
+}
+
+/** The condition on rows with a column `metadata` that whoever asks may see them; none for who sees all. */
+export function visibleTo(access: Visibility): Sql[] {
+  return access === null ? [] : [metadataMatches("metadata", access)];
 }
 
 function toCondition(

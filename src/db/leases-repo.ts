@@ -115,6 +115,7 @@ function keyValues<Key extends object, Table extends SQLiteTable>(
   return Object.keys(key).map((name) => values.get(name));
 }
 
-async function isChanged(statement: D1PreparedStatement): Promise<boolean> {
+/** Whether a statement has changed its row. */
+export async function isChanged(statement: D1PreparedStatement): Promise<boolean> {
   return (await statement.run()).meta.changes === 1;
 }

@@ -5,6 +5,7 @@ import { regionalObject } from "../regions/regional-object.ts";
 import { type LogLine, storedMessage } from "./log-line.ts";
 import type { DeploymentLogObject } from "./deployment-log-object.ts";
 import type { UsageOfDay } from "./usage-table.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** The size of a call is bounded by this and by the length of a message. */
 const LINES_PER_CALL = 500;
@@ -55,7 +56,7 @@ function complain(
   lost: Record<string, string | number | undefined>,
   error: unknown,
 ): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   log("error", "error", {
     event,
     workspace_id: workspaceId,

@@ -54,6 +54,7 @@ import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
 import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { WebhookRules } from "../lib/webhook-rules.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 export type Project = {
   graphs: Record<string, GraphDefinition>;
@@ -240,7 +241,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     } catch (error) {
       // User code ran: whatever it threw is the project's failure, not the platform's.
       console.error({ event: "graph_failed", graph_id: ref.graph_id, error: String(error) });
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       return { ok: false, code: "graph_failed", message };
     }
   }

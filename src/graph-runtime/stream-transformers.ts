@@ -13,6 +13,7 @@ import { type ProtocolEvent, TOLD_EVENT, TOLD_INSTEAD } from "./stream-protocol/
 import { RunTranslator } from "./stream-protocol/run-translator.ts";
 import type { GraphChunk } from "./stream-events.ts";
 import { toWireJson } from "./wire-json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** How long a run waits at its end for what its transformers still have to say. */
 const FINAL_VALUES_MS = 5000;
@@ -114,7 +115,7 @@ export class StreamTransformers {
 
   /** The graph has thrown, or was cancelled. */
   fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.#end({ event: "failed", error: message });
     for (const each of this.#running) this.#attempt(each, () => each.fail?.(error));
     for (const channel of this.#channels) channel._fail(error);

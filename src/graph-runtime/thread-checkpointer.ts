@@ -22,6 +22,7 @@ import type {
   WritesPut,
 } from "./checkpoint-port.ts";
 import { UnserialisableValueError } from "./wire-json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** Where puts go. A promise is awaited by LangGraph before it calls the checkpoint saved. */
 type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
@@ -174,7 +175,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     try {
       typed = await this.serde.dumpsTyped(value);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new UnserialisableValueError(
         `The value of channel "${channel}" cannot be stored: ${reason}`,
         { cause: error },

@@ -1,5 +1,6 @@
 import { type ApiError, invalidField } from "../lib/api-error.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../lib/json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** Throws a "validation" error when the bytes are not JSON text, or nest too deep. */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -13,7 +14,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw invalidJson(positionIn(message, text), message);
   }
   if (isTooDeep(value, text)) {

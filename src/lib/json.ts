@@ -5,6 +5,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** An object as it is, and an empty one in the place of anything else. */
+export function objectOrEmpty(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** A text as it is, and an empty one in the place of anything else. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 /** A member of an object; undefined of what is no object, or has none of that name. */
 export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -20,6 +20,11 @@ export function microsToMillis(micros: Micros): number {
   return Math.floor(micros / 1000);
 }
 
+/** The same of a time that may be missing. */
+export function optionalMillis(micros: Micros | null | undefined): number | null {
+  return micros == null ? null : microsToMillis(micros);
+}
+
 /** Numbers above are not exact any more: 2255-06-05. */
 const MAX_MICROS = Number.MAX_SAFE_INTEGER;
 

@@ -1,5 +1,5 @@
 import type { GraphRef, GraphSchemas } from "../../graph-runtime/protocol.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, objectOrEmpty } from "../../lib/json.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import type { Assistant } from "./assistant-json.ts";
@@ -38,8 +38,7 @@ function objectSchema(schema: unknown): JsonSchema | null {
 
 /** The members that a schema of an object names. */
 export function propertiesOf(schema: JsonSchema | null): Record<string, unknown> {
-  const properties = schema?.["properties"];
-  return isObject(properties) ? properties : {};
+  return objectOrEmpty(schema?.["properties"]);
 }
 
 /** The assistant's graph, as a graph host is asked for it. */
@@ -47,10 +46,10 @@ export function toGraphRef({ graph_id, config }: Pick<Assistant, "graph_id" | "c
   const { configurable, metadata } = config;
   return {
     graph_id,
-    config: { ...config, configurable: toRecord(configurable), metadata: toRecord(metadata) },
+    config: {
+      ...config,
+      configurable: objectOrEmpty(configurable),
+      metadata: objectOrEmpty(metadata),
+    },
   };
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

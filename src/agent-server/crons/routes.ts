@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { jsonResponse } from "../../http/json-body.ts";
+import { jsonBodyOf, jsonResponse } from "../../http/json-body.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
@@ -37,10 +37,6 @@ const foundCrons: ResponseConfig = {
   description: "The crons of the page",
   content: { "application/json": { schema: foundCronsSchema } },
 };
-
-function jsonBodyOf<T extends z.ZodType>(schema: T) {
-  return { required: true, content: { "application/json": { schema } } };
-}
 
 cronRoutes.openapi(
   createRoute({

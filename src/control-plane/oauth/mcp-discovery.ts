@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { z } from "zod";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
-import { isObject, jsonOrUndefined } from "../../lib/json.ts";
+import { jsonOrUndefined, objectOrEmpty } from "../../lib/json.ts";
 import type { OAuthDeps } from "./deps.ts";
 import { readText } from "./provider-answers.ts";
 
@@ -217,5 +217,5 @@ function notAsStandard(): McpDiscoveryError {
 
 async function jsonOf(response: Response): Promise<Record<string, unknown>> {
   const value = response.status === 200 ? jsonOrUndefined(await response.text()) : undefined;
-  return isObject(value) ? value : {};
+  return objectOrEmpty(value);
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../lib/json.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../../lib/json.ts";
 import { normalBlock, parsedArgs } from "./normal-messages.ts";
 
 /**
@@ -206,11 +206,11 @@ function contentPiece(block: JsonObject, position: number): Piece | null {
   const place = typeof index === "number" || typeof index === "string" ? index : position;
   if (type === "text" || type === "text_delta") {
     const { type: _type, text, index: _index, ...rest } = block;
-    return { kind: "text", key: `text:${place}`, text: textOf(text), rest };
+    return { kind: "text", key: `text:${place}`, text: textOrEmpty(text), rest };
   }
   if (type === "reasoning" || type === "thinking" || type === "reasoning_content") {
     const { type: _type, reasoning, thinking, index: _index, ...rest } = block;
-    const text = textOf(reasoning ?? thinking);
+    const text = textOrEmpty(reasoning ?? thinking);
     return { kind: "reasoning", key: `reasoning:${place}`, text, rest };
   }
   const key = `${String(type)}:${place}`;
@@ -225,7 +225,7 @@ function toolPieces({ tool_call_chunks, tool_calls, invalid_tool_calls }: JsonOb
       key: `tool:${JSON.stringify(chunk["index"] ?? chunk["id"] ?? position)}`,
       id: chunk["id"],
       name: chunk["name"],
-      args: textOf(chunk["args"]),
+      args: textOrEmpty(chunk["args"]),
     }));
   }
   const whole = (block: JsonObject, position: number, type: string): Piece => ({
@@ -241,8 +241,4 @@ function toolPieces({ tool_call_chunks, tool_calls, invalid_tool_calls }: JsonOb
 
 function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../lib/json.ts";
+import { isObject, type JsonObject, objectOrEmpty } from "../../lib/json.ts";
 import type { Usage } from "../model/run-write.ts";
 import { parseCost } from "./money.ts";
 
@@ -172,7 +172,7 @@ function toUsage(explicit: boolean, amounts: Partial<Amounts>): Usage | null {
 
 /** OpenAI counts these among its tokens. */
 function promptDetails(usage: JsonObject): Record<string, number> {
-  const details = objectOf(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
+  const details = objectOrEmpty(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
   return withoutUndefined({
     audio: toTokens(details["audio_tokens"]),
     cache_read: toTokens(details["cached_tokens"]),
@@ -180,7 +180,9 @@ function promptDetails(usage: JsonObject): Record<string, number> {
 }
 
 function completionDetails(usage: JsonObject): Record<string, number> {
-  const details = objectOf(usage["completion_tokens_details"] ?? usage["output_tokens_details"]);
+  const details = objectOrEmpty(
+    usage["completion_tokens_details"] ?? usage["output_tokens_details"],
+  );
   return withoutUndefined({
     audio: toTokens(details["audio_tokens"]),
     reasoning: toTokens(details["reasoning_tokens"]),
@@ -188,7 +190,7 @@ function completionDetails(usage: JsonObject): Record<string, number> {
 }
 
 function cacheTokens(usage: JsonObject): Record<string, number> {
-  const byLifetime = objectOf(usage["cache_creation"]);
+  const byLifetime = objectOrEmpty(usage["cache_creation"]);
   const created = withoutUndefined({
     ephemeral_5m_input_tokens: toTokens(byLifetime["ephemeral_5m_input_tokens"]),
     ephemeral_1h_input_tokens: toTokens(byLifetime["ephemeral_1h_input_tokens"]),
@@ -198,10 +200,6 @@ function cacheTokens(usage: JsonObject): Record<string, number> {
     cache_read: toTokens(usage["cache_read_input_tokens"] ?? usage["cacheReadInputTokens"]),
     ...(Object.keys(created).length > 0 ? created : { cache_creation: total }),
   });
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 function anyOf(object: JsonObject, keys: readonly string[]): number | undefined {

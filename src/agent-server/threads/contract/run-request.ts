@@ -1,5 +1,5 @@
 import type { CronTick } from "../../../lib/cron-tick.ts";
-import { isObject } from "../../../lib/json.ts";
+import { isObject, objectOrEmpty } from "../../../lib/json.ts";
 import type {
   CheckpointRef,
   CommandSpec,
@@ -110,7 +110,7 @@ export function toKwargs(
       metadata: {
         ...assistant.metadata,
         ...ownMetadata(threadMetadata),
-        ...asRecord(config["metadata"]),
+        ...objectOrEmpty(config["metadata"]),
         ...runMetadata,
       },
     },
@@ -173,7 +173,7 @@ function mergeContext(base: unknown, over: unknown): unknown {
 
 function publicKeys(configurable: unknown): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(asRecord(configurable)).filter(([key]) => !isReservedKey(key)),
+    Object.entries(objectOrEmpty(configurable)).filter(([key]) => !isReservedKey(key)),
   );
 }
 
@@ -190,8 +190,4 @@ function withoutUndefined(
     ...(typeof max_concurrency === "number" ? { max_concurrency } : {}),
     ...(typeof timeout === "number" ? { timeout } : {}),
   };
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

@@ -10,6 +10,7 @@ import { TRACED_RUN_FIELDS } from "./run-fields.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import { compileScopes, FilterError, type FilterScope } from "../../filter/filter.ts";
 import type { RunSelection } from "../../shard/selection.ts";
+import { refuseValue } from "../../../http/refuse-value.ts";
 
 const MAX_PAGE = 1000;
 const MAX_IDS = 1000;
@@ -23,18 +24,14 @@ function uuidList(max: number) {
   return z.array(uuidParam()).max(max);
 }
 
-function refuse(ctx: z.RefinementCtx, message: string, type: string): never {
-  ctx.addIssue({ code: "custom", message, params: { type } });
-  return z.NEVER;
-}
-
 /** The text of `next_cursor`, as a page of this kind has it. */
 function cursorOf<T>(decode: (text: string) => T | null) {
   return z
     .string()
     .transform(
       (text, ctx): T =>
-        decode(text) ?? refuse(ctx, "Input should be a cursor of an earlier page", "cursor_syntax"),
+        decode(text) ??
+        refuseValue(ctx, "Input should be a cursor of an earlier page", "cursor_syntax"),
     )
     .openapi({ type: "string" });
 }

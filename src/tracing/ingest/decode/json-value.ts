@@ -1,5 +1,6 @@
 import { isTooDeep, MAX_JSON_DEPTH } from "../../../lib/json.ts";
 import { firstIntegerBeyond64Bits } from "../../model/json-text.ts";
+import { messageOf } from "../../../lib/error-text.ts";
 
 /** A parsed document and its source text, in which numbers that a double cannot hold are exact. */
 export type JsonValue = { value: unknown; text: string };
@@ -28,7 +29,7 @@ export function parseUnchecked(bytes: Uint8Array): JsonValue {
   try {
     return { value: JSON.parse(text), text };
   } catch (error) {
-    throw new InvalidJson(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new InvalidJson(`is not JSON: ${messageOf(error)}`);
   }
 }
 
