@@ -3,7 +3,7 @@ import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, readFound, type Scan } from "./bounded-scan.ts";
 import { containsJson, filterSize, type JsonFilter, visibleTo } from "./json-filter-sql.ts";
-import type { Held, WorkTable } from "./leases-repo.ts";
+import type { HeldRow, WorkTable } from "./leases-repo.ts";
 import { crons } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
@@ -137,7 +137,7 @@ export async function deleteCronsOf(db: D1Database, scope: Scope): Promise<void>
 /** A tick is done with: the next one, null for none. False when the lease is lost. */
 export async function noteTick(
   db: D1Database,
-  held: Held<CronKey>,
+  held: HeldRow<CronKey>,
   next: number | null,
   now: number,
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { exportRuns } from "./bulk-export-schema.ts";
-import { type Held, isChanged, type WorkTable } from "./leases-repo.ts";
+import { type HeldRow, isChanged, type WorkTable } from "./leases-repo.ts";
 import type { ExportFileRow, ExportRunKey } from "./export-runs-repo.ts";
 
 export type RecordedFile = Omit<ExportFileRow, "workspace_id" | "export_run_id">;
@@ -19,7 +19,7 @@ export const EXPORT_RUN_WORK: WorkTable<ExportRunKey, typeof exportRuns> = {
   ],
 };
 
-type HeldRun = Held<ExportRunKey>;
+type HeldRun = HeldRow<ExportRunKey>;
 
 const HELD = "workspace_id = ? AND id = ? AND lease = ? AND status = 'RUNNING'";
 

@@ -23,13 +23,13 @@ export type WorkTable<Key, Table extends SQLiteTable> = {
 export type RowOf<Table extends SQLiteTable> = Table["$inferSelect"];
 
 /** The right to work on a row, of whoever has made up the text. */
-export type Held<Key> = Key & { lease: string };
+export type HeldRow<Key> = Key & { lease: string };
 
 /** Takes a row that is due, from nobody or from one who let it expire. Undefined when there is nothing to take. */
 export async function takeLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
-  held: Held<Key>,
+  held: HeldRow<Key>,
   { now, until }: { now: number; until: number },
 ): Promise<RowOf<Table> | undefined> {
   const taken = ["lease = ?2", "due_at = ?3", "updated_at = ?1", ...work.onTake];
@@ -47,7 +47,7 @@ export async function takeLease<Key extends object, Table extends SQLiteTable>(
 export async function renewLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
-  held: Held<Key>,
+  held: HeldRow<Key>,
   until: number,
 ): Promise<boolean> {
   return isChanged(
@@ -61,7 +61,7 @@ export async function renewLease<Key extends object, Table extends SQLiteTable>(
 export async function releaseLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
-  held: Held<Key>,
+  held: HeldRow<Key>,
   { dueAt, now }: { dueAt: number; now: number },
 ): Promise<boolean> {
   return isChanged(

@@ -7,7 +7,7 @@ import {
   revisions,
   UNFINISHED_REVISION_STATUSES,
 } from "./deployments-schema.ts";
-import type { Held, WorkTable } from "./leases-repo.ts";
+import type { HeldRow, WorkTable } from "./leases-repo.ts";
 import { IS_UNFINISHED } from "./revisions-repo.ts";
 
 /** Revisions as durable work. A new one is queued by whoever takes it first. */
@@ -21,7 +21,7 @@ export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
   ],
 };
 
-type HeldRevision = Held<RevisionRef>;
+type HeldRevision = HeldRow<RevisionRef>;
 
 /** The next status of a rollout. False when the lease is lost: somebody else decided meanwhile. */
 export async function moveRevision(

@@ -1,7 +1,7 @@
 /** What a checkpointer asks of the thread that stores its checkpoints: plain data that crosses the RPC boundary. */
 
 /** A value as LangGraph's serde writes it: its type tag and its bytes. */
-export type Typed = [type: string, data: Uint8Array];
+export type SerializedValue = [type: string, data: Uint8Array];
 
 export type CheckpointPut = {
   ns: string;
@@ -10,10 +10,10 @@ export type CheckpointPut = {
   /** LangGraph's checkpoint format, its `v`. */
   format: number;
   /** The checkpoint without its channel values. */
-  checkpoint: Typed;
-  metadata: Typed;
+  checkpoint: SerializedValue;
+  metadata: SerializedValue;
   /** Channels whose version is new, with their values. One that became empty has none. */
-  channels: [channel: string, value: Typed][];
+  channels: [channel: string, value: SerializedValue][];
   /** Channels whose version is the parent's, and so their value. */
   inherited: string[];
 };
@@ -25,19 +25,19 @@ export type WritesPut = {
   /** Where the task stands in its superstep, which orders the writes; absent before LangGraph told it. */
   task_path?: string;
   /** `idx` follows LangGraph's WRITES_IDX_MAP: negative for special writes, which overwrite. */
-  writes: [idx: number, channel: string, value: Typed][];
+  writes: [idx: number, channel: string, value: SerializedValue][];
 };
 
 export type StoredCheckpoint = {
   ns: string;
   id: string;
   parent_id: string | null;
-  checkpoint: Typed;
-  metadata: Typed;
-  channels: [channel: string, value: Typed][];
-  writes: [task_id: string, channel: string, value: Typed][];
+  checkpoint: SerializedValue;
+  metadata: SerializedValue;
+  channels: [channel: string, value: SerializedValue][];
+  writes: [task_id: string, channel: string, value: SerializedValue][];
   /** Pending writes of the parent: only old checkpoint formats (v < 4) keep their sends there. */
-  parent_writes?: [task_id: string, channel: string, value: Typed][];
+  parent_writes?: [task_id: string, channel: string, value: SerializedValue][];
   /** There is no room for the writes in this message: each checkpoint's are asked for by themselves. */
   writes_apart?: true;
 };

@@ -47,7 +47,12 @@ import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
 import type { StoreSettings } from "./store-settings.ts";
 import type { ItemVector } from "./store-operations.ts";
-import { embedded, indexProblems, projectStore, type StoreDefinition } from "./project-store.ts";
+import {
+  embedRequest,
+  indexProblems,
+  projectStore,
+  type StoreDefinition,
+} from "./project-store.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
@@ -160,7 +165,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async embed(request: EmbedRequest): Promise<HostResult<ItemVector[]>> {
-      return embedded(store, request);
+      return embedRequest(store, request);
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {

@@ -36,7 +36,7 @@ export async function indexProblems({ index }: ProjectStore): Promise<GraphProbl
 }
 
 /** The vectors of what a request of the API puts, or searches for. */
-export async function embedded(
+export async function embedRequest(
   { index }: ProjectStore,
   request: EmbedRequest,
 ): Promise<HostResult<ItemVector[]>> {

@@ -18,7 +18,7 @@ import type {
   CheckpointPort,
   CheckpointPut,
   StoredCheckpoint,
-  Typed,
+  SerializedValue,
   WritesPut,
 } from "./checkpoint-port.ts";
 import { UnserialisableValueError } from "./wire-json.ts";
@@ -170,8 +170,8 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
   }
 
   /** LangGraph's serde writes nothing at all for a function, which could not be read back. */
-  async #dump(channel: string, value: unknown): Promise<Typed> {
-    let typed: Typed;
+  async #dump(channel: string, value: unknown): Promise<SerializedValue> {
+    let typed: SerializedValue;
     try {
       typed = await this.serde.dumpsTyped(value);
     } catch (error) {

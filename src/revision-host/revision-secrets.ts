@@ -33,7 +33,7 @@ export function openSecrets(
 }
 
 /** Of sealed secrets the one of this name alone, to be opened; none where there is none. */
-export function only(name: string, sealed: string): string {
+export function onlySecret(name: string, sealed: string): string {
   const { [name]: text } = textsIn(sealed);
   return JSON.stringify(text === undefined ? {} : { [name]: text });
 }

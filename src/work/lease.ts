@@ -1,7 +1,7 @@
 import { v4 as uuid } from "uuid";
 import {
   type AnyTable,
-  type Held,
+  type HeldRow,
   releaseLease,
   renewLease,
   type RowOf,
@@ -25,7 +25,7 @@ export class LeaseLost extends Error {
  */
 export class Lease<Key extends object, Table extends AnyTable> {
   /** The row's key and the text of the lease, for statements that demand it. */
-  readonly held: Held<Key>;
+  readonly held: HeldRow<Key>;
   readonly #db: D1Database;
   readonly #work: WorkTable<Key, Table>;
   readonly #durationMs: number;
@@ -36,7 +36,7 @@ export class Lease<Key extends object, Table extends AnyTable> {
   private constructor(
     db: D1Database,
     work: WorkTable<Key, Table>,
-    held: Held<Key>,
+    held: HeldRow<Key>,
     times: { durationMs: number; until: number },
   ) {
     this.#db = db;

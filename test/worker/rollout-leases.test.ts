@@ -11,7 +11,7 @@ import {
   ROLLOUT_WORK,
   settleRevision,
 } from "../../src/db/rollouts-repo.ts";
-import { type Held, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
+import { type HeldRow, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
 import type { RevisionRef } from "../../src/lib/revision-ref.ts";
 import { markDeleted, newDeployment, newRevision } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
@@ -21,7 +21,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 const NOW = 1000;
 const UNTIL = 2000;
 
-type RolloutLease = Held<RevisionRef>;
+type RolloutLease = HeldRow<RevisionRef>;
 
 function claimRevision(
   held: RolloutLease,

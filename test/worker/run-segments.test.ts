@@ -5,7 +5,7 @@ import { assert, test } from "vitest";
 import { termsOfRun } from "../../src/tracing/filter/run-terms.ts";
 import { SEARCHED_TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import {
-  type Required,
+  type RequiredTerms,
   RunSegments,
   type StartRange,
   type TextRow,
@@ -157,7 +157,7 @@ test("segments never miss a run, in whatever order runs come, and after the shar
         for (const run of stored.values()) {
           const located = segments.locate([run.id]).map(({ span }) => span);
           expect(covers(located, run.start_time)).toBe(true);
-          const asked: Required = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
+          const asked: RequiredTerms = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
           for (const required of [asked, { ids: [run.id], terms: [] }]) {
             const spans = segments.pieces(required, { from: null, to: null });
             expect(covers(spans, run.start_time)).toBe(true);

@@ -41,7 +41,7 @@ export function agentCard(assistant: Assistant, url: string): AgentCard {
 }
 
 /** The card as both families of clients read it: the older one looks for these members in place of the interfaces. */
-export function cardJson(assistant: Assistant, url: string): object {
+export function toCardJson(assistant: Assistant, url: string): object {
   return {
     ...agentCard(assistant, url),
     protocolVersion: "0.3.0",

@@ -14,9 +14,9 @@ import { type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
 /** A message, and the command that may come with it in place of what it says. */
-export type Sent = SendMessageRequest & { command: CommandSpec | null };
+export type SentMessage = SendMessageRequest & { command: CommandSpec | null };
 
-export type Begun = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8Array> | null };
+export type BegunTask = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8Array> | null };
 
 /**
  * Starts the run of a message: that of a new task, or one that answers what an earlier one asks. It goes on when its
@@ -25,9 +25,9 @@ export type Begun = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8A
 export async function beginRun(
   call: AgentCall,
   assistant: Assistant,
-  sent: Sent,
+  sent: SentMessage,
   follow: Follow,
-): Promise<Begun> {
+): Promise<BegunTask> {
   const { message } = sent;
   if (message === undefined) throw new TaskRefusal("invalid_params", "message is missing");
   const task = await taskOf(call, assistant, message);

@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { findTask, readEndedTask } from "./read-task.ts";
-import type { Begun } from "./send-message.ts";
+import type { BegunTask } from "./send-message.ts";
 import {
   isAgents,
   isAtWork,
@@ -24,7 +24,7 @@ type Said = { artifactId: string; text: string };
 export async function* streamTask(
   call: AgentCall,
   assistant: Assistant,
-  { ids, run, stream }: Begun,
+  { ids, run, stream }: BegunTask,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const about = { taskId: toTaskId(ids), contextId: ids.threadId, metadata: undefined };
   yield { payload: { $case: "task", value: toTask({ ids, run, values: null }) } };

@@ -2,7 +2,7 @@ import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
 import type { HeaderLine } from "../../graph-runtime/protocol.ts";
 
 /** The values of chosen headers by their names in lower case. What is excluded is so whatever includes it. */
-export function chosen(
+export function chooseHeaders(
   headers: readonly HeaderLine[],
   { includes, excludes }: HeaderChoice,
 ): Record<string, string> {

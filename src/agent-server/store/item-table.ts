@@ -8,7 +8,7 @@ import type {
 import { matchesMetadata, type Visibility } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { ExpiryTable } from "./expiry-table.ts";
-import { oversize } from "./check-operations.ts";
+import { oversizedField } from "./check-operations.ts";
 import { matchesFilter, matchesNamespace } from "./store-filter.ts";
 import { type SearchedItems, searchNear, type VectorSearch, VectorTable } from "./vector-table.ts";
 
@@ -88,7 +88,7 @@ export class ItemTable {
       return true;
     }
     const text = JSON.stringify(value);
-    const problem = oversize({ namespace: name, key, value: text });
+    const problem = oversizedField({ namespace: name, key, value: text });
     if (problem !== null) throw new Error(problem.message);
     this.expiries.set(place, ttl);
     this.#vectors.replace(place, vectors);

@@ -11,7 +11,7 @@ import { toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { authorizeStore } from "../auth/store-access.ts";
 import { describedProject } from "../described-project.ts";
-import { isVectors, oversize } from "./check-operations.ts";
+import { isVectors, oversizedField } from "./check-operations.ts";
 import type { Visibility } from "../../lib/metadata-filter.ts";
 import { isSeen } from "./item-table.ts";
 import type { ItemGet, ItemPut, ItemsSearch, NamespacesSearch } from "./schemas.ts";
@@ -156,7 +156,7 @@ function requireSize({
   key,
   value,
 }: Pick<ItemPut, "namespace" | "key" | "value">): void {
-  const problem = oversize({
+  const problem = oversizedField({
     namespace: JSON.stringify(namespace),
     key,
     value: JSON.stringify(value),

@@ -5,7 +5,7 @@ import { readBody } from "../../http/json-body.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { openSecrets, only } from "../../revision-host/revision-secrets.ts";
+import { openSecrets, onlySecret } from "../../revision-host/revision-secrets.ts";
 import { withSecretBox } from "../../secrets/secret-box.ts";
 import { PUSH_SECRET } from "../../secrets/secret-names.ts";
 import { isHexSignatureOf } from "../../secrets/signature.ts";
@@ -85,7 +85,7 @@ async function requireSigned(
       openSecrets(
         c.var.settings.encryptionKeys,
         { workspaceId, deploymentId },
-        only(PUSH_SECRET, found.secrets),
+        onlySecret(PUSH_SECRET, found.secrets),
       ),
     );
     const secret = opened[PUSH_SECRET];

@@ -22,7 +22,10 @@ export function condition({ text, params }: Sql): Condition {
  * SQLite limits the depth of expressions, so that the shallowest parts are joined first: what is
  * nested already then gets only one level deeper. At least one condition.
  */
-export function joined(operator: "AND" | "OR", conditions: readonly Condition[]): Condition {
+export function joinConditions(
+  operator: "AND" | "OR",
+  conditions: readonly Condition[],
+): Condition {
   let open = conditions.toSorted(byDepth);
   for (;;) {
     const [first, second, ...rest] = open;

@@ -3,7 +3,7 @@ import type { Leaf } from "../model/run-write.ts";
 import {
   type Condition,
   condition,
-  joined,
+  joinConditions,
   opposite,
   soughtText,
   testSql,
@@ -47,7 +47,7 @@ export function entryGroup(
   const excluded = tests.map(({ member, test }) =>
     condition(existsSql(alias, family, [{ member, test: opposite(test) ?? test }], !negated)),
   );
-  return joined(negated ? "OR" : "AND", excluded);
+  return joinConditions(negated ? "OR" : "AND", excluded);
 }
 
 function memberTests(predicates: readonly Predicate[]) {
@@ -131,7 +131,7 @@ function generalSql(alias: string, family: Family, tests: readonly MemberTest[])
     if (column === undefined) throw new Error(`${family} has no ${member}`);
     return condition(testSql(column, test));
   });
-  const all = joined("AND", conditions);
+  const all = joinConditions("AND", conditions);
   return { text: `SELECT 1 FROM ${from} AND ${all.text}`, params: all.params };
 }
 

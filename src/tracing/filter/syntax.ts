@@ -1,5 +1,5 @@
 import { FilterError, unexpected } from "./filter-error.ts";
-import { describe, type Punctuation, type Token, tokenize } from "./lexer.ts";
+import { describeToken, type Punctuation, type Token, tokenize } from "./lexer.ts";
 
 /** What a text says, before any name or type is looked at. `at` as in tokens. */
 export type FunctionCall = {
@@ -55,13 +55,13 @@ class Parser {
   parse(): FunctionCall {
     const token = this.#take();
     if (token.kind !== "name") {
-      throw unexpected(token.at, "a function such as eq", describe(token));
+      throw unexpected(token.at, "a function such as eq", describeToken(token));
     }
     const call = this.#call(token.name, token.at, 1);
     const rest = this.#take();
     if (rest.kind !== "end") {
       const problem =
-        `expected the end of the filter but found ${describe(rest)}; ` +
+        `expected the end of the filter but found ${describeToken(rest)}; ` +
         "several conditions are joined by and(...) or or(...)";
       throw new FilterError(rest.at, problem, "the end of the filter");
     }
@@ -74,7 +74,7 @@ class Parser {
       throw new FilterError(at, problem, `at most ${MAX_NESTING} levels`);
     }
     const open = this.#take();
-    if (!isMark(open, "(")) throw unexpected(open.at, "'('", describe(open));
+    if (!isMark(open, "(")) throw unexpected(open.at, "'('", describeToken(open));
     const { items, end } = this.#until(")", () => this.#argument(level));
     return { kind: "call", name, args: items, at, end };
   }
@@ -90,7 +90,7 @@ class Parser {
     const literal = toLiteral(token);
     if (literal !== undefined) return literal;
     if (token.kind === "name") return { kind: "name", name: token.name, at: token.at };
-    throw unexpected(token.at, "a field, function or value", describe(token));
+    throw unexpected(token.at, "a field, function or value", describeToken(token));
   }
 
   #listItem(): Literal {
@@ -98,7 +98,11 @@ class Parser {
     const literal = toLiteral(token);
     if (literal !== undefined) return literal;
     const hint = token.kind === "name" ? "; a text has to be in quotes" : "";
-    throw new FilterError(token.at, `expected ${VALUE} but found ${describe(token)}${hint}`, VALUE);
+    throw new FilterError(
+      token.at,
+      `expected ${VALUE} but found ${describeToken(token)}${hint}`,
+      VALUE,
+    );
   }
 
   /** Items with commas between them, up to the closing mark. */
@@ -113,7 +117,7 @@ class Parser {
       items.push(item());
       const token = this.#take();
       if (isMark(token, mark)) return { items, end: token.at };
-      if (!isMark(token, ",")) throw unexpected(token.at, `',' or '${mark}'`, describe(token));
+      if (!isMark(token, ",")) throw unexpected(token.at, `',' or '${mark}'`, describeToken(token));
     }
   }
 

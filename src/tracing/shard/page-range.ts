@@ -7,7 +7,7 @@ import {
   FIRST_TIME,
   LAST_TIME,
   type SegmentPiece,
-  type Required,
+  type RequiredTerms,
   type RunSegments,
   type StartRange,
 } from "./segments/run-segments.ts";
@@ -16,7 +16,10 @@ import { type RunSelection, selectionSql } from "./selection.ts";
 /** Where reading begins, and in which order of the runs' starts it goes on. */
 export type PageStart = { order: RunOrder; after: RunPosition | null };
 
-export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" | ">="): Sql {
+export function beyondPosition(
+  position: RunPosition | null,
+  compare: "<" | "<=" | ">" | ">=",
+): Sql {
   if (position === null) return { text: "1", params: [] };
   return {
     text: `(r.start_time, r.id) ${compare} (?, ?)`,
@@ -59,8 +62,8 @@ export function spanSql(
   const bounds = { from: from === FIRST_TIME ? null : from, to: to === LAST_TIME ? null : to };
   const { text, params } = allOf([
     selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
-    beyond(place.after, descending ? "<" : ">"),
-    beyond(end, descending ? ">=" : "<="),
+    beyondPosition(place.after, descending ? "<" : ">"),
+    beyondPosition(end, descending ? ">=" : "<="),
   ]);
   const within = startsWithinSql("r", from, to);
   // SQLite prepares a statement anew for each value of a LIMIT that is a parameter and nothing else.
@@ -73,7 +76,7 @@ export function spanSql(
   };
 }
 
-function requiredOf(selection: RunSelection): Required {
+function requiredOf(selection: RunSelection): RequiredTerms {
   const { ids, traceId, parentRunId, threadId, referenceExampleIds, hasError } = selection;
   const filters = parsedScopes({ filter: selection.filter });
   const [named = null] = filters.map(requiredIds);

@@ -32,7 +32,7 @@ export type WaitingRun = {
 };
 
 /** A create, and its JSON text. */
-export type Packed = { create: RunWrite; text: string };
+export type SerializedCreate = { create: RunWrite; text: string };
 
 /** `hasChildren` is undefined of a run that was read again: the segments know. */
 type Remembered = { create: RunWrite; row: number; hasChildren: boolean | undefined };
@@ -78,7 +78,10 @@ export class PendingRuns {
   }
 
   /** Tells the creates of a request that can wait from the writes that cannot, in their order. `day` is the shard's. */
-  divide(writes: readonly RunWrite[], day: number): { packed: Packed[]; others: RunWrite[] } {
+  divide(
+    writes: readonly RunWrite[],
+    day: number,
+  ): { packed: SerializedCreate[]; others: RunWrite[] } {
     const packed = this.#pack(writes, day);
     const { fewest, mostRuns, mostChars } = this.#limits;
     const isTooMuch = packed.length > mostRuns || lengthOf(packed) > mostChars;
@@ -87,7 +90,7 @@ export class PendingRuns {
     return { packed, others: writes.filter(({ id }) => !held.has(id)) };
   }
 
-  #pack(writes: readonly RunWrite[], day: number): Packed[] {
+  #pack(writes: readonly RunWrite[], day: number): SerializedCreate[] {
     this.#open();
     const counts = new Map<string, number>();
     for (const { id } of writes) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -105,7 +108,7 @@ export class PendingRuns {
   }
 
   /** Writes the rows of creates that wait from now on. Room for them has been made. */
-  hold(packed: readonly Packed[], receivedAt: Micros): void {
+  hold(packed: readonly SerializedCreate[], receivedAt: Micros): void {
     const rows = this.#open();
     for (const group of intoRows(packed)) {
       const { seq } = this.#sql
@@ -155,7 +158,7 @@ export class PendingRuns {
   }
 
   /** Takes the oldest, as many as there is no room for beside these. */
-  makeRoom(packed: readonly Packed[]): WaitingRun[] {
+  makeRoom(packed: readonly SerializedCreate[]): WaitingRun[] {
     const { mostRuns, mostChars } = this.#limits;
     const chars = lengthOf(packed);
     return this.#takeRows(
@@ -222,13 +225,13 @@ export class PendingRuns {
   }
 }
 
-function lengthOf(packed: readonly Packed[]): number {
+function lengthOf(packed: readonly SerializedCreate[]): number {
   return packed.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** As few rows as hold them. */
-function intoRows(packed: readonly Packed[]): Packed[][] {
-  const groups: Packed[][] = [];
+function intoRows(packed: readonly SerializedCreate[]): SerializedCreate[][] {
+  const groups: SerializedCreate[][] = [];
   let chars = Infinity;
   for (const entry of packed) {
     if (chars > ROW_CHARS) {

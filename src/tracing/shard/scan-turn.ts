@@ -4,7 +4,7 @@ import { type FilterWork, workOf } from "../filter/filter-work.ts";
 import { requiredTexts } from "../filter/required-texts.ts";
 import { LAST_START, startsBetween, startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
-import { beyond, piecesOf, type PageStart } from "./page-range.ts";
+import { beyondPosition, piecesOf, type PageStart } from "./page-range.ts";
 import type { SegmentPiece, StartRange } from "./segments/run-segments.ts";
 import { type TextTest, textTest } from "./segments/text-filter.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
@@ -35,7 +35,7 @@ export function planTurn(
   const test = textTestOf(selection);
   let left = TURN_MICROS * turn.effort;
   const perRun = work.perRun + turn.perRun;
-  const behind = beyond(place.after, place.order === "desc" ? "<" : ">");
+  const behind = beyondPosition(place.after, place.order === "desc" ? "<" : ">");
   const reached: SegmentPiece[] = [];
   for (const [index, piece] of pieces.entries()) {
     if (test !== null) {
@@ -183,8 +183,8 @@ export function readTurn<T>(
   const bounds = { from: first.from, to: end?.startTime ?? pieces.at(-1)?.to ?? first.to };
   const condition = allOf([
     selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
-    beyond(after, ">"),
-    beyond(end, "<="),
+    beyondPosition(after, ">"),
+    beyondPosition(end, "<="),
   ]);
   return { rows: read({ from: runsIn(pieces), condition }), next: end };
 }

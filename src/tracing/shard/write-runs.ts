@@ -6,7 +6,7 @@ import { newRunRow, type TracedRunRow } from "../model/run-row.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/reported-usage.ts";
 import { toColumns, type OwnAmounts } from "./amounts.ts";
-import type { Packed, WaitingRun } from "./pending-runs.ts";
+import type { SerializedCreate, WaitingRun } from "./pending-runs.ts";
 import { type ForeignChild, RollUp, type WrittenNode } from "./roll-up.ts";
 import { RunMerge } from "./run-merge.ts";
 import { CHANGING_COLUMNS, saveRuns } from "./save-runs.ts";
@@ -124,7 +124,7 @@ function loadRuns(db: ShardDatabase, writes: readonly RunWrite[]): Map<string, R
 function takeWaiting(
   { pending }: ShardDatabase,
   writes: readonly RunWrite[],
-  more: readonly Packed[],
+  more: readonly SerializedCreate[],
 ): WaitingRun[] {
   const updated = pending.take(writes.map(({ id }) => id));
   return [...updated, ...pending.makeRoom(more)];
@@ -181,7 +181,7 @@ function deriveAttributes({ row, extra }: RunMerge): void {
 type StartedRun = Pick<TracedRunRow, "trace_id" | "start_time">;
 
 /** Where a run starts that waits for its update. */
-function placeOf({ create: { identity, startTime } }: Packed): StartedRun[] {
+function placeOf({ create: { identity, startTime } }: SerializedCreate): StartedRun[] {
   if (identity === undefined) return [];
   const start_time = startTime ?? ownTime(identity.dottedOrder);
   return [{ trace_id: identity.traceId, start_time }];

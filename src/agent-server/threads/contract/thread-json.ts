@@ -43,10 +43,10 @@ export type Thread = {
   interrupts: Record<string, unknown[]>;
   error: unknown;
   /** Only on request; null for a thread that stays. */
-  ttl?: ShownTtl | null;
+  ttl?: TtlJson | null;
 };
 
-type ShownTtl = { strategy: string; ttl_minutes: number; expires_at: string | null };
+type TtlJson = { strategy: string; ttl_minutes: number; expires_at: string | null };
 
 /** What is shown of a thread, wherever the row is from: the thread's own storage or the index. */
 type ShownColumns = Pick<
@@ -77,7 +77,7 @@ export function toThreadJson(row: ShownColumns, values: string | null): Thread {
   };
 }
 
-export function toTtlJson({ ttl_strategy, ttl_minutes, expires_at }: TtlColumns): ShownTtl | null {
+export function toTtlJson({ ttl_strategy, ttl_minutes, expires_at }: TtlColumns): TtlJson | null {
   if (ttl_strategy === null || ttl_minutes === null) return null;
   return {
     strategy: ttl_strategy,

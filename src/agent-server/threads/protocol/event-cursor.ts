@@ -34,12 +34,12 @@ export type ThreadLog = {
 };
 
 /** `more`: there may be more at once. Null: events that are due are gone. */
-export type Step = { frames: ProtocolFrame[]; more: boolean } | null;
+export type CursorStep = { frames: ProtocolFrame[]; more: boolean } | null;
 
 /** The run that is being read. */
 type Current = { run: RunRow; firstPlace: number; nextId: number; translator: RunTranslator };
 
-const NOTHING: Step = { frames: [], more: false };
+const NOTHING: CursorStep = { frames: [], more: false };
 
 /** Reads the events of a thread in their order, from a number on. */
 export class EventCursor {
@@ -56,7 +56,7 @@ export class EventCursor {
     this.#place = Math.max(0, Math.floor(after / NUMBERS_PER_PLACE));
   }
 
-  advance(): Step {
+  advance(): CursorStep {
     const current = (this.#current ??= this.#nextRun());
     if (current === null) return NOTHING;
     const { run, firstPlace, translator } = current;
@@ -75,7 +75,7 @@ export class EventCursor {
     return ended ? this.#end(current) : NOTHING;
   }
 
-  #end(current: Current): Step {
+  #end(current: Current): CursorStep {
     const { run, firstPlace, nextId, translator } = current;
     const now = this.#log.runNow(run.run_id);
     if (now !== null && nextId < now.next_event) return null;

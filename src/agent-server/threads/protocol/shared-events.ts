@@ -1,4 +1,4 @@
-import { EventCursor, type Step, type ThreadLog } from "./event-cursor.ts";
+import { EventCursor, type CursorStep, type ThreadLog } from "./event-cursor.ts";
 import { type EventFilter, isWanted } from "./event-filter.ts";
 import type { ProtocolFrame } from "./event-frame.ts";
 
@@ -10,7 +10,7 @@ const COUNTED_IN_A_TURN = 2000;
 
 const NONE: ProtocolFrame[] = [];
 
-const AT_END: Step = { frames: NONE, more: false };
+const AT_END: CursorStep = { frames: NONE, more: false };
 
 /**
  * The newest events of a thread: each is translated and encoded once for all readers that keep up. A reader that is
@@ -64,7 +64,7 @@ export class SharedEvents {
   }
 
   /** Events after `after`, by the reader's own cursor where it has to have one. */
-  read(after: number, own: EventCursor | null): { step: Step; own: EventCursor | null } {
+  read(after: number, own: EventCursor | null): { step: CursorStep; own: EventCursor | null } {
     if (this.#head === null) {
       this.#head = new EventCursor(this.#log, after);
       this.#from = after;

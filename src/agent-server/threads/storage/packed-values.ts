@@ -1,10 +1,10 @@
-import type { Typed } from "../../../graph-runtime/checkpoint-port.ts";
+import type { SerializedValue } from "../../../graph-runtime/checkpoint-port.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
 
 /** What one row holds of several values; whoever reads one of them reads all. */
 export const MAX_PACKED_BYTES = 64 * 1024;
 
-type ChannelValue = [channel: string, value: Typed];
+type ChannelValue = [channel: string, value: SerializedValue];
 
 /** What comes before the bytes of the values. */
 type Head = [channel: string, type: string, bytes: number];

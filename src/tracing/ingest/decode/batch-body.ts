@@ -1,7 +1,7 @@
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import type { RunWrite } from "../../model/run-write.ts";
-import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
+import { InvalidRun, malformedRun, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import { scanItems, scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
 import { payloadTexts, readRun } from "./run-body.ts";
@@ -45,7 +45,7 @@ export function decodeBatch(
       } catch (error) {
         if (error instanceof InvalidRun) failures.push(toRunFailure(place, error));
         else if (error instanceof InvalidJson) {
-          failures.push(malformed(idOf(run), place, error.message));
+          failures.push(malformedRun(idOf(run), place, error.message));
         } else throw error;
       }
     }

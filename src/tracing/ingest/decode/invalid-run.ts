@@ -25,10 +25,10 @@ export class InvalidRun extends Error {
 /** `place` says where in the request the run is: `post[3]`, or the name of a part. */
 export function toRunFailure(place: string, error: InvalidRun): RunFailure {
   const field = error.field === "" ? place : `${place}.${error.field}`;
-  return malformed(error.runId ?? null, field, error.message);
+  return malformedRun(error.runId ?? null, field, error.message);
 }
 
 /** Something that is not well-formed, whether or not it says which run it is of. */
-export function malformed(runId: string | null, field: string, message: string): RunFailure {
+export function malformedRun(runId: string | null, field: string, message: string): RunFailure {
   return { runId, field, message: `${field}: ${message}`, status: 422 };
 }

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../lib/api-error.ts";
 import { ByteWindow, Delimiter } from "./delimiter.ts";
-import { Part } from "./part-body.ts";
+import { BodyPart } from "./part-body.ts";
 import { parseHeaderValue, parsePartHead } from "./part-head.ts";
 
 export type MultipartLimits = { maxParts: number };
@@ -46,7 +46,7 @@ export class MultipartReader {
   readonly #limits: MultipartLimits;
   #state: "before" | "parts" | "end" = "before";
   #parts = 0;
-  #current: Part | null = null;
+  #current: BodyPart | null = null;
   #head = { lineStart: 0, scanned: 0, lines: 0 };
 
   constructor(source: AsyncIterable<Uint8Array>, boundary: string, limits: MultipartLimits) {
@@ -59,7 +59,7 @@ export class MultipartReader {
    * The next part, at once when its headers are here already; null after the last one, when the
    * input has been read to its end.
    */
-  next(): Part | null | Promise<Part | null> {
+  next(): BodyPart | null | Promise<BodyPart | null> {
     return this.#nextNow() ?? this.#nextLater();
   }
 
@@ -68,7 +68,7 @@ export class MultipartReader {
     return this.#window.cancel();
   }
 
-  async #nextLater(): Promise<Part | null> {
+  async #nextLater(): Promise<BodyPart | null> {
     for (;;) {
       const part = this.#nextNow();
       if (part !== undefined) return part;
@@ -82,7 +82,7 @@ export class MultipartReader {
   }
 
   /** Undefined when more input is needed, and always after the last part. */
-  #nextNow(): Part | undefined {
+  #nextNow(): BodyPart | undefined {
     if (this.#state === "before" && !this.#enter()) return undefined;
     if (this.#current?.skipNow() === false) return undefined;
     this.#current = null;
@@ -99,7 +99,7 @@ export class MultipartReader {
       );
     }
     const head = parsePartHead(this.#window.take(end).subarray(0, lineStart));
-    this.#current = new Part(head, this.#window, this.#delimiter);
+    this.#current = new BodyPart(head, this.#window, this.#delimiter);
     return this.#current;
   }
 
@@ -109,7 +109,7 @@ export class MultipartReader {
     if (length === undefined) return false;
     if (length === false) {
       const preamble = { name: "(before the first boundary)", contentType: "", length: null };
-      this.#current = new Part(preamble, this.#window, this.#delimiter);
+      this.#current = new BodyPart(preamble, this.#window, this.#delimiter);
     } else {
       this.#window.take(length);
     }

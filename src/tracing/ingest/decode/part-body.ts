@@ -11,7 +11,7 @@ export class PartTooLarge extends Error {
  * read when the next part is asked for is skipped. Both end with an ApiError "bad_request" when no
  * boundary follows the content.
  */
-export class Part {
+export class BodyPart {
   readonly name: string;
   /** "" when the part says nothing. */
   readonly contentType: string;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { RunType } from "../../model/run-write.ts";
 import {
   type Attributes,
-  given,
+  givenAttribute,
   listOf,
   objectOf,
   payloadOf,
@@ -61,14 +61,14 @@ export function spanPayloads({ attributes, events }: Span, runType: RunType): Sp
 }
 
 function queryOf(attributes: Attributes): JsonObject | undefined {
-  const value = given(attributes, "input.value");
+  const value = givenAttribute(attributes, "input.value");
   if (value === undefined) return undefined;
   return objectOf(value) ?? { query: value };
 }
 
 /** A text that went into a prompt template, under the name of the variable that it is the value of. */
 function variableOf(attributes: Attributes): JsonObject | undefined {
-  const value = given(attributes, "input.value");
+  const value = givenAttribute(attributes, "input.value");
   if (value === undefined) return undefined;
   const variables = objectOf(attributes.get("llm.prompt_template.variables")) ?? {};
   const found = Object.entries(variables).find(([, each]) => each === value);
@@ -111,7 +111,7 @@ function firstPayload(
   name: "input" | "output",
 ): JsonObject | undefined {
   for (const key of keys) {
-    const value = given(attributes, key);
+    const value = givenAttribute(attributes, key);
     if (value !== undefined) return payloadOf(value, name);
   }
   return undefined;
@@ -167,7 +167,7 @@ export function attachmentsOf(attributes: Attributes): {
 } {
   const attachments: SpanAttachment[] = [];
   const problems: string[] = [];
-  const value = given(attributes, ATTRIBUTE);
+  const value = givenAttribute(attributes, ATTRIBUTE);
   if (value === undefined) return { attachments, problems };
   const items = listOf(value);
   if (items === undefined) problems.push(`${ATTRIBUTE} should be a list as JSON`);

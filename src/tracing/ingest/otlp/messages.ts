@@ -1,5 +1,12 @@
 import type { JsonObject } from "../../../lib/json.ts";
-import { type Attributes, given, listOf, objectOf, payloadOf, type SpanEvent } from "./span.ts";
+import {
+  type Attributes,
+  givenAttribute,
+  listOf,
+  objectOf,
+  payloadOf,
+  type SpanEvent,
+} from "./span.ts";
 import { indexedItems, nestAttributes } from "./nested-attributes.ts";
 
 /** Messages in attributes such as `<prefix>.0.role` and `<prefix>.0.message.content`. */
@@ -136,11 +143,11 @@ type ReadEvent =
 
 function readEvent({ name, attributes }: SpanEvent): ReadEvent | undefined {
   if (name === "gen_ai.content.prompt") {
-    const value = given(attributes, "gen_ai.prompt");
+    const value = givenAttribute(attributes, "gen_ai.prompt");
     return value === undefined ? undefined : { type: "prompt", payload: payloadOf(value, "input") };
   }
   if (name === "gen_ai.content.completion") {
-    const value = given(attributes, "gen_ai.completion");
+    const value = givenAttribute(attributes, "gen_ai.completion");
     if (value === undefined) return undefined;
     return { type: "completion", payload: payloadOf(value, "output") };
   }

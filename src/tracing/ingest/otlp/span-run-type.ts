@@ -1,5 +1,5 @@
 import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
-import { type Attributes, firstText, given, textAttribute } from "./span.ts";
+import { type Attributes, firstText, givenAttribute, textAttribute } from "./span.ts";
 
 const OPERATIONS = new Map<string, RunType>([
   ["chat", "llm"],
@@ -52,7 +52,7 @@ function ownKind(attributes: Attributes): RunType | undefined {
 }
 
 function templateOrTool(attributes: Attributes): RunType | undefined {
-  if (given(attributes, "llm.prompt_template.variables") !== undefined) return "prompt";
+  if (givenAttribute(attributes, "llm.prompt_template.variables") !== undefined) return "prompt";
   return textAttribute(attributes, "gen_ai.tool.name") === undefined ? undefined : "tool";
 }
 

@@ -4,7 +4,7 @@ import type { RunType } from "../../model/run-write.ts";
 import {
   type Attributes,
   firstText,
-  given,
+  givenAttribute,
   listOf,
   objectOf,
   type Span,
@@ -114,7 +114,7 @@ function eventsOf(span: Span, { usedEvents }: SpanPayloads): JsonObject[] {
 }
 
 function tagsOf(attributes: Attributes): string[] {
-  const own = given(attributes, "langsmith.span.tags");
+  const own = givenAttribute(attributes, "langsmith.span.tags");
   const tags = typeof own === "string" ? own.split(",") : (listOf(own) ?? []);
   const all = [...tags, ...(listOf(attributes.get("tag.tags")) ?? [])];
   const texts = all.filter((tag) => typeof tag === "string").map((tag) => tag.trim());

@@ -77,7 +77,7 @@ export function firstText(attributes: Attributes, keys: readonly string[]): stri
 }
 
 /** A value that says something: neither null nor an empty text. */
-export function given(attributes: Attributes, key: string): AttributeValue | undefined {
+export function givenAttribute(attributes: Attributes, key: string): AttributeValue | undefined {
   const value = attributes.get(key);
   return value === null || value === "" ? undefined : value;
 }

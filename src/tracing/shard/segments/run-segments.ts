@@ -35,7 +35,7 @@ export type IndexedRow = Parameters<typeof termsOfRun>[0] &
 export type TextRow = Record<(typeof SEARCHED_TEXT_COLUMNS)[number], string | null>;
 
 /** What runs have to have: one of the ids, and one of each list of terms. */
-export type Required = { ids: readonly string[] | null; terms: readonly string[][] };
+export type RequiredTerms = { ids: readonly string[] | null; terms: readonly string[][] };
 
 const INDEXED_COLUMNS = `id, start_time, trace_id, parent_run_id, thread_id, reference_example_id, name,
   status, tags, metadata`;
@@ -83,7 +83,7 @@ export class RunSegments {
   }
 
   /** The parts of segments, one behind the other, in which there may be such runs within the bounds. */
-  pieces({ ids, terms }: Required, { from, to }: TimeSpan): SegmentPiece[] {
+  pieces({ ids, terms }: RequiredTerms, { from, to }: TimeSpan): SegmentPiece[] {
     const first = from ?? FIRST_TIME;
     const last = to ?? LAST_TIME;
     if (first > last) return [];
