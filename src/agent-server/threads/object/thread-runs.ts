@@ -1,6 +1,6 @@
 import { jsonList, type JsonText } from "../../../lib/json-answer.ts";
 import type { Result } from "../contract/failures.ts";
-import type { CreateRunRequest } from "../contract/run-request.ts";
+import type { CreateRunRequest, RunKwargs } from "../contract/run-request.ts";
 import type { Visibility } from "../../../lib/metadata-filter.ts";
 import {
   ALL_THREADS,
@@ -15,11 +15,11 @@ import type { RunQueue } from "../runs/run-queue.ts";
 import { type RunStreams, textStream } from "../runs/run-streams.ts";
 import type { ThreadStates } from "../runs/thread-states.ts";
 import { isOfModes } from "../storage/event-frames.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
 import { isInFlight, type RunRow, type ThreadRunSelection } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { makeThread } from "./make-thread.ts";
-import { runTexts } from "./run-list.ts";
 
 type ThreadRunsDeps = {
   storage: ThreadStorage;
@@ -170,5 +170,29 @@ export class ThreadRuns {
     if (this.#deps.wake(filter) === null) return { ok: false, code: "thread_not_found" };
     const run = this.#deps.storage.runs.get(runId);
     return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
+  }
+}
+
+/**
+ * JSON texts of a page of a thread's runs, newest first. Each is read when it is asked for, because its input may
+ * be large. The page ends early when the thread is deleted; a run that is deleted meanwhile is left out.
+ */
+async function* runTexts(
+  { runs, texts, thread }: ThreadStorage,
+  threadId: string,
+  { fields, ...page }: RunListQuery,
+): AsyncGenerator<string> {
+  const isWanted = (field: string): boolean => fields === null || fields.includes(field);
+  for (const runId of runs.list(page)) {
+    if (thread.find() === null) return;
+    const row = runs.get(runId);
+    if (row === null) continue;
+    const text = isWanted("kwargs") ? kwargsText(texts, row) : null;
+    const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
+    const members: [string, unknown][] = Object.entries(toRunJson(row, threadId, kwargs));
+    const told = members.filter(([field]) => isWanted(field));
+    // No member of the API's run: only who asks for it by its name is told.
+    if (fields?.includes("stopped") === true) told.push(["stopped", row.stop !== null]);
+    yield JSON.stringify(Object.fromEntries(told));
   }
 }
