@@ -13,6 +13,9 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
+/** How much more of a request that is too large is read, so that its sender hears the answer. */
+export const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
 /**
  * Reads a body to its end; null when it is longer than `maxBytes`. Beyond them it drops up to `maxDrainedBytes`,
  * because a sender that is cut off sees a broken connection and no answer, and cancels what is left.

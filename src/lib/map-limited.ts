@@ -1,3 +1,6 @@
+/** How many connections an invocation has: what asks for more than so much at once waits for itself. */
+export const CONNECTIONS = 6;
+
 /** The results in the order of the items, with at most `limit` of the calls under way at a time. */
 export async function mapLimited<T, R>(
   items: readonly T[],

@@ -3,11 +3,9 @@ import { startOf, type TextSlice } from "./row-slices.ts";
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import type { PageBuffer } from "./page-buffer.ts";
 import { TextDictionary } from "./text-dictionary.ts";
+import { ID_CHARS, SEGMENT_CHARS, TIME_CHARS } from "../../tracing/model/dotted-order.ts";
 
-/** `YYYYMMDDTHHMMSSffffffZ` and an id, and the same with the dot behind it. */
-const TIME_CHARS = 22;
-const ID_CHARS = 36;
-const SEGMENT_CHARS = TIME_CHARS + ID_CHARS;
+/** A segment of a dotted order, with the dot behind it. */
 const STEP = SEGMENT_CHARS + 1;
 
 const QUOTE = 0x22;

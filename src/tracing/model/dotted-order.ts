@@ -7,7 +7,11 @@ import { parseUuid } from "../../lib/uuid.ts";
  * `YYYYMMDDTHHMMSSffffffZ<run id>`, joined by dots.
  */
 
-const TIME_CHARS = 22;
+export const TIME_CHARS = 22;
+export const ID_CHARS = 36;
+/** Of a segment, without the dot behind it. */
+export const SEGMENT_CHARS = TIME_CHARS + ID_CHARS;
+
 const TIME_PATTERN = String.raw`(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{6})Z`;
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
 const SEGMENT = new RegExp(`^${TIME_PATTERN}([0-9a-f-]{36})$`, "i");

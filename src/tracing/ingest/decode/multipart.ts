@@ -1,5 +1,5 @@
 import { ApiError } from "../../../lib/api-error.ts";
-import { ByteWindow, Delimiter } from "./delimiter.ts";
+import { ByteWindow, CR, DASH, Delimiter, LF } from "./delimiter.ts";
 import { BodyPart } from "./part-body.ts";
 import { parseHeaderValue, parsePartHead } from "./part-head.ts";
 
@@ -8,10 +8,6 @@ export type MultipartLimits = { maxParts: number };
 const MAX_HEAD_BYTES = 16 * 1024;
 
 const MAX_BOUNDARY_CHARS = 200;
-
-const LF = 10;
-const CR = 13;
-const DASH = 45;
 
 /**
  * The boundary that a request's Content-Type names. Throws "unsupported_media_type" for anything but

@@ -1,4 +1,4 @@
-import { concatBytes } from "../../../lib/bytes.ts";
+import { concatBytes, MAX_DRAINED_BYTES } from "../../../lib/bytes.ts";
 import { ApiError } from "../../../lib/api-error.ts";
 import { type BodyEncoding, decompress } from "./decompress.ts";
 
@@ -102,8 +102,6 @@ function tooLarge({ maxBytes }: BodyLimits): ApiError {
 
 /** The runtime's own chunks are 4 KiB; larger reads cost a tenth of the turns. */
 const READ_BYTES = 64 * 1024;
-
-const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /** Whoever is refused may send as slowly as whoever is not; after a minute it has had its chance. */
 const MAX_DRAINING_MS = 60_000;

@@ -1,4 +1,9 @@
-import { ancestorIds, formatDottedOrder, formatDottedSegment } from "../../model/dotted-order.ts";
+import {
+  ancestorIds,
+  formatDottedOrder,
+  formatDottedSegment,
+  SEGMENT_CHARS,
+} from "../../model/dotted-order.ts";
 import type { Micros } from "../../../lib/time.ts";
 import type { Attachment, RunWrite } from "../../model/run-write.ts";
 import type { ParentRef, SpanIdentity } from "./span-identity.ts";
@@ -79,11 +84,8 @@ function placeBelow(above: SpanPlace | null, { identity, startTime }: Placeable)
   }
 }
 
-/** The time, the `Z`, the UUID and the dot after it. */
-const SEGMENT_CHARS = 59;
-
 function isTooDeep(dottedOrder: string): boolean {
-  return dottedOrder.length >= MAX_DEPTH * SEGMENT_CHARS;
+  return dottedOrder.length >= MAX_DEPTH * (SEGMENT_CHARS + 1);
 }
 
 function tooDeep(): Extract<SpanPlace, { type: "nowhere" }> {
