@@ -15,7 +15,7 @@ import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import { quoted } from "./lexer.ts";
 import { lowerAscii } from "./like-pattern.ts";
 import { type Argument, type FunctionCall, parseSyntax } from "./syntax.ts";
-import { leavesOf } from "../model/text-leaves.ts";
+import { leavesOf, MAX_LEAVES } from "../model/text-leaves.ts";
 
 /** A search(text) has at most so many: each is looked for in every text of a run. */
 const MAX_WORDS = 32;
@@ -187,9 +187,6 @@ function toPattern(name: string, argument: Argument, what: string): string {
   const problem = `${name} takes ${expected}, not ${text.length}: leave out a part of the text`;
   throw new FilterError(argument.at, problem, expected);
 }
-
-/** No run has more. */
-const MAX_LEAVES = 100;
 
 /** What `metadataLeaves` reads, for messages. */
 const METADATA_OBJECT =

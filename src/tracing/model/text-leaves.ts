@@ -4,7 +4,8 @@ import type { Leaf } from "./run-write.ts";
 /** Metadata keys by which clients say that traces belong together; the first that is set counts. */
 const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
 
-const MAX_LEAVES = 100;
+/** No run has more of a payload. */
+export const MAX_LEAVES = 100;
 
 /** No more is kept of a path, a key or a value. */
 export const MAX_LEAF_CHARS = 250;
